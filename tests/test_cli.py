@@ -129,7 +129,7 @@ def test_new_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Enter takes what is suggested; an answer that does not fit is asked for again."""
     monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
     target = tmp_path / "mine.toml"
-    answers = ["", "310 kg", "310 mm", *[""] * 4, "0.4 m", *[""] * 6]
+    answers = ["", "310 kg", "310 mm", *[""] * 4, "0.4 m", *[""] * 7]
     found = CliRunner().invoke(cli.app, ["new", str(target)], input="\n".join(answers) + "\n")
     assert found.exit_code == 0, found.output
     assert "a unit of mass, not of length" in found.output

@@ -28,6 +28,8 @@ KINDS = tuple(
 QUESTIONS = {
     "base_radius": ("Radius of the base joints", "300 mm"),
     "base_spacing": ("Angle or distance of the two joints of a pair below", "20 deg"),
+    "length": ("Distance of front and rear pillars (empty: three pillars on a circle)", ""),
+    "width": ("Distance of left and right pillars (empty: three pillars on a circle)", ""),
     "platform_radius": ("Radius of the platform joints", "200 mm"),
     "platform_spacing": ("Angle or distance of the two joints of a pair above", "20 deg"),
     "crank": ("Length of the cranks", "25 mm"),
@@ -35,10 +37,13 @@ QUESTIONS = {
     "stroke": ("Stroke of the actuators; of cranks, their whole angle", "150 mm"),
     "shortest": ("Shortest length of a leg, joint to joint (empty: unknown)", ""),
     "height": ("Height of the platform joints at home (empty: middle of the stroke)", ""),
+    "stiffness": ("Stiffness of a leg's spring", "20 N/um"),
+    "damping": ("Damping beside the spring (empty: estimated)", ""),
     "speed": ("Largest speed of an actuator (empty: unknown)", ""),
     "force": ("Largest force of an actuator, or torque of a motor (empty: unknown)", ""),
     "payload": ("Mass of the payload (empty: none)", ""),
     "plate_mass": ("Mass of the plate alone (empty: estimated)", ""),
+    "inertia": ("Three moments of inertia of plate and payload (empty: estimated)", ""),
     "leg_mass": ("Mass of one leg (empty: estimated)", ""),
 }
 """Questions by field of a data sheet, each with what is taken for an empty answer."""
@@ -80,6 +85,10 @@ def new(
     base_spacing: Spacing = None,
     platform_radius: Annotated[str | None, _value("Radius of the platform joints.")] = None,
     platform_spacing: Above = None,
+    length: Annotated[
+        str | None, _value("Distance of front and rear pillars; without it, three on a circle.")
+    ] = None,
+    width: Annotated[str | None, _value("Distance of left and right pillars.")] = None,
     stroke: Annotated[str | None, _value("Stroke, '6 in'; of cranks their whole angle.")] = None,
     shortest: Annotated[str | None, _value("Shortest leg, joint to joint.")] = None,
     height: Annotated[
@@ -87,12 +96,19 @@ def new(
     ] = None,
     crank: Annotated[str | None, _value("Length of the cranks (rss).")] = None,
     rod: Annotated[str | None, _value("Length of the rods (rss).")] = None,
+    stiffness: Annotated[
+        str | None, _value("Stiffness of a strut, or of the spring in series (viscoelastic).")
+    ] = None,
+    damping: Annotated[str | None, _value("Damping beside it; default: estimated.")] = None,
     speed: Annotated[str | None, _value("Largest speed, '8 in/s' or '60 rpm'.")] = None,
     force: Annotated[
         str | None, _value("Largest force, '500 lbf'; of cranks the torque, '9 kgf cm'.")
     ] = None,
     payload: Annotated[str | None, _value("Mass of the payload.")] = None,
     plate_mass: Annotated[str | None, _value("Mass of the plate alone.")] = None,
+    inertia: Annotated[
+        str | None, _value("Three moments of plate and payload, '2 kg m2, 2 kg m2, 3 kg m2'.")
+    ] = None,
     leg_mass: Annotated[str | None, _value("Mass of one leg.")] = None,
 ) -> None:
     """Write a platform.toml from a data sheet, by options or questions; else a template."""
@@ -141,16 +157,13 @@ def _from_data_sheet(path: Path, legs: str | None, given: dict[str, str | None])
 
 def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
     """Return a data sheet with answers for what it leaves out."""
-    from twin.machine.file.data_sheet.sheet import KINDS as KNOWN
-
     if legs is None:
-        kind = typer.prompt(
-            "Kind of the legs, " + " or ".join(KNOWN), "ups", value_proc=_kind(KNOWN)
-        )
+        kind = typer.prompt(f"Kind of the legs: {', '.join(KINDS)}", "ups", value_proc=_kind)
         sheet = _with(sheet, "legs", kind)
-    other = ("shortest",) if sheet.has_cranks else ("crank", "rod")
     for name, (question, default) in QUESTIONS.items():
-        if getattr(sheet, name) is not None or name in other:
+        if getattr(sheet, name) is not None or not sheet.takes(name):
+            continue
+        if name == "platform_radius" and sheet.length is not None:
             continue
         suggestion = "90 deg" if name == "stroke" and sheet.has_cranks else default
         answer = typer.prompt(question, suggestion, value_proc=_checked(sheet, name))
@@ -163,13 +176,10 @@ def _with(sheet: DataSheet, name: str, answer: str) -> DataSheet:
     return replace(sheet, **change)
 
 
-def _kind(known: tuple[str, ...]) -> Callable[[str], str]:
-    def check(answer: str) -> str:
-        if answer not in known:
-            raise typer.BadParameter(f"one of {', '.join(known)}; for others: --template --legs")
-        return answer
-
-    return check
+def _kind(answer: str) -> str:
+    if answer not in KINDS:
+        raise typer.BadParameter(f"one of {', '.join(KINDS)}")
+    return answer
 
 
 def _checked(sheet: DataSheet, name: str) -> Callable[[str], str]:
@@ -181,6 +191,8 @@ def _checked(sheet: DataSheet, name: str) -> Callable[[str], str]:
         try:
             if text and name.endswith("_spacing"):
                 filled.spacing(name.removesuffix("_spacing"))
+            elif text and name == "inertia":
+                filled.moments()
             elif text:
                 filled.si(name)
             elif name in filled.missing() and name != "shortest":

@@ -48,6 +48,18 @@ SERVOS = DataSheet(
 )
 
 
+PILLARS = DataSheet(
+    legs="pillar",
+    length="1.2 m",
+    width="70 cm",
+    stroke="4 in",
+    shortest="270 mm",
+    force="1.5 kN",
+    payload="110 kg",
+    inertia="10 kg m2, 12 kg m2, 15 kg m2",
+)
+
+
 def made(sheet: DataSheet) -> MachineParameters:
     return parameters_from(tomllib.loads(data_sheet_text("mine", sheet)), "mine.toml")
 
@@ -71,6 +83,29 @@ def test_servos_are_laid_out_for_a_well_conditioned_home() -> None:
     rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
     assert np.linalg.cond(rows) < 10.0
     assert machine.leg.mass == pytest.approx(0.04)
+
+
+def test_pillars_stand_below_the_corners_or_on_a_circle() -> None:
+    four = made(PILLARS)
+    np.testing.assert_allclose(np.abs(four.base.joints.points), [[0.6, 0.35, 0.0]] * 4, rtol=1e-9)
+    np.testing.assert_allclose(four.home_coordinates, 0.3208, rtol=1e-9)
+    np.testing.assert_allclose(np.diag(four.platform.body.inertia), [10.0, 12.0, 15.0])
+    three = made(replace(PILLARS, length=None, width=None, platform_radius="50 cm"))
+    radii = np.linalg.norm(three.base.joints.points, axis=1)
+    np.testing.assert_allclose(radii, [0.5] * 3, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["strut", "viscoelastic"])
+def test_springs_have_their_stiffness_and_a_damping(kind: str) -> None:
+    """Left out, the damping is 0.05 of the critical of a sixth of what is moved."""
+    sheet = replace(ACTUATORS, legs=kind, stiffness="8 N/um")
+    machine, given = made(sheet), made(replace(sheet, damping="300 N s/m"))
+    springs = [getattr(leg, "axial", leg) for leg in (machine.leg, given.leg)]
+    assert [spring.stiffness for spring in springs] == [8e6, 8e6]  # type: ignore[union-attr]
+    expected = 0.1 * np.sqrt(8e6 * machine.platform.body.mass / 6.0)
+    assert springs[0].damping == pytest.approx(expected, rel=1e-3)  # type: ignore[union-attr]
+    assert springs[1].damping == 300.0  # type: ignore[union-attr]
+    np.testing.assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
 
 
 def test_height_in_place_of_the_shortest_length() -> None:
@@ -131,7 +166,13 @@ REFUSED: dict[str, tuple[DataSheet, str, str]] = {
         "give --shortest",
     ),
     "rods": (replace(SERVOS, rod="10 mm"), "data sheet", "in reach of all legs"),
-    "kind": (replace(ACTUATORS, legs="pillar"), "legs", "ups or rss"),
+    "kind": (replace(ACTUATORS, legs="wire"), "legs", "not 'wire'"),
+    "no pairs": (replace(ACTUATORS, legs="pillar"), "base_radius", "have none"),
+    "no spring": (replace(ACTUATORS, legs="strut"), "stiffness", "missing"),
+    "width": (replace(PILLARS, width=None), "width", "missing"),
+    "circle": (replace(PILLARS, platform_radius="1 m"), "platform_radius", "three pillars"),
+    "moments": (replace(ACTUATORS, inertia="1 kg m2"), "inertia", "must be three"),
+    "no body": (replace(ACTUATORS, inertia="1 kg m2,1 kg m2,3 kg m2"), "inertia", "no body"),
 }
 
 

@@ -7,8 +7,22 @@ from dataclasses import dataclass, fields
 from twin.errors import InputError
 from twin.machine.quantity import to_si
 
-KINDS = ("ups", "rss")
-"""Kinds of legs that data sheets describe by a few numbers."""
+HEXAPOD = ("base_radius", "base_spacing", "platform_radius", "platform_spacing")
+SPRUNG = (*HEXAPOD, "stroke", "shortest", "stiffness", "damping")
+
+SIZES: dict[str, tuple[str, ...]] = {
+    "ups": (*HEXAPOD, "stroke", "shortest"),
+    "rss": (*HEXAPOD, "stroke", "crank", "rod"),
+    "strut": SPRUNG,
+    "viscoelastic": SPRUNG,
+    "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
+}
+"""Fields that only some kinds of legs have."""
+
+KINDS = tuple(SIZES)
+
+OPTIONAL = ("shortest", "damping", "length", "width")
+"""Sizes that another one replaces, or an estimate."""
 
 ANGLE, LENGTH = "rad", "m"
 
@@ -23,7 +37,12 @@ class DataSheet:
     base_spacing: str | None = None
     """angle or distance of the two joints of a pair"""
     platform_radius: str | None = None
+    """of pillars: three of them on a circle"""
     platform_spacing: str | None = None
+    length: str | None = None
+    """of pillars: four of them at the corners of a rectangle, along x"""
+    width: str | None = None
+    """of the rectangle, along y"""
     stroke: str | None = None
     """of the actuators; of cranks the whole range of their angle"""
     shortest: str | None = None
@@ -32,11 +51,16 @@ class DataSheet:
     """of the platform joints above the base joints at home; left out: the middle of the stroke"""
     crank: str | None = None
     rod: str | None = None
+    stiffness: str | None = None
+    """of a strut along its axis; of the spring in series with an actuator"""
+    damping: str | None = None
     speed: str | None = None
     force: str | None = None
     """of an actuator; of cranks the torque"""
     payload: str | None = None
     plate_mass: str | None = None
+    inertia: str | None = None
+    """three principal moments of plate and payload about their centre of mass"""
     leg_mass: str | None = None
 
     @property
@@ -44,13 +68,43 @@ class DataSheet:
         """Whether motors turn cranks."""
         return self.legs == "rss"
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the joints are three pairs on a circle, below and above."""
+        return self.legs != "pillar"
+
+    def takes(self, name: str) -> bool:
+        """Return whether the kind of the legs has a field."""
+        return name in SIZES[self.legs] or not any(name in sizes for sizes in SIZES.values())
+
     def unit(self, name: str) -> str:
         """Return the SI unit of a field that is no text."""
         rotary = {"stroke": ANGLE, "speed": "rad/s", "force": "N m"}
         linear = {"stroke": LENGTH, "speed": "m/s", "force": "N"}
         own = rotary if self.has_cranks else linear
+        own |= {"stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
         masses = dict.fromkeys(("payload", "plate_mass", "leg_mass"), "kg")
         return (own | masses).get(name, LENGTH)
+
+    def moments(self) -> list[float] | None:
+        """Return the three principal moments [kg m2]; None where they are not given.
+
+        Raises:
+            InputError: not three numbers with a unit of inertia, or no body has them.
+        """
+        if self.inertia is None:
+            return None
+        parts = self.inertia.strip("[] ").split(",")
+        if len(parts) != 3:
+            raise InputError(
+                "inertia", "must be three moments, such as '2 kg m2, 2 kg m2, 3 kg m2'"
+            )
+        found = [positive("inertia", part.strip(), self.unit("inertia")) for part in parts]
+        if 2.0 * max(found) > sum(found) * (1.0 + 1e-9):
+            raise InputError(
+                "inertia", "no body has these: one moment exceeds the sum of the others"
+            )
+        return found
 
     def si(self, name: str) -> float | None:
         """Return a field in SI; None where it is not given.
@@ -83,24 +137,29 @@ class DataSheet:
 
     def missing(self) -> list[str]:
         """Return the names of the fields without which there is no machine."""
-        needed = ["base_radius", "base_spacing", "platform_radius", "platform_spacing", "stroke"]
-        needed += ["crank", "rod"] if self.has_cranks else []
+        needed = [name for name in SIZES[self.legs] if name not in OPTIONAL]
+        if self.legs == "pillar" and (self.length or self.width):
+            needed = ["length", "width", "stroke"]
         missing = [name for name in needed if getattr(self, name) is None]
-        if not self.has_cranks and self.shortest is None and self.height is None:
+        if self.takes("shortest") and self.shortest is None and self.height is None:
             missing.append("shortest")
         return missing
 
     def check(self) -> None:
         """Raise an InputError unless the fields fit the kind of the legs and are all numbers."""
-        other = ("shortest",) if self.has_cranks else ("crank", "rod")
-        for name in other:
-            if getattr(self, name) is not None:
-                raise InputError(name, f"legs of kind {self.legs!r} have none; leave it out")
         for field in fields(self):
-            if field.name not in ("legs", "title", "base_spacing", "platform_spacing"):
+            if getattr(self, field.name) is not None and not self.takes(field.name):
+                raise InputError(field.name, f"legs of kind {self.legs!r} have none; leave it out")
+            if field.name not in ("legs", "title", "base_spacing", "platform_spacing", "inertia"):
                 self.si(field.name)
-        for side in ("base", "platform"):
-            self.spacing(side)
+        if self.legs == "pillar" and self.platform_radius and self.length:
+            raise InputError(
+                "platform_radius", "is for three pillars on a circle; leave it or the length out"
+            )
+        self.moments()
+        if self.has_pairs:
+            for side in ("base", "platform"):
+                self.spacing(side)
 
 
 def positive(name: str, text: str, unit: str) -> float:

@@ -1,0 +1,209 @@
+"""Tables of the legs, by their kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.joints import outer_radius
+from twin.machine.file.data_sheet.sheet import DataSheet
+from twin.machine.file.data_sheet.tables import SHEET, body_table, quoted
+from twin.machine.layout.paired_circle import PairedCircle
+from twin.machine.layout.pairing import nearest_shift
+from twin.machine.legs.leg import COINCIDENT
+
+MIRRORED = ((1, 3, 5), (2, 4, 6))
+"""Legs whose cranks are the mirror images of their neighbours'."""
+
+
+DAMPING = 0.05
+"""Damping ratio of springs, where it is not given."""
+
+PARTS = {
+    "spring_length": 0.2,
+    "housing_length": 0.3,
+    "follower_start": 0.25,
+    "follower_length": 0.25,
+}
+"""Lengths of the parts of a leg with a spring in series, per shortest leg."""
+
+WEIGHTS = {"spring_mass": 0.1, "housing_mass": 0.6, "follower_mass": 0.3}
+"""Shares of its mass."""
+
+FOOT = 0.1
+"""Share of a pillar's mass that slides with its foot."""
+
+
+def leg_texts(sheet: DataSheet) -> list[str]:
+    """Return the tables of the legs: one text, or several of which one may fit."""
+    if not sheet.has_cranks:
+        return ["\n".join(WRITERS[sheet.legs](sheet))]
+    choices = product(MIRRORED, ("inward", "outward"))
+    return ["\n".join(_cranks(sheet, *choice)) for choice in choices]
+
+
+def _limits(sheet: DataSheet) -> str:
+    effort = "torque" if sheet.has_cranks else "force"
+    given = (("speed", sheet.speed), (effort, sheet.force))
+    return "".join(
+        f"{name} = {quoted(text)}\n" if text else f"# {name} = unknown\n" for name, text in given
+    )
+
+
+def lengths(sheet: DataSheet) -> tuple[float, float, str]:
+    """Return shortest and longest length [m] of the legs, and where they are from."""
+    stroke = sheet.si("stroke") or 0.0
+    shortest = sheet.si("shortest")
+    if shortest is not None:
+        return shortest, shortest + stroke, f"{SHEET}: shortest length, and stroke added to it"
+    source = f"{SHEET}: stroke; home at the height given is adopted as its middle"
+    middle = _length_at_home(sheet)
+    if middle <= 0.5 * stroke:
+        raise InputError(
+            "stroke",
+            f"{sheet.stroke} is too long for the height {sheet.height}: legs are {middle:.4g} m "
+            "long at home, so the shortest would have no length; give --shortest, or change one",
+        )
+    return middle - 0.5 * stroke, middle + 0.5 * stroke, source
+
+
+def _length_at_home(sheet: DataSheet) -> float:
+    """Return the length [m] of the legs where the platform joints are at the height given."""
+    height = sheet.si("height") or 0.0
+    if not sheet.has_pairs:
+        return height
+    sides = []
+    for side, angle in (("base", 0.0), ("platform", np.pi / 3)):
+        field, value = sheet.spacing(side)
+        radius = sheet.si(f"{side}_radius") or 0.0
+        joints = {"source": SHEET, "radius": radius, field: value, "center_angle": angle}
+        sides.append(PairedCircle.model_validate(joints).points)
+    shift = nearest_shift(sides[0], sides[1], COINCIDENT) or 0
+    x, y, _ = np.roll(sides[1], shift, axis=0)[0] - sides[0][0]
+    return float(np.linalg.norm([x, y, height]))
+
+
+def _mass(sheet: DataSheet, shortest: float) -> tuple[float, str]:
+    """Return the mass [kg] of a leg and its source."""
+    mass = sheet.si("leg_mass")
+    if mass is not None:
+        return mass, f"leg of {sheet.leg_mass}"
+    return estimates.leg_mass(shortest), "leg of steel and aluminium"
+
+
+def _actuator(sheet: DataSheet, words: str) -> str:
+    shortest, longest, source = lengths(sheet)
+    return f"""\
+[leg.actuator]  # {words}
+source = {quoted(source)}
+minimum = {shortest:.9g}
+maximum = {longest:.9g}
+{_limits(sheet)}"""
+
+
+def _universal(sheet: DataSheet, source: str = SHEET) -> str:
+    return f"""\
+[leg]
+source = "{source}"
+kind = "{sheet.legs}"
+first_axis = "horizontal"  # of the universal joint below, perpendicular to each leg at home
+"""
+
+
+def _actuators(sheet: DataSheet) -> Iterator[str]:
+    shortest = lengths(sheet)[0]
+    mass, known = _mass(sheet, shortest)
+    length, radius = estimates.OVERLAP * shortest, estimates.SLENDER * shortest
+    share = estimates.HOUSING
+    yield _universal(sheet)
+    if sheet.stiffness is not None:
+        damping, source = _damping(sheet)
+        yield f"""\
+[leg.axial]  # relaxed at home
+source = "{source}"
+stiffness = {quoted(sheet.stiffness)}
+damping = {damping}
+"""
+    housing = estimates.rod(share * mass, length, radius, 0.5 * length)
+    sliding = estimates.rod((1.0 - share) * mass, length, 0.6 * radius, -0.5 * length)
+    text = f"Estimated: {known}, {share:.0%} of it in the housing, as cylinders"
+    yield body_table("leg.housing", housing, text)
+    yield body_table("leg.rod", sliding, text)
+    yield _actuator(sheet, "lengths between the centres of the joints")
+
+
+def _damping(sheet: DataSheet) -> tuple[str, str]:
+    """Return the damping of a spring as TOML writes it, and the source of the spring."""
+    if sheet.damping is not None:
+        return quoted(sheet.damping), SHEET
+    radius = outer_radius(sheet)
+    moved = (sheet.si("payload") or 0.0) + estimates.plate(radius, sheet.si("plate_mass")).mass
+    value = 2.0 * DAMPING * math.sqrt((sheet.si("stiffness") or 0.0) * moved / 6.0)
+    return f"{value:.4g}", f"{SHEET}; estimated: damping, {DAMPING:g} of the critical"
+
+
+def _springs(sheet: DataSheet) -> Iterator[str]:
+    shortest = lengths(sheet)[0]
+    mass, known = _mass(sheet, shortest)
+    damping, source = _damping(sheet)
+    parts = [f"{name} = {part * shortest:.9g}\n" for name, part in PARTS.items()]
+    parts += [f"{name} = {part * mass:.6g}\n" for name, part in WEIGHTS.items()]
+    yield _universal(sheet, f"{source}. Estimated: {known}; lengths and masses of its parts")
+    yield f"{''.join(parts)}stiffness = {quoted(sheet.stiffness)}\ndamping = {damping}\n"
+    yield _actuator(sheet, "lengths between the joint centres with the spring relaxed")
+
+
+def _pillars(sheet: DataSheet) -> Iterator[str]:
+    mass, known = _mass(sheet, lengths(sheet)[0])
+    yield f"""\
+[leg]
+source = "Estimated: {known}, {FOOT:.0%} of it in the foot; adopted: which foot is fixed"
+kind = "pillar"
+fixed_foot = 1  # the others slide; a table [leg.friction] gives them friction
+upper_mass = {(1.0 - FOOT) * mass:.6g}  # kg
+foot_mass = {FOOT * mass:.6g}  # kg
+"""
+    yield _actuator(sheet, "lengths from the foot to the plate")
+
+
+def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterator[str]:
+    crank, length = sheet.si("crank") or 0.0, sheet.si("rod") or 0.0
+    half = np.degrees(0.5 * (sheet.si("stroke") or 0.0))
+    mass = sheet.si("leg_mass")
+    known = f"leg of {sheet.leg_mass}" if mass else "steel and aluminium"
+    crank_mass = 0.5 * mass if mass else estimates.leg_mass(1.5 * crank)
+    yield f"""\
+[leg]
+source = "{SHEET}; adopted: axes, and legs in mirrored pairs"
+kind = "rss"
+axis = "radial"  # or "tangential", or a list of directions
+zero = "horizontal"  # cranks are level at angle 0, and a growing angle lifts them
+mirrored = {list(mirrored)}  # the other legs: horns the other way
+branch = "{branch}"
+crank_length = {quoted(sheet.crank)}
+rod_length = {quoted(sheet.rod)}
+"""
+    text = f"Estimated: {known}"
+    yield body_table("leg.crank", estimates.rod(crank_mass, crank, 0.1 * crank, 0.5 * crank), text)
+    rod_mass = 0.5 * mass if mass else 0.1 * estimates.leg_mass(length)
+    yield f"[leg.rod]\nsource = {quoted(text)}\nmass = {rod_mass:.6g}  # kg\n"
+    yield f"""\
+[leg.actuator]  # angles of the cranks
+source = "{SHEET}; adopted: the same up and down"
+minimum = "{-half:.9g} deg"
+maximum = "{half:.9g} deg"
+{_limits(sheet)}"""
+
+
+WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
+    "ups": _actuators,
+    "strut": _actuators,
+    "viscoelastic": _springs,
+    "pillar": _pillars,
+}
+"""Tables of straight legs, by kind."""
