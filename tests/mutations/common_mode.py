@@ -234,4 +234,12 @@ MUTATIONS = (
         "feasibility",
         "at rest at home: legs to each other",
     ),
+    Mutation(
+        "stewart",
+        "both",
+        "plates of 3 m thickness: two decimal places",
+        times("platform.thickness", 100.0),
+        "feasibility",
+        "at rest at home: plates to each other",
+    ),
 )

@@ -293,6 +293,23 @@ def test_wrong_order_of_joints_collides() -> None:
     assert "order of the joints" in found.remedies[0]
 
 
+def test_plates_collide_below_home_but_not_where_they_are_rings() -> None:
+    """Level plates are as far apart as they are high; at the height of the base they cross."""
+    content = twin.load("stewart").parameters.model_dump()
+    content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 1.5}
+    machine = Platform(MachineParameters.model_validate(content))
+    plates = margin(feasibility(machine), "plates to each other")
+    assert (plates.required, plates.limit) == pytest.approx((machine.home[2], 0.03))
+    content["home"]["position"] = (0.0, 0.0, 0.025)
+    plates = margin(
+        feasibility(Platform(MachineParameters.model_validate(content))), plates.quantity
+    )
+    assert plates.required == pytest.approx(0.025)
+    assert "they collide" in plates.remedy
+    ring = feasibility(twin.load("lsst_m2"))
+    assert all(entry.quantity != "plates to each other" for entry in ring.margins)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_shared_joints_are_no_collision(layout: str) -> None:
     machine = machine_with_shared_joints(layout)

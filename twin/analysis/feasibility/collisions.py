@@ -1,8 +1,9 @@
-"""Margins of collisions: legs as capsules against each other and against the plates' edges.
+"""Margins of collisions: legs as capsules against each other, plates' edges, plates themselves.
 
 A leg is two capsules, housing and rod or crank and rod. A plate is the ring of capsules between
 neighbouring joints, half as thick as the plate where the file says so. A pair collides where its
-axes are closer than its radii together.
+axes are closer than its radii together. The plates collide where the polygons of their joints are
+closer than they are thick. Rings that lie inside each other at home have no plates.
 
 Legs whose joints are closer than the legs are thick meet in one joint: there they are left out over
 twice their radii together, so that they collide below an angle of 29 degrees between them.
@@ -18,6 +19,7 @@ import numpy as np
 from twin.analysis.feasibility.course import Course
 from twin.analysis.feasibility.leg_points import LegPoints, leg_points
 from twin.analysis.feasibility.margin import Quantity, amount, legs_text
+from twin.analysis.feasibility.polygons import polygon_distance
 from twin.analysis.feasibility.segments import segment_distance
 from twin.basics.arrays import FloatArray
 from twin.machine.legs.leg import COINCIDENT
@@ -58,10 +60,7 @@ def collision_quantities(
     yield _between_legs(platform, course, legs)
     if platform.leg.has_foot:
         return  # pillars are fixed to their plate, and their feet slide on the floor
-    parameters = platform.parameters
-    thickness = 0.0
-    if "thickness" in parameters.platform.model_fields_set:
-        thickness = parameters.platform.thickness
+    thickness = _thickness(platform)
     tops = ("platform", points.tip, platform.platform_joints)
     for name, joints, layout in (tops, ("base", points.base, platform.base_joints)):
         ring = _ring(layout)
@@ -70,6 +69,34 @@ def collision_quantities(
         quantity = _from_plate(course, legs, plate, name)
         if quantity is not None:
             yield quantity
+
+
+def plate_quantities(
+    platform: MachineModel, course: Course, points: LegPoints
+) -> Iterator[Quantity]:
+    """Yield the distance [m] of the plates from each other; nothing where they have none."""
+    if platform.leg.has_foot:
+        return
+    rings = [_ring(joints) for joints in (platform.base_joints, platform.platform_joints)]
+
+    def apart(found: LegPoints) -> FloatArray:
+        return polygon_distance(found.base[:, rings[0]], found.tip[:, rings[1]])
+
+    if not apart(leg_points(platform, platform.home[None]))[0] > 0.0:
+        return
+    distance = apart(points)[:, None]
+    least = np.full_like(distance, _thickness(platform))
+    share = np.where(distance > 0.0, least / np.maximum(distance, 1e-12), np.inf)
+
+    def remedy(row: int, column: int) -> str:
+        return (
+            f"The plates come as close as {amount(distance[row, column], 'm')} "
+            f"({course.place(row)}), joints to joints; with their thickness "
+            f"{amount(least[row, column], 'm')} are needed: they collide. Move or tilt less, or "
+            "take longer legs."
+        )
+
+    yield Quantity("plates to each other", "m", distance, least, share, [()], remedy, at_least=True)
 
 
 def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, int]:
@@ -173,6 +200,12 @@ def _shortened(capsules: Capsules, cut: FloatArray, *, at_start: bool) -> Capsul
     if at_start:
         return capsules._replace(start=capsules.start + step)
     return capsules._replace(end=capsules.end - step)
+
+
+def _thickness(platform: MachineModel) -> float:
+    """Return the thickness [m] of the plates; zero where the file gives none."""
+    plate = platform.parameters.platform
+    return plate.thickness if "thickness" in plate.model_fields_set else 0.0
 
 
 def _ring(joints: FloatArray) -> Any:

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.actuators import ActuatorTask
-from twin.analysis.feasibility.collisions import closest_legs, collision_quantities
+from twin.analysis.feasibility.collisions import (
+    closest_legs,
+    collision_quantities,
+    plate_quantities,
+)
 from twin.analysis.feasibility.course import Course, reached
 from twin.analysis.feasibility.joint_angles import directions, joint_quantities, missing_joints
 from twin.analysis.feasibility.leg_points import leg_points
@@ -199,7 +203,7 @@ def _geometry(platform: MachineModel, course: Course, missing: list[str]) -> lis
             f"thickness of the legs for collisions (the axes of legs {one} and {other} come as "
             f"close as {amount(distance, 'm')})"
         )
-    return [*quantities, *collisions]
+    return [*quantities, *collisions, *plate_quantities(platform, course, points)]
 
 
 def _notes(platform: MachineModel, course: Course, loads: ActuatorTask) -> list[str]:

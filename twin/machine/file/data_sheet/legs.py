@@ -35,8 +35,11 @@ PARTS = {
 WEIGHTS = {"spring_mass": 0.1, "housing_mass": 0.6, "follower_mass": 0.3}
 """Shares of its mass."""
 
-FOOT = 0.1
+FOOT = 0.15
 """Share of a pillar's mass that slides with its foot."""
+
+PILLAR = 3.0
+"""Radius of a pillar per that of another leg of its length: short actuators beside their motors."""
 
 
 def leg_texts(sheet: DataSheet) -> list[str]:
@@ -88,12 +91,12 @@ def _length_at_home(sheet: DataSheet) -> float:
     return float(np.linalg.norm([x, y, height]))
 
 
-def _mass(sheet: DataSheet, shortest: float) -> tuple[float, str]:
-    """Return the mass [kg] of a leg and its source."""
+def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[float, str]:
+    """Return the mass [kg] of a leg and its source; thickness per that of a usual leg."""
     mass = sheet.si("leg_mass")
     if mass is not None:
         return mass, f"leg of {sheet.leg_mass}"
-    return estimates.leg_mass(shortest), "leg of steel and aluminium"
+    return thickness**2 * estimates.leg_mass(shortest), "leg of steel and aluminium"
 
 
 def _actuator(sheet: DataSheet, words: str) -> str:
@@ -159,12 +162,13 @@ def _springs(sheet: DataSheet) -> Iterator[str]:
 
 
 def _pillars(sheet: DataSheet) -> Iterator[str]:
-    mass, known = _mass(sheet, lengths(sheet)[0])
+    mass, known = _mass(sheet, lengths(sheet)[0], PILLAR)
+    count = 3 if sheet.length is None else 4
     yield f"""\
 [leg]
 source = "Estimated: {known}, {FOOT:.0%} of it in the foot; adopted: which foot is fixed"
 kind = "pillar"
-fixed_foot = 1  # the others slide; a table [leg.friction] gives them friction
+fixed_foot = {count}  # the others slide; a table [leg.friction] gives them friction
 upper_mass = {(1.0 - FOOT) * mass:.6g}  # kg
 foot_mass = {FOOT * mass:.6g}  # kg
 """
