@@ -59,7 +59,11 @@ def _limits(sheet: DataSheet) -> str:
 
 
 def lengths(sheet: DataSheet) -> tuple[float, float, str]:
-    """Return shortest and longest length [m] of the legs, and where they are from."""
+    """Return shortest and longest length [m] of the legs, and where they are from.
+
+    Raises:
+        InputError: the stroke is longer than the legs at home allow.
+    """
     stroke = sheet.si("stroke") or 0.0
     shortest = sheet.si("shortest")
     if shortest is not None:
