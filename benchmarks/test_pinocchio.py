@@ -1,7 +1,7 @@
-"""Forward dynamics of one state, here and in Pinocchio, in the same run.
+"""Forward dynamics of one state and its derivatives, here and in Pinocchio, in the same run.
 
 Pinocchio solves the closed loops with its constraint dynamics, called from Python; ours is the
-compiled kernel (time of 4096 states in one call, so divide by 4096) and the public method.
+compiled kernel (time of 4096 states in one call, so divide by 4096).
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 
 import twin
+from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
 from twin.machine.catalogue import parameters_path
+from twin.model.batch import lane_count
+from twin.model.derivatives import FEWEST_SLOPES
 
 pinocchio = pytest.importorskip("pinocchio")
 
 from pinocchio_tree import KINDS, Tree  # noqa: E402
 
+DERIVATIVES = pytest.mark.benchmark(group="derivatives against Pinocchio")
 GROUP = pytest.mark.benchmark(group="forward dynamics against Pinocchio")
 
 
@@ -35,24 +39,53 @@ def test_kernel(benchmark, platform, states):
     benchmark(forward_dynamics_batch, *platform.constants[:2], *arrays, out)
 
 
-@GROUP
-def test_pinocchio(benchmark, platform, states):
+@pytest.fixture
+def constrained(platform, states):
+    """The machine in Pinocchio, with what its constraint dynamics take of the first state."""
     content = tomllib.loads(parameters_path(platform.name).read_text())
     tree = Tree(content)
-    contacts, contact_data = tree.contacts()
     settings = pinocchio.ProximalSettings(1e-12, 1e-12, 10)
     q = tree.close(states["pose"][0])
     v = tree.motion(q, states["twist"][0])[1]
     torque = tree.passive(q, v)
     torque[tree.actuated] += states["forces"][0]
-    benchmark(
-        pinocchio.constraintDynamics,
-        tree.model,
-        tree.data,
-        q,
-        v,
-        torque,
-        contacts,
-        contact_data,
-        settings,
-    )
+    return tree.model, tree.data, (q, v, torque), (*tree.contacts(), settings)
+
+
+@GROUP
+def test_pinocchio(benchmark, constrained):
+    model, data, state, loops = constrained
+    benchmark(pinocchio.constraintDynamics, model, data, *state, *loops)
+
+
+@DERIVATIVES
+def test_kernel_derivatives(benchmark, platform, states):
+    batch = States(*(states[k] for k in ("pose", "twist", "deflection", "forces", "wrench")))
+    out = np.empty((len(batch.poses), 6, 27))
+    width = (0,) * max(lane_count(), FEWEST_SLOPES)
+    benchmark(forward_dynamics_slopes, *platform.constants[:2], width, batch, out)
+
+
+@DERIVATIVES
+def test_differences(benchmark, platform, states):
+    """Central differences of our own kernel by pose, twist and forces: 36 states for one."""
+    arrays = [states[k] for k in ("pose", "twist", "deflection", "forces", "wrench")]
+    out = np.empty_like(states["twist"])
+
+    def differences():
+        for _ in range(36):
+            forward_dynamics_batch(*platform.constants[:2], *arrays, out)
+
+    benchmark(differences)
+
+
+@DERIVATIVES
+def test_pinocchio_derivatives(benchmark, constrained):
+    """Of all 24 coordinates of the open tree, the accelerations first."""
+    model, data, state, loops = constrained
+
+    def derivatives():
+        pinocchio.constraintDynamics(model, data, *state, *loops)
+        pinocchio.computeConstraintDynamicsDerivatives(model, data, *loops)
+
+    benchmark(derivatives)

@@ -223,6 +223,10 @@ class Tree:
         forces[self.actuated] -= damping * v[self.actuated]
         return forces
 
+    def springs(self) -> tuple[Array, Array]:
+        """Return stiffness [N/m] and damping [N s/m] `(6,)` along the legs."""
+        return self._springs[:, 0], self._springs[:, 1]
+
     def spring_energy(self, q: Array) -> float:
         """Return the energy [J] in the springs along the legs."""
         stiffness, _, rest = self._springs.T

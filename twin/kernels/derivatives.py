@@ -1,8 +1,8 @@
 """Derivatives of forward and inverse dynamics, exact: the kernels of one state on dual numbers.
 
 Variables, in this order: displacement of the reference point and rotation vector of the platform
-(6, base axes), twist (6), deflection (2k), inputs (actuator forces or accelerations), wrench (6),
-gravity (3). As many at a time as a dual has derivatives.
+(6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or accelerations),
+wrench (6). As many at a time as a dual has derivatives.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import GRAVITY
-from twin.kernels.dynamics.forward import forward_dynamics
+from twin.kernels.dynamics.assembly import GRAVITY, assemble
+from twin.kernels.dynamics.forward import accelerate, forward_dynamics
 from twin.kernels.dynamics.inverse import inverse_dynamics
-from twin.kernels.dynamics.work import Work
+from twin.kernels.dynamics.work import Work, make_work
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
@@ -120,13 +120,12 @@ def seed(slots: Slots, variable: int, column: int) -> None:
             q[3 + i, column] = rate[i]
         return
     rest -= 6
-    for array in (slots.twist, slots.deflection, slots.inputs, slots.wrench):
+    gravity = slots.body[GRAVITY : GRAVITY + 3]
+    for array in (slots.twist, slots.deflection, gravity, slots.inputs, slots.wrench):
         if rest < array.shape[0]:
             array[rest, column] = 1.0
             return
         rest -= array.shape[0]
-    if rest < 3:
-        slots.body[GRAVITY + rest, column] = 1.0
 
 
 @device
@@ -174,12 +173,22 @@ def duals_of(slots: Slots, width: Width) -> Duals:
 def forward_dynamics_slopes(
     body: FloatArray, legs: Legs, width: Width, states: States, out: FloatArray
 ) -> int:
-    """Fill `out` (batch, 6 + k, variables); return the first state without them, or -1."""
-    slots, work = make_slots(body, states, out.shape[1], width), dual_work(legs, width)
-    at = duals_of(slots, width)
+    """Fill `out` (batch, 6 + k, variables); return the first state without them, or -1.
+
+    Accelerations are linear in forces and wrench: by these, the equations are solved again as they
+    stand, without derivatives of their coefficients.
+    """
+    slots, work, plain = (
+        make_slots(body, states, out.shape[1], width),
+        dual_work(legs, width),
+        make_work(legs),
+    )
+    at, matrix = duals_of(slots, width), np.empty((6, 6))
+    again = Work(*plain[:-1], work.right)
     for k in range(out.shape[0]):
         fill(states, k, slots)
-        for first in range(0, out.shape[2], len(width)):
+        first = 0
+        while first < 15 + states.deflections.shape[1]:
             seed_from(slots, first)
             state = platform_state(at.pose, at.twist)
             if not forward_dynamics(
@@ -187,6 +196,16 @@ def forward_dynamics_slopes(
             ):
                 return k
             take(slots, first, out[k])
+            first += len(width)
+        here, inside = platform_state(states.poses[k], states.twists[k]), states.deflections[k]
+        assemble(body, legs, here, inside, plain)
+        matrix[:] = plain.mass_matrix
+        while first < out.shape[2]:
+            seed_from(slots, first)
+            plain.mass_matrix[:] = matrix
+            accelerate(body, legs, here, inside, at.inputs, at.wrench, at.result, again)
+            take(slots, first, out[k])
+            first += len(width)
     return -1
 
 

@@ -187,7 +187,8 @@ def _derivatives(
     shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
     width = (0,) * max(lane_count(), FEWEST_SLOPES)
-    columns = np.cumsum([6, *(array.shape[1] for array in arrays[1:]), 3])
+    sizes = [array.shape[1] for array in arrays[1:]]
+    columns = np.cumsum([6, *sizes[:2], 3, *sizes[2:]])
     batch = States(*arrays)
     found = [np.empty((len(arrays[0]), size, count)) for count in (columns[-1], len(parameters))]
     failed = kernels[0](body, legs, width, batch, found[0])
@@ -200,4 +201,5 @@ def _derivatives(
         index = failed if failed >= 0 else int(np.argmax(bad))
         raise no_solution(legs, index, arrays[0][index])
     parts = np.split(out.reshape((*shape, size, out.shape[2])), columns, axis=-1)
-    return Derivatives(*parts)
+    pose, twist, deflection, gravity, inputs, wrench, by_parameters = parts
+    return Derivatives(pose, twist, deflection, inputs, wrench, gravity, by_parameters)

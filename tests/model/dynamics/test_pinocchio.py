@@ -171,3 +171,39 @@ def test_forward_dynamics_with_its_own_constraint_solver(
         linear = rotation @ a[:3] + np.cross(twist[3:], twist[:3])
         expected = np.concatenate([linear, rotation @ a[3:6]])
         assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()
+
+
+def test_derivatives(tree: Tree, platform: Platform, states: Any) -> None:
+    """By pose, twist, forces and wrench at rest; Pinocchio's are of all 24 coordinates."""
+    contacts, contact_data = tree.contacts()
+    settings = pinocchio.ProximalSettings(1e-12, 1e-12, 10)
+    still = np.zeros(6)
+    for pose, forces in zip(states.pose[::40], states.forces[::40], strict=True):
+        q = tree.close(pose)
+        transform, v, _ = tree.motion(q, still)
+        torque = tree.passive(q, v)
+        torque[tree.actuated] += forces
+        pinocchio.constraintDynamics(
+            tree.model, tree.data, q, v, torque, contacts, contact_data, settings
+        )
+        by_place, by_rate, by_torque = pinocchio.computeConstraintDynamicsDerivatives(
+            tree.model, tree.data, contacts, contact_data, settings
+        )[:3]
+        stiffness, damping = tree.springs()
+        by_place -= by_torque[:, tree.actuated] @ (stiffness[:, None] * np.eye(24)[tree.actuated])
+        by_rate -= by_torque[:, tree.actuated] @ (damping[:, None] * np.eye(24)[tree.actuated])
+        turn = transform[:6].T
+        found = platform.forward_dynamics_derivatives(pose, still, forces)
+        acceleration = platform.forward_dynamics(pose, still, forces)
+        # Pinocchio's acceleration is in the platform's axes, which turn with it.
+        turning = np.zeros((6, 6))
+        for part in (slice(0, 3), slice(3, 6)):
+            turning[part, 3:] = np.cross(acceleration[part], np.eye(3)).T @ -np.eye(3)
+        for name, expected in (
+            ("pose", turn @ (by_place @ transform)[:6] + turning),
+            ("twist", turn @ (by_rate @ transform)[:6]),
+            ("inputs", turn @ by_torque[:6, tree.actuated]),
+            ("wrench", turn @ by_torque[:6, :6] @ turn.T),
+        ):
+            atol = CLOSE * max(1.0, float(np.abs(expected).max()))
+            np.testing.assert_allclose(getattr(found, name), expected, rtol=0.0, atol=atol)
