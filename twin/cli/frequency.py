@@ -26,7 +26,13 @@ Timestep = Annotated[
 ]
 Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "low", "Hz")]
 High = Annotated[
-    float | None, quantity_option("Highest frequency in Hz; default: 300.", "high", "Hz")
+    float | None,
+    quantity_option(
+        "Highest frequency in Hz; default: 300, of servos and steppers 0.4 of the rate at "
+        "which they take positions.",
+        "high",
+        "Hz",
+    ),
 ]
 Length = Annotated[
     float | None, quantity_option("Length of the sweep in s; default: 10.", "length", "s")

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.excitation import actuator_path, axis_path
+from twin.analysis.frequency.excitation import actuator_path, axis_path, suitable_speed
 from twin.analysis.frequency.linear.compliance import measure_compliance
 from twin.analysis.frequency.measured import ExcitationError, measure_response, measured_figure
 from twin.analysis.frequency.response import delay_of, exact_response, response_figures
 from twin.control.cascade import Cascade
+from twin.control.linear import with_drives
 from twin.errors import InputError
 from twin.papers.stewart_thesis.actuator_modes import (
     actuator_modes,
@@ -179,3 +180,28 @@ def test_compliance_of_struts_is_that_of_the_linear_model() -> None:
     )
     scale = np.abs(found.linear).max()
     assert np.abs(found.response.gain - found.linear).max() < 1e-4 * scale
+
+
+@pytest.mark.quick
+def test_servos_are_excited_below_their_update_rate_and_within_their_travel() -> None:
+    platform = twin.load("sg90_servo", "hardware")
+    path = axis_path(platform, "z")
+    slow, fast = (
+        suitable_speed(platform, path, low, 20.0) * np.abs(path.rates).max() for low in (0.1, 1.0)
+    )
+    room = np.radians(45.0) - np.abs(platform.inverse_kinematics(platform.home)).max()
+    assert slow / (2.0 * np.pi * 0.1) == pytest.approx(0.2 * room)
+    assert slow < fast <= 0.25 * np.radians(600.0) * (1.0 + 1e-9)
+    with pytest.raises(InputError, match="take positions"):
+        with_drives(platform.linearise())
+
+
+def test_servos_follow_slow_sines() -> None:
+    """Up to 20 Hz at 50 positions a second; without encoders, so the coordinates themselves."""
+    platform = twin.load("sg90_servo", "hardware")
+    found = measure_response(platform, axis="z", length=6.0, timestep=5e-4)
+    assert found.platform.frequency[-1] <= 20.0
+    assert (found.platform.coherence > 0.5).all()
+    assert np.abs(found.platform.magnitude[0]) < 1.0
+    for leg in found.actuators.values():
+        np.testing.assert_allclose(leg.gain, found.platform.gain, rtol=0.1)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, one_of, positive, read_only
+from twin.control.positions import takes_positions
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
@@ -193,6 +194,12 @@ AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 SPEED_SHARE, EFFORT_SHARE = 0.02, 0.1
 """Adopted: of an actuator's limits of speed and effort that an excitation may use."""
 
+POSITION_SPEED, POSITION_EFFORT, POSITION_TRAVEL = 0.25, 0.3, 0.2
+"""Adopted: of a servo's or stepper's limits, and of the way from home to its nearer end."""
+
+POSITION_HIGH = 0.4
+"""Of the rate at which servos or steppers take positions, up to which they can follow."""
+
 TASK_SPEED = 0.01
 """Adopted: strokes per second that an excitation may use where limits are not known."""
 
@@ -245,18 +252,33 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
     )
 
 
-def suitable_speed(platform: MachineModel, path: Path, high: float) -> float:
-    """Return a peak speed along a way that leaves the drives far from their limits up to `high` Hz.
+def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> float:
+    """Return a peak speed along a way that leaves the drives far from their limits.
+
+    Servos and steppers have dead bands and resolutions, beside which small motions vanish: theirs
+    is as large as their travel allows at the lowest frequency.
+
+    Args:
+        platform: the machine.
+        path: the way.
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
 
     Raises:
         InputError: not a machine, or a frequency not above zero.
     """
     omega = 2.0 * np.pi * positive(high, "high")
-    stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
+    coordinates = as_model(platform).inverse_kinematics(platform.home)
+    lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
+    room = np.minimum(coordinates - lowest, highest - coordinates)
+    speed, effort, travel = SPEED_SHARE, EFFORT_SHARE, TASK_SPEED * (highest - lowest)
+    if takes_positions(platform):
+        speed, effort = POSITION_SPEED, POSITION_EFFORT
+        travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room
     bounds = [
-        TASK_SPEED * stroke,
-        SPEED_SHARE * actuator_limit(platform, "speed"),
-        EFFORT_SHARE * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
+        travel,
+        speed * actuator_limit(platform, "speed"),
+        effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
     ]
     slowest = np.min(bounds, axis=0)
     moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()

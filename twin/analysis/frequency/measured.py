@@ -19,6 +19,7 @@ from twin.analysis.frequency.excitation import (
     LEAD_IN,
     METHODS,
     MOVING,
+    POSITION_HIGH,
     Excitation,
     Path,
     SteppedSine,
@@ -31,6 +32,7 @@ from twin.analysis.frequency.response import FrequencyResponse, response_figure
 from twin.basics.arrays import FloatArray, one_of, positive
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD, Controller
+from twin.control.positions import has_encoders, takes_positions
 from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
@@ -84,7 +86,8 @@ class MeasuredResponse(NamedTuple):
     platform: FrequencyResponse
     """displacement of the platform per reference, along the direction"""
     actuators: dict[int, FrequencyResponse]
-    """number from 1 -> measured coordinate per reference, of those that move"""
+    """number from 1 -> measured coordinate per reference, of those that move; the coordinate itself
+    where servos and steppers have no encoders"""
     resting: tuple[int, ...]
     """numbers of those that hardly move: by less than `MOVING` of the fastest"""
 
@@ -96,7 +99,7 @@ def measure_response(
     actuator: int | None = None,
     method: str = "chirp",
     low: float = LOW,
-    high: float = HIGH,
+    high: float | None = None,
     length: float = LENGTH,
     window: float = WINDOW,
     frequencies: Any = None,
@@ -115,7 +118,8 @@ def measure_response(
         actuator: which is moved by itself, from 1.
         method: "chirp" or "stepped".
         low: lowest frequency [Hz].
-        high: highest frequency [Hz].
+        high: highest frequency [Hz], default `HIGH`, of servos and steppers 0.4 of the rate
+            at which they take positions.
         length: of the sweep [s].
         window: of its estimate [s].
         frequencies: of stepped sines `(m,)` [Hz], default `LINES` of them, evenly in octaves.
@@ -134,8 +138,9 @@ def measure_response(
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
-    make = partial(_excitation, method, low, high, length=length, frequencies=frequencies)
-    excitation, reference, way = _excited(platform, path, high, speed, make)
+    top = _highest(platform) if high is None else positive(high, "high")
+    make = partial(_excitation, method, low, top, length=length, frequencies=frequencies)
+    excitation, reference, way = _excited(platform, path, (low, top), speed, make)
     driver = controller(platform, reference)
     run = simulate(
         platform,
@@ -154,8 +159,10 @@ def measure_response(
             {"reason": run.stopped},
         )
     moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
-    estimate = partial(_estimated, excitation, window=window, low=low, high=high)
+    estimate = partial(_estimated, excitation, window=window, low=low, high=top)
     measured = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
+    if takes_positions(platform) and not has_encoders(platform):
+        measured = run.lengths
     return MeasuredResponse(
         platform.name,
         run.engine,
@@ -172,15 +179,23 @@ def measure_response(
     )
 
 
+def _highest(platform: MachineModel) -> float:
+    """Return the frequency [Hz] up to which a machine is excited by default."""
+    drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
+    found = [drive.positioning() for drive in drives]
+    rates = [POSITION_HIGH * how.update_rate for how in found if how is not None]
+    return min([HIGH, *rates])
+
+
 def _excited(
     platform: MachineModel,
     path: Path,
-    high: float,
+    band: tuple[float, float],
     speed: float | None,
     make: Callable[[float], Excitation],
 ) -> tuple[Excitation, Reference, FloatArray]:
     """Return the excitation of a peak speed, default a suitable one, its reference and way."""
-    peak = suitable_speed(platform, path, high) if speed is None else positive(speed, "speed")
+    peak = suitable_speed(platform, path, *band) if speed is None else positive(speed, "speed")
     excitation = make(peak)
     reference, way = excited_reference(platform, path, excitation)
     needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())

@@ -12,6 +12,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, one_or_each, positive
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, series
+from twin.control.positions import takes_positions
 from twin.errors import InputError
 
 
@@ -24,10 +25,15 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     as `lag` and `delay` for `driven_system`.
 
     Raises:
-        InputError: drives of different delays.
+        InputError: drives of different delays, or drives that take positions in place of forces.
     """
     legs = linear.platform.parameters.legs
     drives = [getattr(leg, "drive", None) for leg in legs]
+    if takes_positions(linear.platform):
+        raise InputError(
+            "platform",
+            "its servos or steppers take positions and no forces; `twin frequency` measures them",
+        )
     reflected = [drive.reflected() if drive else None for drive in drives]
     inertia = np.array([one.inertia if one else 0.0 for one in reflected])
     viscous = np.array([one.viscous if one else 0.0 for one in reflected])
