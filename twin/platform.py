@@ -86,6 +86,8 @@ class Platform(MachineModel):
     ) -> Platform:
         """Return the machine with changes; this one stays as it is.
 
+        A configuration is a part of the file: `twin.load(name, configuration="hardware")`.
+
         Args:
             payload: fixed to the platform: a `Payload`, a seated `Occupant`, or a mass in kg or
                 with its unit, as a point at the platform's reference point.

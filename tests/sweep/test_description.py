@@ -152,3 +152,48 @@ def test_no_toml(tmp_path: Path, text: str) -> None:
         read_sweep(written(tmp_path, text))
     with pytest.raises(ParameterError, match="cannot be read"):
         read_sweep(tmp_path / "absent.toml")
+
+
+@pytest.mark.quick
+def test_values_with_units_are_those_in_si() -> None:
+    """Texts, tables and lists; of machine and motion; a unit that a configuration alone has."""
+    sweep = Sweep(
+        machine="stewart",
+        configurations=("", "hardware"),
+        motion={"axis": "pitch"},
+        parameters={
+            "leg.drive.delay": "0:4 ms:5",
+            "leg.actuator.force": {"start": "1 kN", "stop": "500 lbf", "count": 3},
+            "base.joints.radius": ["630 mm", 0.64],
+            "leg.actuator.power": "1 hp",
+            "motion.amplitude": "1 deg, 0.02",
+            "motion.frequency": "1 Hz:10 Hz:4:logarithmic",
+        },
+        payloads=("50 lb", "occupant:175 cm:80 kg"),
+    )
+    assert sweep.parameters == {
+        "leg.drive.delay": Range(start=0.0, stop=0.004, count=5),
+        "leg.actuator.force": Range(start=1000.0, stop=500 * 4.4482216152605, count=3),
+        "base.joints.radius": (0.63, 0.64),
+        "leg.actuator.power": (pytest.approx(745.69987158227022),),
+        "motion.amplitude": (pytest.approx(np.radians(1.0)), 0.02),
+        "motion.frequency": Range(start=1.0, stop=10.0, count=4, spacing="logarithmic"),
+    }
+    assert sweep.payloads[0].mass == pytest.approx(50 * 0.45359237)
+    person = sweep.payloads[1].occupant
+    assert person is not None and (person.stature, person.mass) == (1.75, 80.0)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("platform.body.mass", "a unit of angle, not of mass"),
+        ("motion.amplitude", "a unit of angle, not of length"),
+        ("controller.position_gain", "has a unit, but this is a plain number"),
+        ("leg.drive.delay", "no such number"),
+    ],
+)
+def test_units_of_another_kind_are_refused(path: str, words: str) -> None:
+    with pytest.raises(InputError, match=f"{path}.*{words}"):
+        Sweep(machine="stewart", parameters={path: "1 deg"})

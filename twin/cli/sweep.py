@@ -46,8 +46,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUES",
-        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values "
-        "in SI: 1,2,5 or start:stop:count[:logarithmic]; may be repeated.",
+        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values: "
+        "1,2,5 or '0:4 ms:5' or start:stop:count:logarithmic; may be repeated.",
     ),
 ]
 Controller = Annotated[
@@ -62,8 +62,7 @@ Payload = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KG|occupant:M:KG",
-        help="Mass in kg at the reference point, or a seated person's stature in m and mass "
-        "in kg; may be repeated.",
+        help="Mass at the reference point, or a seated person's stature and mass; may be repeated.",
     ),
 ]
 Seeds = Annotated[

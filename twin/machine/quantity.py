@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BeforeValidator, Field, Strict
+from pydantic.fields import FieldInfo
 
 from twin.machine.units import factor
 
@@ -77,6 +78,20 @@ def in_si(unit: str) -> BeforeValidator:
 def measured(unit: str) -> Any:
     """Return field metadata that names the SI `unit`."""
     return Field(json_schema_extra={"unit": unit})
+
+
+def field_unit(annotation: Any) -> str:
+    """Return the SI unit that a field or a type inside its annotation carries; empty for none."""
+    if isinstance(annotation, FieldInfo):
+        extra = annotation.json_schema_extra
+        if isinstance(extra, dict) and "unit" in extra:
+            return str(extra["unit"])
+        inner: tuple[Any, ...] = (annotation.annotation,)
+    else:
+        inner = get_args(annotation)
+        if get_origin(annotation) is Annotated:
+            inner = (inner[0], *(entry for entry in inner[1:] if isinstance(entry, FieldInfo)))
+    return next((unit for unit in map(field_unit, inner) if unit), "")
 
 
 Length = Annotated[float, in_si("m"), measured("m")]

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from twin.basics.toml import toml_content
 from twin.control import controller_names
 from twin.errors import ParameterError, brief
+from twin.machine.quantity import to_si
 from twin.sweep.values import LARGEST_COUNT, Part
 
 Option = bool | int | float | str | tuple[float, ...]
@@ -112,12 +113,13 @@ class PayloadChoice(Part):
             return value
         word, *sizes = (part.strip() for part in value.split(":"))
         if word == "occupant" and len(sizes) == 2:
-            return {"occupant": {"stature": sizes[0], "mass": sizes[1]}}
+            stature, mass = _plain(sizes[0], "m"), _plain(sizes[1], "kg")
+            return {"occupant": {"stature": stature, "mass": mass}}
         if word in ("none", "") and not sizes:
             return {}
         if sizes:
             raise ValueError("write a mass in kg, or occupant:stature:mass in m and kg")
-        return {"mass": word}
+        return {"mass": _plain(word, "kg")}
 
     @model_validator(mode="after")
     def _one(self) -> PayloadChoice:
@@ -144,6 +146,14 @@ class Sampling(Part):
     """How many points"""
     kind: Literal["latin_hypercube", "random"] = "latin_hypercube"
     seed: int = Field(0, ge=0)
+
+
+def _plain(text: str, unit: str) -> Any:
+    """Return a plain number as it is, and a text with a unit in SI."""
+    try:
+        return float(text)
+    except ValueError:
+        return to_si(text, unit)
 
 
 def _one_or_more(value: Any) -> Any:

@@ -17,6 +17,7 @@ from twin.sweep.choices import (
     Sampling,
     Seeds,
 )
+from twin.sweep.quantities import in_si
 from twin.sweep.values import Numbers, Part, Range, problems
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
@@ -36,7 +37,7 @@ class Sweep(Part):
     Every list may be one value. What follows `motion.` in `parameters` is of the motion,
     what follows `controller.` an option of every controller, everything else a dotted path into
     the machine's platform.toml (listed by
-    `twin.machine.randomisation.paths.numeric_paths`), in SI.
+    `twin.machine.randomisation.paths.numeric_paths`), in SI or as texts with a unit.
 
     Raises:
         InputError: unknown fields, or values that no sweep can have.
@@ -66,6 +67,11 @@ class Sweep(Part):
     """Points between the ends of the ranges in place of the grid; lists stay as they are"""
     measure: str | None = Field(None, pattern=f"^{FUNCTION}$")
     """`package.module:function`, called with a trajectory and its platform, returns more columns"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return in_si(value) if isinstance(value, dict) else value
 
     @field_validator("parameters")
     @classmethod

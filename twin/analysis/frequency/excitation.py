@@ -252,6 +252,13 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
     )
 
 
+def highest_frequency(platform: MachineModel, most: float) -> float:
+    """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
+    drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
+    found = [drive.positioning() for drive in drives]
+    return min([most, *(POSITION_HIGH * how.update_rate for how in found if how is not None)])
+
+
 def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> float:
     """Return a peak speed along a way that leaves the drives far from their limits.
 

@@ -19,13 +19,13 @@ from twin.analysis.frequency.excitation import (
     LEAD_IN,
     METHODS,
     MOVING,
-    POSITION_HIGH,
     Excitation,
     Path,
     SteppedSine,
     SweptSine,
     actuator_path,
     axis_path,
+    highest_frequency,
     suitable_speed,
 )
 from twin.analysis.frequency.response import FrequencyResponse, response_figure
@@ -138,7 +138,7 @@ def measure_response(
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
-    top = _highest(platform) if high is None else positive(high, "high")
+    top = highest_frequency(platform, HIGH) if high is None else positive(high, "high")
     make = partial(_excitation, method, low, top, length=length, frequencies=frequencies)
     excitation, reference, way = _excited(platform, path, (low, top), speed, make)
     driver = controller(platform, reference)
@@ -177,14 +177,6 @@ def measure_response(
         },
         tuple((np.flatnonzero(~moving) + 1).tolist()),
     )
-
-
-def _highest(platform: MachineModel) -> float:
-    """Return the frequency [Hz] up to which a machine is excited by default."""
-    drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
-    found = [drive.positioning() for drive in drives]
-    rates = [POSITION_HIGH * how.update_rate for how in found if how is not None]
-    return min([HIGH, *rates])
 
 
 def _excited(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
-
-from pydantic.fields import FieldInfo
+from typing import Any, NamedTuple
 
 from twin.machine.machine import MachineParameters
+from twin.machine.quantity import field_unit
 from twin.machine.table import Table
 
 
@@ -52,7 +51,7 @@ def _rows(table: Table, path: str) -> Iterator[Parameter]:
         if isinstance(value, Table):
             inner.append((value, f"{path}.{name}".lstrip(".")))
         elif name not in ("source", "variant") and value not in (None, (), ""):
-            unit = _unit(field)
+            unit = field_unit(field)
             text = field.description or ""
             yield Parameter(path, name, _plain(value), unit, text, table.source)
     for value, inner_path in inner:
@@ -61,17 +60,3 @@ def _rows(table: Table, path: str) -> Iterator[Parameter]:
 
 def _plain(value: Any) -> Any:
     return [_plain(entry) for entry in value] if isinstance(value, tuple) else value
-
-
-def _unit(annotation: Any) -> str:
-    """Return the unit that a field or a type inside its annotation carries."""
-    if isinstance(annotation, FieldInfo):
-        extra = annotation.json_schema_extra
-        if isinstance(extra, dict) and "unit" in extra:
-            return str(extra["unit"])
-        inner: tuple[Any, ...] = (annotation.annotation,)
-    else:
-        inner = get_args(annotation)
-        if get_origin(annotation) is Annotated:
-            inner = (inner[0], *(entry for entry in inner[1:] if isinstance(entry, FieldInfo)))
-    return next((unit for unit in map(_unit, inner) if unit), "")

@@ -13,9 +13,9 @@ from twin.errors import InputError, ParameterError, brief
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.rebuild import machine_with
-from twin.machine.randomisation.tables import Keys, leaf, leaves, unset
+from twin.machine.randomisation.tables import Keys, leaf, leaves, unit_of, unset
 
-__all__ = ["nominal_value", "nominal_values", "numeric_paths", "resolved", "with_values"]
+__all__ = ["nominal_value", "nominal_values", "numeric_paths", "resolved", "unit_at", "with_values"]
 
 SHOWN = 5
 """Most paths that an error lists."""
@@ -112,6 +112,20 @@ def with_values(
         return machine_with(parameters, legs, changes)
     except ParameterError as error:
         raise _refused(values, *error.problems[0]) from None
+
+
+def unit_at(parameters: MachineParameters, path: str) -> str:
+    """Return the SI unit of the number at a path, also of one that the file leaves out.
+
+    Empty for numbers without unit.
+
+    Raises:
+        InputError: the machine has no number at this path.
+    """
+    legs = as_instance(parameters, "parameters", MachineParameters).legs
+    found = resolved(parameters, legs, path, left_out=True)
+    number, (keys, _) = next(iter(found.items()))
+    return unit_of(legs[number - 1] if number else parameters, keys)
 
 
 def _names_one_leg(path: Any) -> bool:

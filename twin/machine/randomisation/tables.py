@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+from twin.machine.quantity import field_unit
 from twin.machine.table import Table, tables_in
 
 STRUCTURE = frozenset(
@@ -41,6 +42,16 @@ def unset(owner: Any, keys: Keys) -> bool:
     if field is None or getattr(owner, keys[-1]) is not None:
         return False
     return not any(tables_in(field.annotation))
+
+
+def unit_of(owner: Any, keys: Keys) -> str:
+    """Return the SI unit of the number at `keys` of a table; empty for none."""
+    unit = ""
+    for key in keys:
+        if isinstance(owner, Table):
+            unit = field_unit(type(owner).model_fields[key])
+        owner = _child(owner, key)
+    return unit
 
 
 def leaves(owner: Any, keys: Keys = ()) -> Iterator[str]:
