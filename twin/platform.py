@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from twin.machine.payload import Occupant
     from twin.model.derivatives import Derivatives, PoseDerivatives
     from twin.model.engine import Engine
+    from twin.model.step_derivatives import StepDerivatives
     from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
 
@@ -156,6 +157,17 @@ class Platform(MachineModel):
         from twin.model.derivatives import forward_kinematics_derivatives
 
         return forward_kinematics_derivatives(self, lengths, guess, parameters=parameters)
+
+    def step_derivatives(
+        self, pose: Any, twist: Any, forces: Any, time_step: float, **options: Any
+    ) -> StepDerivatives:
+        """Return the states after a Runge-Kutta step of `time_step` [s], with exact derivatives.
+
+        See `twin.model.step_derivatives` for shapes, units, options and errors.
+        """
+        from twin.model.step_derivatives import step_derivatives
+
+        return step_derivatives(self, pose, twist, forces, time_step, **options)
 
     def linearise(
         self, pose: Any = None, twist: Any = None, forces: Any = None, **options: Any

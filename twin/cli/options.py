@@ -20,6 +20,8 @@ ControllerName = Literal[
     "loop_shaping",
     "iff",
     "dvf",
+    "mppi",
+    "ilqr",
     "hac_lac",
 ]
 

@@ -18,6 +18,8 @@ CONTROLLERS = {
     "loop_shaping": ("twin.control.linear.loop_shaping", "LoopShaping"),
     "iff": ("twin.control.active_damping.local", "IntegralForceFeedback"),
     "dvf": ("twin.control.active_damping.local", "DirectVelocityFeedback"),
+    "mppi": ("twin.control.predictive.mppi", "Mppi"),
+    "ilqr": ("twin.control.predictive.ilqr", "Ilqr"),
     "hac_lac": ("twin.control.active_damping.hac_lac", "HacLac"),
 }
 """Names that `make_controller` accepts, and where the classes are."""

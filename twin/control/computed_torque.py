@@ -182,6 +182,7 @@ class ComputedTorque(Controller):
             self.reference.pose[self.reference.row(self.first)],
         )
         self._prediction.start()
+        self._cut = False
         self._integral[:] = 0.0
         self._legs[:] = measurement.forces
         rest = np.zeros(6)
@@ -195,7 +196,6 @@ class ComputedTorque(Controller):
             ControlError: the readings belong to no pose, or to a singular one.
         """
         row = self.reference.row(step)
-        reference = self._task_reference
         legs = self.model.constants.legs
         coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
         self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
@@ -203,9 +203,7 @@ class ComputedTorque(Controller):
         predict(self._state, *self._prediction.pending(), self._ahead)
         corrected_acceleration(
             self._ahead,
-            reference.pose[row],
-            reference.twist[row],
-            reference.acceleration[row],
+            *self._setpoint(step),
             self._gains,
             self._integral,
             self._error,
@@ -223,13 +221,20 @@ class ComputedTorque(Controller):
             )
         )
         fading = max(0.0, 1.0 - (step - self.first) * self.period / FADE)
-        force = self._legs + self._turning + reference.friction[row] + fading * self._offset
+        friction = self._task_reference.friction[row]
+        force = self._legs + self._turning + friction + fading * self._offset
         limit = self._drives.largest
         given = np.minimum(np.maximum(force, -limit), limit)
-        if self.integral_share and (given == force).all():
+        self._cut = bool((given != force).any())
+        if self.integral_share and not self._cut:
             rate = self.integral_share * self.bandwidth**3 * self.period
             self._integral += rate * self._error
         return Command(given, "force")
+
+    def _setpoint(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return pose, twist and acceleration where the platform shall be at the lead's end."""
+        row, reference = self.reference.row(step), self._task_reference
+        return reference.pose[row], reference.twist[row], reference.acceleration[row]
 
     def signals(self) -> dict[str, FloatArray]:
         """Return state of the platform as found, error and acceleration."""

@@ -29,7 +29,8 @@ PAIRS = [
     *[(name, "stewart") for name in controller_names()[:6]],
     *[(name, "micro_hexapod") for name in ("cascade", "feedforward", "iff", "dvf", "hac_lac")],
     *[(name, "compliant_stewart") for name in ("cascade", "iff", "dvf", "hac_lac")],
-    *[(name, "driving_simulator") for name in ("cascade", "computed_torque")],
+    *[(name, "driving_simulator") for name in ("cascade", "computed_torque", "ilqr")],
+    ("mppi", "stewart"),
 ]
 """Controllers on rigid legs, struts, springs in series, and fewer dof than actuators."""
 

@@ -187,6 +187,13 @@ def _atan2(y: Any, x: Any) -> Any:
     return call
 
 
+@implements(math.copysign)
+def _copysign(size: Any, sign: Any) -> Any:
+    if isinstance(sign, Dual) and not isinstance(size, Dual):
+        return lambda size, sign: math.copysign(size, value_of(sign))
+    return None
+
+
 @implements(math.isfinite)
 def _isfinite(x: Any) -> Any:
     return (lambda x: math.isfinite(value_of(x))) if isinstance(x, Dual) else None

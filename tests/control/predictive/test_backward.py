@@ -1,0 +1,68 @@
+"""The backward pass against Riccati's equation, and its steps between limits against a search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_are
+from scipy.optimize import lsq_linear
+
+import twin
+from twin.control.drive_model import drive_model
+from twin.control.predictive.objective import double_integrator, objective
+from twin.kernels.control.predictive.backward import backward, least_between
+from twin.kernels.control.predictive.course import Course
+from twin.kernels.control.predictive.shooting import Correction, Plan
+
+pytestmark = pytest.mark.quick
+
+SPAN = 0.01
+
+
+def test_gains_without_limits_are_those_of_riccatis_equation() -> None:
+    """Far from the end of the horizon, on a machine about home, whose cost has no limits."""
+    machine, spans, n = twin.load("stewart"), 400, 6
+    goal = objective(machine, drive_model(machine), SPAN)
+    rest = np.zeros(6)
+    holding = machine.inverse_dynamics(machine.home, rest, rest)
+    step = machine.step_derivatives(machine.home, rest, holding, SPAN)
+    slopes = np.tile(step.state, (spans, 1, 1)), np.tile(step.forces, (spans, 1, 1))
+    y, forces = np.tile(np.r_[machine.home, rest], (spans + 1, 1)), np.tile(holding, (spans, 1))
+    without = np.full((spans, n), np.inf)
+    course = Course(
+        y[:, :7].copy(), y[:, 7:].copy(), np.zeros((spans, 6)), forces, -without, without
+    )
+    deviation = np.random.default_rng(3).normal(size=(spans + 1, 12))
+    legs = np.tile(machine.home_coordinates, (spans + 1, 1))
+    plan = Plan(y, forces, deviation, legs, np.zeros((spans + 1, n, 6)))
+    change = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
+    backward(slopes, course, goal.cost, goal.effort, plan, 0.0, change)
+    weights = np.diag(np.r_[goal.cost.scale, goal.cost.speed * goal.cost.scale])
+    value = solve_discrete_are(step.state, step.forces, weights, goal.effort)
+    bend = goal.effort + step.forces.T @ value @ step.forces
+    gain = -np.linalg.solve(bend, step.forces.T @ value @ step.state)
+    np.testing.assert_allclose(change.gains[0], gain, rtol=0, atol=1e-6 * np.abs(gain).max())
+
+
+def test_least_between_limits() -> None:
+    random, n = np.random.default_rng(0), 6
+    for _ in range(20):
+        root, target = random.normal(size=(n, n)), 2.0 * random.normal(size=n)
+        low, high = -random.uniform(size=n), random.uniform(size=n)
+        matrix, slope = root.T @ root, -root.T @ target
+        x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
+        least_between(matrix, slope, low, high, x, free, factor)
+        expected = lsq_linear(root, target, (low, high), method="bvls").x
+        np.testing.assert_allclose(x, expected, rtol=0, atol=1e-6)
+
+
+def test_feedback_of_the_double_integrator_keeps_its_cost() -> None:
+    """The terminal cost is what the feedback costs from there on."""
+    value, gain = double_integrator(SPAN, 1e-3, 1e-6)
+    x, total = np.array([1.0, -3.0]), 0.0
+    expected = x @ value @ x
+    for _ in range(2000):
+        push = -gain[0] * x[0] - gain[1] * x[1]
+        total += x[0] ** 2 + 1e-3 * x[1] ** 2 + 1e-6 * push**2
+        x = np.array([x[0] + SPAN * x[1] + 0.5 * SPAN**2 * push, x[1] + SPAN * push])
+    assert total == pytest.approx(expected, rel=1e-9)

@@ -1,0 +1,116 @@
+"""Predictive controllers: no change where nothing limits the machine, and limits that they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_loops import heave, run
+
+import twin
+from twin.control import make_controller
+from twin.control.predictive.mppi import mean_knots
+from twin.errors import InputError
+from twin.motion import SineMotion
+from twin.plant.drives import actuator_limit
+from twin.platform import Platform
+from twin.simulation.trajectory import Trajectory
+
+pytestmark = pytest.mark.quick
+
+NAMES = ("mppi", "ilqr")
+
+
+def too_fast(platform: Platform) -> SineMotion:
+    """Return a motion whose legs would have to move at one and a half times their speed."""
+    return SineMotion(
+        platform.home,
+        amplitude={"z": 0.05, "pitch": 0.05},
+        frequency=1.2,
+        duration=1.0,
+        fade_in=0.3,
+        fade_out=0.3,
+    )
+
+
+@pytest.fixture
+def stewart() -> Platform:
+    return twin.load("stewart")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("mppi", {"noise": 0.0}), ("mppi", {}), ("ilqr", {})]
+)
+def test_without_limits_in_reach_they_are_computed_torque(
+    name: str, options: dict[str, Any], stewart: Platform
+) -> None:
+    motion = heave(stewart, 2.0)
+    plain = run(stewart, make_controller("computed_torque", stewart, motion), 0.2)
+    planned = run(stewart, make_controller(name, stewart, motion, **options), 0.2)
+    assert np.abs(planned.lengths - plain.lengths).max() < 1e-9
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def limited(request: pytest.FixtureRequest) -> Trajectory:
+    platform = twin.load("stewart")
+    return run(platform, make_controller(request.param, platform, too_fast(platform)), 1.0)
+
+
+def test_limits_are_kept(limited: Trajectory) -> None:
+    """Computed torque ends this motion with overspeed, the cascade is at its limits half of it."""
+    platform = twin.load("stewart")
+    assert limited.stopped == ""
+    rates = np.gradient(limited.lengths, limited.time, axis=0)
+    reference = limited.signals["setpoint"]
+    fastest = actuator_limit(platform, "speed")
+    wanted = np.abs(np.gradient(reference, limited.signals["time"], axis=0)).max()
+    assert wanted > 1.4 * fastest.max()
+    assert (np.abs(rates) <= 1.02 * fastest).all()
+    assert (limited.lengths >= platform.minimum_coordinates).all()
+    assert (limited.lengths <= platform.maximum_coordinates).all()
+    assert limited.signals["limited"].any(axis=1).mean() < 0.02
+    error = limited.signals["setpoint"] - limited.signals["measured"]
+    assert np.abs(error).max() < 0.6 * np.ptp(reference)
+
+
+def test_forces_are_kept(stewart: Platform) -> None:
+    """The weight of a load, which legs with a tenth of their force just hold."""
+    weak = stewart.with_(parameters={"leg.actuator.force": "420 N"})
+    for name in NAMES:
+        controller = make_controller(name, weak, too_fast(weak))
+        found = run(weak, controller, 0.5)
+        assert found.stopped == ""
+        assert np.abs(found.forces).max() <= 420.0
+        assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+
+
+def test_noise_follows_the_seed(stewart: Platform) -> None:
+    def lengths(seed: int) -> Any:
+        controller = make_controller("mppi", stewart, too_fast(stewart), seed=seed, rollouts=64)
+        return run(stewart, controller, 0.15).lengths
+
+    first, again, other = lengths(1), lengths(1), lengths(2)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_mean_leaves_failed_rollouts_out() -> None:
+    knots = np.arange(4.0).reshape(1, 1, 1, 4).repeat(6, axis=2)
+    found = mean_knots(knots, np.array([[np.inf, 1.0, 1.0, np.inf]]))
+    np.testing.assert_allclose(found, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("mppi", "horizon", 1),
+        ("mppi", "rollouts", 0),
+        ("mppi", "plan_period", 0.0105),
+        ("mppi", "noise", -1.0),
+        ("ilqr", "iterations", 2.5),
+    ],
+)
+def test_bad_options(name: str, option: str, value: Any, stewart: Platform) -> None:
+    with pytest.raises(InputError, match=option):
+        make_controller(name, stewart, **{option: value})

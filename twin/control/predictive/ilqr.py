@@ -1,0 +1,222 @@
+"""Iterative linear-quadratic regulator: a plan is improved by exact derivatives of its steps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.control.controller import PERIOD
+from twin.control.predictive.planned import PLAN_PERIOD, PlannedTorque
+from twin.control.reference import Reference
+from twin.errors import InputError, brief
+from twin.kernels.control.predictive.backward import backward
+from twin.kernels.control.predictive.course import Course
+from twin.kernels.control.predictive.shooting import (
+    Correction,
+    Plan,
+    plan_cost,
+    reference_defects,
+    shoot,
+)
+from twin.kernels.derivatives import States
+from twin.kernels.step_derivatives import step_slopes
+from twin.model.batch import lane_count, on_threads, usable_cores
+from twin.model.derivatives import FEWEST_SLOPES
+from twin.model.machine_model import MachineModel
+from twin.motion import Motion
+from twin.plant.signals import Measurement
+from twin.rotations import displaced
+
+HORIZON = 50
+
+ITERATIONS, MOST_ITERATIONS = 3, 100
+
+SHARES = (1.0, 0.4, 0.1)
+"""Adopted: of an improvement, tried one after the other."""
+
+DAMPING, MOST_DAMPING = 4.0, 1e6
+"""Adopted: factor of the damping after a share that brings nothing; its inverse after a whole
+improvement."""
+
+WORTHWHILE = 1e-3
+"""Adopted: share of the cost that an iteration has to promise, and a tenth of it to bring."""
+
+NEGLIGIBLE = 1e-12
+"""Adopted: cost of a plan that need not be improved; 1 is a deviation by the joints' radius."""
+
+
+class Ilqr(PlannedTorque):
+    """Plans by forces that are improved along the derivatives of all steps.
+
+    The inputs are the motors' forces, held between two nodes, and stay between their limits.
+    Stroke and speed beyond their limits cost. Each plan begins with the forces and gains of the
+    one before, and is improved a few times.
+
+    References:
+        Li and Todorov, ICINCO 2004; Tassa, Mansard and Todorov, ICRA 2014; see
+        `twin.kernels.control.predictive.backward`.
+    """
+
+    name: ClassVar[str] = "ilqr"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        motion: Motion | Reference | None = None,
+        *,
+        period: float = PERIOD,
+        model: MachineModel | None = None,
+        bandwidth: Any = None,
+        plan_period: Any = PLAN_PERIOD,
+        horizon: Any = HORIZON,
+        iterations: Any = ITERATIONS,
+    ) -> None:
+        """Prepare the memory of plans.
+
+        Args:
+            platform: the machine.
+            motion: where it shall go; default: stay at home.
+            period: of the controller [s].
+            model: what the controller takes the machine for; default the machine itself.
+            bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
+            plan_period: between two plans [s], a multiple of the period.
+            horizon: spans of a plan.
+            iterations: improvements of a plan.
+
+        Raises:
+            InputError: an argument that cannot be used, or a machine whose actuators do not move
+                the platform alone.
+        """
+        if type(iterations) is not int or not 1 <= iterations <= MOST_ITERATIONS:
+            raise InputError(
+                "iterations",
+                f"must be a whole number up to {MOST_ITERATIONS}, not {brief(iterations)}",
+            )
+        super().__init__(
+            platform, motion, period=period, model=model, bandwidth=bandwidth,
+            plan_period=plan_period, horizon=horizon,
+        )  # fmt: skip
+        self._iterations = iterations
+        spans, n = self.spans, self.model.n_actuators
+        self._none = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
+        self._width = (0,) * max(lane_count(), FEWEST_SLOPES)
+        self._last: tuple[Plan, FloatArray, FloatArray] | None = None
+        self._damping = 0.0
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at `measurement`, without a plan."""
+        super().start(measurement)
+        self._last, self._damping = None, 0.0
+        rest = np.hstack([self.model.home, np.zeros(6)])[None].repeat(2, axis=0)
+        # The loop shall not have to wait for kernels when it first needs them.
+        self._slopes_of(self._empty()._replace(y=rest, forces=self._none.forces[:1]))
+
+    def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
+        course = self._course(step, self._ratio // 2, np.empty((0, 0, 0)))
+        defects = np.empty((self.spans, 12))
+        if course is None or not reference_defects(self._machine, course, self.span, defects):
+            self._last = None
+            return None
+        y = np.hstack([displaced(course.pose[0], begin[:6]), course.twist[0] + begin[6:]])
+        first, change = self._continued(course)
+        plan = self._shot(course, defects, first, change, 0.0, y)
+        if plan is None:
+            self._last = None
+            return None
+        plan, change = self._improved(course, defects, plan, change)
+        self._last = plan, change.gains, plan.forces - course.forces
+        return plan.deviation
+
+    def _continued(self, course: Course) -> tuple[Plan, Correction]:
+        """Return the plan before, one span later, and the gains around it; the first force holds.
+
+        Without one, the forces of the reference.
+        """
+        spans, n = course.forces.shape
+        y = np.hstack([course.pose, course.twist])
+        gains, forces = np.zeros((spans, n, 12)), course.forces.copy()
+        if self._last is not None:
+            plan, old, more = self._last
+            y[:-1], gains[:-1] = plan.y[1:], old[1:]
+            forces[:-1] += more[1:]
+        np.clip(forces, course.low, course.high, out=forces)
+        course.low[0] = course.high[0] = forces[0]
+        return self._empty()._replace(y=y, forces=forces), self._none._replace(gains=gains)
+
+    def _improved(
+        self, course: Course, defects: FloatArray, plan: Plan, change: Correction
+    ) -> tuple[Plan, Correction]:
+        """Return a plan after the iterations, and the last change."""
+        given = course, self.objective.cost, self.objective.effort
+        cost = plan_cost(*given, plan)
+        for _ in range(self._iterations):
+            if cost <= NEGLIGIBLE:
+                break
+            slopes = self._slopes_of(plan)
+            if slopes is None:
+                break
+            change = Correction(*(np.zeros_like(part) for part in self._none))
+            gained = backward(slopes, *given, plan, self._damping, change)
+            if not gained > WORTHWHILE * cost:
+                break
+            for share in SHARES:
+                tried = self._shot(course, defects, plan, change, share, plan.y[0])
+                found = np.inf if tried is None else plan_cost(*given, tried)
+                if tried is not None and found < cost - 0.1 * WORTHWHILE * share * cost:
+                    plan, cost = tried, found
+                    break
+                self._damping = min(max(DAMPING * self._damping, 1.0), MOST_DAMPING)
+            else:
+                break
+            if share == 1.0:
+                self._damping /= DAMPING
+        return plan, change
+
+    def _shot(
+        self,
+        course: Course,
+        defects: FloatArray,
+        plan: Plan,
+        change: Correction,
+        share: float,
+        y: FloatArray,
+    ) -> Plan | None:
+        """Return a plan corrected, from a state `(13,)` on; None where it meets a singular pose."""
+        found = self._empty()
+        found.y[0] = y
+        given = self._machine, course, self.span, defects
+        return found if shoot(*given, plan, change, share, found) else None
+
+    def _slopes_of(self, plan: Plan) -> tuple[FloatArray, FloatArray] | None:
+        """Return the derivatives of a plan's steps: A `(S, 12, 12)` and B `(S, 12, n)`."""
+        y, forces = plan.y[:-1], plan.forces
+        count, n = forces.shape
+        out, after = np.empty((count, 12, 15 + n)), np.empty((count, 13))
+        pose, twist = np.ascontiguousarray(y[:, :7]), np.ascontiguousarray(y[:, 7:])
+        none, rest = np.empty((count, 0)), np.zeros((count, 6))
+        edges = np.linspace(0, count, usable_cores() + 1).astype(int).tolist()
+        body, legs, inertia, *_ = self._machine
+        calls = []
+        for part in (slice(low, high) for low, high in pairwise(edges) if low < high):
+            states = States(pose[part], twist[part], none[part], forces[part], rest[part])
+            calls.append(
+                (body, legs, inertia, self._width, states, self.span, after[part], out[part])
+            )
+        failed = max(on_threads(step_slopes, calls)) >= 0
+        if failed or not np.isfinite(out).all():
+            return None
+        # Between those by state and by forces are those by gravity.
+        return np.ascontiguousarray(out[:, :, :12]), np.ascontiguousarray(out[:, :, 15:])
+
+    def _empty(self) -> Plan:
+        spans, n = self._none.forces.shape
+        return Plan(
+            np.empty((spans + 1, 13)),
+            np.empty((spans, n)),
+            np.empty((spans + 1, 12)),
+            np.empty((spans + 1, n)),
+            np.empty((spans + 1, n, 6)),
+        )

@@ -1,0 +1,247 @@
+"""Model predictive path integral control: a plan is the mean of many random ones, by their cost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, not_negative
+from twin.control.controller import PERIOD
+from twin.control.predictive.planned import PLAN_PERIOD, PlannedTorque
+from twin.control.reference import Reference
+from twin.errors import InputError, brief
+from twin.kernels.control.predictive.course import Course
+from twin.kernels.control.predictive.rollouts import rollouts
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.model.batch import lane_count, on_threads, usable_cores
+from twin.model.machine_model import MachineModel
+from twin.motion import Motion
+from twin.plant.signals import Measurement, seed_sequence
+from twin.rotations import displaced
+
+ROLLOUTS, MOST_ROLLOUTS = 1024, 1 << 17
+
+HORIZON = 20
+
+KNOT_SPANS = 5
+"""Adopted: spans between the knots of the noise; finer noise takes more rollouts."""
+
+NOISE = 1.0
+"""Adopted: largest standard deviation in parts of the accelerations that a plan is about."""
+
+SIZES, COARSER = 4, 3.0
+"""Adopted: sizes of the noise, and the factor between them: far from an optimum large ones find the
+way, near it small ones."""
+
+LEAST_NOISE = 0.1
+"""[m/s2] Adopted: added to those accelerations."""
+
+GOOD = 0.02
+"""Adopted: share of the rollouts that have a say; the temperature is what the last of them costs
+above the first, by `SELECTIVE`."""
+
+SELECTIVE = 3.0
+"""Adopted: logarithm of the weight of the first against that of the last good one."""
+
+FEWEST_LANES = 4
+"""At least as many as there are candidates to compare."""
+
+Start = tuple[FloatArray, FloatArray]
+"""Deviation (12,) and coordinates of the legs (n,) at the first node of a plan"""
+
+
+class Mppi(PlannedTorque):
+    """Plans by rollouts under random accelerations, weighted by exp(-(cost - least) / temperature).
+
+    The inputs are accelerations beside the reference's. Rollouts are drawn around the best of three
+    plans: the one before, feedback of the deviation alone, and no acceleration of the platform.
+    Noise is drawn at knots, straight in between, and each draw also with the other sign, in several
+    sizes. Of the middle of the rollouts, their weighted mean and the best of them, the one that
+    costs least becomes the plan. Where nothing limits the machine that is exactly the reference.
+
+    Attributes:
+        noise: largest standard deviation at the knots, in parts of the accelerations of the
+            reference and of the way back to it.
+
+    Reference:
+        Williams, Drews, Goldfain, Rehg and Theodorou, Information-theoretic model predictive
+        control, IEEE Transactions on Robotics 34 (2018), algorithm 2.
+    """
+
+    name: ClassVar[str] = "mppi"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        motion: Motion | Reference | None = None,
+        *,
+        period: float = PERIOD,
+        model: MachineModel | None = None,
+        bandwidth: Any = None,
+        plan_period: Any = PLAN_PERIOD,
+        horizon: Any = HORIZON,
+        rollouts: Any = ROLLOUTS,
+        noise: Any = NOISE,
+        seed: Any = 0,
+    ) -> None:
+        """Prepare the noise.
+
+        Args:
+            platform: the machine.
+            motion: where it shall go; default: stay at home.
+            period: of the controller [s].
+            model: what the controller takes the machine for; default the machine itself.
+            bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
+            plan_period: between two plans [s], a multiple of the period.
+            horizon: spans of a plan.
+            rollouts: of a plan, rounded up to whole groups of lanes.
+            noise: largest standard deviation, in parts of the accelerations of the reference and of
+                the way back to it; zero for none.
+            seed: of the noise.
+
+        Raises:
+            InputError: an argument that cannot be used, or a machine whose actuators do not move
+                the platform alone.
+        """
+        super().__init__(
+            platform, motion, period=period, model=model, bandwidth=bandwidth,
+            plan_period=plan_period, horizon=horizon,
+        )  # fmt: skip
+        if type(rollouts) is not int or not 1 <= rollouts <= MOST_ROLLOUTS:
+            raise InputError(
+                "rollouts", f"must be a whole number up to {MOST_ROLLOUTS}, not {brief(rollouts)}"
+            )
+        self._seeds = seed_sequence(seed, "mppi")
+        self._width = (0,) * max(lane_count(), FEWEST_LANES)
+        self._groups = -(-rollouts // len(self._width))
+        spans = np.arange(float(self.spans))
+        # The first knot is zero and acts in the first span alone: what happens there is decided.
+        self._places = np.where(spans > 0.0, 1.0 + (spans - 1.0) / KNOT_SPANS, 0.0)
+        self.noise = not_negative(noise, "noise")
+        self._sizes = COARSER ** -(np.arange(self._groups) % SIZES).astype(float)
+        self._slopes = np.empty((len(spans), self.model.n_actuators, 6))
+        self._inputs = np.zeros((len(spans), 6))
+        self._generator = np.random.default_rng(self._seeds)
+
+    def _sigma(self, course: Course, begin: FloatArray) -> FloatArray:
+        """Return the largest standard deviation `(6,)` of the noise of a plan.
+
+        In parts of the accelerations of the reference and of the way back to it.
+        """
+        objective, size = self.objective, np.sqrt(self.objective.cost.scale)
+        back = objective.feedback[0] * begin[:6] + objective.feedback[1] * begin[6:]
+        most = np.linalg.norm(size * course.acceleration, axis=1).max()
+        needed = float(most + np.linalg.norm(size * back)) + LEAST_NOISE * size[0]
+        return np.asarray(self.noise * needed / size)
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at `measurement`, without a plan; with the seed's noise again."""
+        super().start(measurement)
+        self._inputs[:] = 0.0
+        self._generator = np.random.default_rng(self._seeds)
+
+    def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
+        course = self._course(step, 0, self._slopes)
+        if course is None:
+            return None
+        start = begin, self._legs_at(displaced(course.pose[0], begin[:6]))
+        old, rest = np.vstack([self._inputs[1:], np.zeros((1, 6))]), np.zeros_like(self._inputs)
+        coast = -course.acceleration
+        coast[0] = rest[0] = old[0]
+        path, center = self._least(course, start, [rest, old, coast], self.objective.feedback)
+        knots = self._drawn(self._sigma(course, begin))
+        totals = self._rolled(course, start, center, knots)
+        if not np.isfinite(totals).any():
+            return None
+        group, lane = divmod(int(totals.argmin()), totals.shape[1])
+        tried = [mean_knots(knots, totals), knots[group, :, :, lane]]
+        candidates = [center, *(center + self._between(change) for change in tried)]
+        path, self._inputs = self._least(course, start, candidates)
+        return path if np.isfinite(path).all() else None
+
+    def _legs_at(self, pose: FloatArray) -> FloatArray:
+        """Return the coordinates `(n,)` of a pose `(7,)`."""
+        found = np.empty((1, self.model.n_actuators))
+        inverse_kinematics_batch(self.model.constants.legs, pose[None], found)
+        return np.asarray(found[0])
+
+    def _rolled(
+        self, course: Course, start: Start, inputs: FloatArray, knots: FloatArray
+    ) -> FloatArray:
+        """Return the costs `(groups, lanes)` of rollouts under inputs and noise, on all cores."""
+        totals = np.empty((len(knots), len(self._width)))
+        edges = np.linspace(0, len(knots), usable_cores() + 1).astype(int).tolist()
+        parts = [slice(low, high) for low, high in pairwise(edges) if low < high]
+        none, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
+        given = self._machine, self._width, course, self.objective.cost
+        calls = [
+            (
+                *(*given, none, self.span, self._slopes, start, inputs),
+                *((knots[part], self._places), totals[part], np.empty(size)),
+            )
+            for part in parts
+        ]
+        on_threads(rollouts, calls)
+        return totals
+
+    def _least(
+        self,
+        course: Course,
+        start: Start,
+        candidates: list[FloatArray],
+        feedback: tuple[float, float] | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the path `(S + 1, 12)` of the inputs that cost least, and these inputs.
+
+        Args:
+            course: the reference.
+            start: of the path.
+            candidates: inputs `(S, 6)`, at most `FEWEST_LANES`.
+            feedback: beside the inputs of the first candidate, of pose [1/s2] and twist [1/s].
+        """
+        wide, count = len(self._width), len(candidates)
+        changes, back = np.zeros((1, self.spans + 1, 6, wide)), np.zeros((2, wide))
+        for lane, inputs in enumerate(candidates):
+            changes[0, :-1, :, lane] = inputs
+        if feedback is not None:
+            back[:, 0] = feedback
+        totals, paths = np.empty((1, wide)), np.empty((self.spans + 1, 12, wide))
+        noise = changes, np.arange(float(self.spans))
+        none = np.zeros_like(candidates[0])
+        given = self._machine, self._width, course, self.objective.cost, back
+        rollouts(*given, self.span, self._slopes, start, none, noise, totals, paths)
+        chosen = int(totals[0, :count].argmin())
+        path = np.ascontiguousarray(paths[:, :, chosen])
+        if chosen or feedback is None:
+            return path, candidates[chosen]
+        return path, np.diff(path[:, 6:], axis=0) / self.span
+
+    def _drawn(self, sigma: FloatArray) -> FloatArray:
+        """Return random knots `(groups, k, 6, lanes)`, each with its negative."""
+        wide, count = len(self._width), int(self._places[-1]) + 2
+        drawn = np.zeros((self._groups, count, 6, wide))
+        half = drawn[:, 1:, :, : wide // 2]
+        self._generator.standard_normal(out=(found := np.empty(half.shape)))
+        half[:] = sigma[:, None] * found * self._sizes[:, None, None, None]
+        drawn[:, 1:, :, wide // 2 :] = -half
+        return drawn
+
+    def _between(self, knots: FloatArray) -> FloatArray:
+        """Return the accelerations `(S, 6)` of knots `(k, 6)`."""
+        low = self._places.astype(int)
+        share = (self._places - low)[:, None]
+        return np.asarray((1.0 - share) * knots[low] + share * knots[low + 1])
+
+
+def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return the mean `(k, 6)` of knots `(groups, k, 6, lanes)` by their costs `(groups, lanes)`.
+
+    Weights are exp(-(cost - least) / temperature), and zero where the cost is infinite.
+    """
+    finite = np.isfinite(totals)
+    above = totals - totals[finite].min()
+    temperature = float(np.quantile(above[finite], GOOD)) / SELECTIVE + np.finfo(float).tiny
+    weights = np.where(finite, np.exp(-np.where(finite, above, 0.0) / temperature), 0.0)
+    return np.asarray(np.einsum("gw,gkjw->kj", weights, knots) / weights.sum())

@@ -1,0 +1,1 @@
+"""Predictive control at every period: rollouts in lanes, shooting and its backward pass."""
