@@ -40,7 +40,7 @@ class Group(NamedTuple):
     pose: FloatArray
     twist: FloatArray
     deviation: FloatArray
-    wanted: FloatArray
+    command: FloatArray
     """`(6,)` acceleration beside the reference's"""
     acceleration: FloatArray
     forces: FloatArray
@@ -77,12 +77,12 @@ def drive(
     s: int,
     span: float,
 ) -> None:
-    """Fill the forces that a group wants, within their limits; move coordinates on, add costs."""
+    """Fill the forces of a group within their limits; move coordinates on, and add costs."""
     for i in range(slopes.shape[1]):
         rate, force = 0.0, course.forces[s, i]
         for k in range(6):
             rate += jacobian[i, k] * group.twist[k]
-            force += slopes[s, i, k] * group.wanted[k]
+            force += slopes[s, i, k] * group.command[k]
         group.forces[i] = max(course.low[s, i], min(course.high[s, i], force))
         if s > 0:
             group.coordinates[i] += 0.5 * span * (group.rates[i] + rate)
@@ -155,9 +155,9 @@ def rollouts(
             for k in range(6):
                 group.twist[k] = course.twist[s, k] + d[6 + k]
                 more = (1.0 - share) * knots[knot, k] + share * knots[knot + 1, k]
-                group.wanted[k] = inputs[s, k] + more
+                group.command[k] = inputs[s, k] + more
                 if s > 0:
-                    group.wanted[k] -= back[0] * d[k] + back[1] * d[6 + k]
+                    group.command[k] -= back[0] * d[k] + back[1] * d[6 + k]
                     group.total[0] += cost.scale[k] * squares(d, k, 1.0, 0.0, cost.speed)
                 tape[s, k], tape[s, 6 + k] = d[k], d[6 + k]
             state = platform_state(group.pose, group.twist)
