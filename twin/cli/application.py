@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import sys
 from typing import Annotated, Any
 
@@ -77,3 +79,6 @@ def options(
     ] = False,
 ) -> None:
     """Read the options before the command."""
+    # Without this the interpreter searches a million objects for cycles before it ends: 0.2 s
+    # after every command, half a second with an engine.
+    atexit.register(gc.freeze)

@@ -16,7 +16,11 @@ class Table(BaseModel):
     """A table whose numbers come from one stated source."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        str_strip_whitespace=True,
+        defer_build=True,
     )
 
     source: str = Field(min_length=1, description="Where the numbers of this table are from")

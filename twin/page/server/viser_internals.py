@@ -21,6 +21,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import html
+import logging
 import socket
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -79,7 +80,8 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         from websockets.asyncio.server import serve as listen
 
         response = _guard(process_request, access, title)
-        served.append(listen(handler, sock=bound, process_request=response, **options))
+        options |= {"process_request": response, "logger": _log()}
+        served.append(listen(handler, sock=bound, **options))
         return served[0]
 
     unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {ADVICE}"
@@ -109,6 +111,14 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     if viser.__version__.startswith(KNOWN):
         _replay_quickly(server._websock_server._broadcast_buffer)
     return server
+
+
+def _log() -> logging.Logger:
+    """Return the server's log, which leaves out connections that never ask for anything."""
+    log = logging.getLogger("twin.page.connections")
+    if not log.filters:
+        log.addFilter(lambda record: record.msg != "opening handshake failed")
+    return log
 
 
 def end_server(server: ViserServer) -> None:
