@@ -19,6 +19,7 @@ from twin.kernels.dynamics.work import Work, make_work
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import copy
 from twin.kernels.numbers.arrays import as_duals
 from twin.kernels.platform_state import platform_state
 from twin.kernels.quaternions import quaternion_rate
@@ -62,7 +63,7 @@ def make_slots(body: FloatArray, states: States, size: int, width: Width) -> Slo
         np.zeros((6, w)),
         np.zeros((size, w)),
     )
-    slots.body[:, 0] = body
+    copy(body, slots.body[:, 0])
     return slots
 
 
@@ -199,10 +200,12 @@ def forward_dynamics_slopes(
             first += len(width)
         here, inside = platform_state(states.poses[k], states.twists[k]), states.deflections[k]
         assemble(body, legs, here, inside, plain)
-        matrix[:] = plain.mass_matrix
+        for i in range(6):
+            copy(plain.mass_matrix[i], matrix[i])
         while first < out.shape[2]:
             seed_from(slots, first)
-            plain.mass_matrix[:] = matrix
+            for i in range(6):
+                copy(matrix[i], plain.mass_matrix[i])
             accelerate(body, legs, here, inside, at.inputs, at.wrench, at.result, again)
             take(slots, first, out[k])
             first += len(width)

@@ -9,6 +9,13 @@ from twin.kernels.jit import device, replaceable
 
 
 @device
+def copy(source: FloatArray, target: FloatArray) -> None:
+    """Copy a vector, without the second of compiling that an assignment to a slice takes."""
+    for k in range(source.shape[0]):
+        target[k] = source[k]
+
+
+@device
 def factor_positive(matrix: FloatArray, size: int) -> bool:
     """Overwrite the lower triangle by its Cholesky factor, diagonal inverted.
 

@@ -15,6 +15,7 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints
 from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import copy
 from twin.kernels.numbers.arrays import as_duals
 from twin.kernels.platform_state import platform_state
 
@@ -135,6 +136,7 @@ def geometry_by_parameters(
             if not inverse_kinematics(machine.legs, poses[k], found):
                 return k
             fill_constraints(machine.legs, platform_state(poses[k], still), constraints)
-            result[n:] = lines[:, 7]
+            for i in range(count):
+                copy(lines[i, 7], result[n + i])
             take(result, first, out[k])
     return -1

@@ -17,6 +17,7 @@ from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import copy
 
 
 def row_legs(legs: Legs, i: int) -> Legs:
@@ -106,7 +107,7 @@ def advance_rows(
             continue
         own = row_legs(legs, i)
         read_state(machines, i, y)
-        body[:] = bodies[i]
+        copy(bodies[i], body)
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
         load = Load(forces, constant, inputs.wrench[i])
         if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):

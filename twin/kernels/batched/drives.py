@@ -72,16 +72,14 @@ def drive_row(
     counters = arrays.counters[i]
     since, parts = counters[COUNT] - counters[DELAY_STEPS], counters[PARTS]
     counters[COUNT] += 1
-    if since < 0:
-        actuate(
-            constants, states, gains, arrays.first[i], arrays.none, arrays.none, coordinates, rates,
-            VELOCITY, step, parts, forces,
-        )  # fmt: skip
-        return
-    command = arrays.queue[i, (since // ratio) % arrays.queue.shape[1]]
+    # One call for both cases: each is compiled anew for a mode that is a constant.
+    given, feedforward, kind = arrays.first[i], arrays.none, VELOCITY
+    if since >= 0:
+        command = arrays.queue[i, (since // ratio) % arrays.queue.shape[1]]
+        given, feedforward, kind = command[0], command[1], mode
     actuate(
-        constants, states, gains, command[0], command[1], arrays.none, coordinates, rates,
-        mode, step, parts, forces,
+        constants, states, gains, given, feedforward, arrays.none, coordinates, rates,
+        kind, step, parts, forces,
     )  # fmt: skip
 
 

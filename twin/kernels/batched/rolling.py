@@ -16,6 +16,7 @@ from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.integrators.runge_kutta import Stages
 from twin.kernels.jit import compiled
+from twin.kernels.linear_algebra import copy
 
 
 @compiled
@@ -64,8 +65,8 @@ def advance_rolling_rows(
             continue
         own, status = row_legs(legs, i), balls.status[i]
         read_state(machines, i, y)
-        y[size:] = balls.state[i]
-        body[:] = bodies[i]
+        copy(balls.state[i], y[size:])
+        copy(bodies[i], body)
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
         load = Load(forces, constant, inputs.wrench[i])
         if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):

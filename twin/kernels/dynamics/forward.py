@@ -6,12 +6,15 @@ is solved. Deflections of springs in series are accelerated by their own forces.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import assemble, energy, field
 from twin.kernels.dynamics.work import Work, make_work
-from twin.kernels.jit import compiled, device, inlined
+from twin.kernels.jit import by_kind, compiled, device, inlined
 from twin.kernels.legs.dispatch import (
-    constraint_count,
+    attribute,
     deflection_acceleration,
     deflections_per_leg,
 )
@@ -63,6 +66,19 @@ def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
     return regular and smallest * smallest > SINGULAR * largest * largest
 
 
+def solve_motion(legs: Legs, work: Work, acceleration: FloatArray) -> bool:
+    """Overwrite `acceleration` (6,), the force on M, by that which the constraints allow."""
+    raise NotImplementedError
+
+
+@by_kind(solve_motion)
+def _solve_motion(legs: Any, work: Any, acceleration: Any) -> Callable[..., bool]:
+    count = int(attribute(legs.instance_class, "CONSTRAINT_COUNT", 0))
+    if count == 0:
+        return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
+    return lambda legs, work, acceleration: solve_constrained(work, acceleration, count)
+
+
 @inlined
 def accelerate(
     body: FloatArray,
@@ -80,11 +96,7 @@ def accelerate(
         for i in range(legs.rows.shape[0]):
             total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
-    count = constraint_count(legs)
-    if count == 0:
-        regular = solve_positive(work.mass_matrix, acceleration, 6)
-    else:
-        regular = solve_constrained(work, acceleration, count)
+    regular = solve_motion(legs, work, acceleration)
     for i in range(deflections_per_leg(legs) * legs.rows.shape[0]):
         acceleration[6 + i] = deflection_acceleration(
             legs, i, state, field(body), deflection, forces[i]

@@ -16,6 +16,7 @@ from twin.kernels.dynamics.state import Load, derivative, normalise
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import copy
 
 DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
 """Why an integration returned: end reached, buffers full, singular state, step too small."""
@@ -179,7 +180,7 @@ def dormand_prince(
                 rates[0, j] = rates[6, j]
             normalise(legs, y)
             times[count] = time
-            states[count, :] = y
+            copy(y, states[count])
             count += 1
             factor = step_factor(error)
             step *= min(1.0, factor) if rejected else max(SHRINK, factor)

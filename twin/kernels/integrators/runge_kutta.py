@@ -15,6 +15,7 @@ from twin.kernels.dynamics.state import Load, derivative, normalise
 from twin.kernels.dynamics.work import Work, make_work
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import copy
 
 
 class Stages(NamedTuple):
@@ -106,7 +107,7 @@ def runge_kutta(
     slopes, work = stages.rates, stages.work
     if not derivative(body, legs, y, forces, 0.0, slopes[0], work):
         return 0
-    rates[0, :] = slopes[0]
+    copy(slopes[0], rates[0])
     for count in range(times.shape[0]):
         time = count * step
         if not runge_kutta_move(body, legs, y, forces, time, step, stages):
@@ -114,6 +115,6 @@ def runge_kutta(
         if not derivative(body, legs, y, forces, time + step, slopes[0], work):
             return count
         times[count] = (count + 1) * step
-        states[count, :] = y
-        rates[count + 1, :] = slopes[0]
+        copy(y, states[count])
+        copy(slopes[0], rates[count + 1])
     return times.shape[0]

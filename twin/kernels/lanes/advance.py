@@ -15,6 +15,7 @@ from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
 from twin.kernels.jit import compiled, device
 from twin.kernels.lanes.groups import Width, lanes_work
+from twin.kernels.linear_algebra import copy
 from twin.kernels.numbers.arrays import as_lanes
 
 
@@ -206,7 +207,7 @@ def advance_groups(
                     if not machines.failed[i]:
                         copy_lane(group, i - start, alone)
                         done = move(constants, alone, none, step, stages, width)
-                        group.y[:, i - start] = alone.y[:, 0]
+                        copy(alone.y[:, 0], group.y[:, i - start])
                         if not done:
                             finish(group, start, i, machines, arrays, step, ratio, y)
                             machines.failed[i] = True
