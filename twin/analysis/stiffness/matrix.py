@@ -23,9 +23,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, one_or_each, read_only
 from twin.errors import InputError, SingularPoseError
 from twin.model.conditioning import characteristic_length
+from twin.model.derivatives import forward_dynamics_derivatives
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.rotations import displaced
 
 
 class Springs(NamedTuple):
@@ -98,11 +98,6 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
     commanded = as_floats(lengths, "lengths", platform.n_actuators)
     return np.asarray(springs.stiffness * (commanded - springs.rest))
-
-
-STEP = 2e-3
-"""Differences of the weights, in parts of the platform's radius, or [rad]: two Richardson levels
-leave STEP^4 and rounding 1e-16 / STEP."""
 
 
 class Stiffness(NamedTuple):
@@ -226,15 +221,19 @@ def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> Flo
 
 
 def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return `(m, 6, 6)`; differences serve every kind of leg."""
+    """Return `(m, 6, 6)` from the accelerations of a platform that is held by constant loads.
+
+    Where a wrench against the weights holds it, a = 0 and d(weights)/dq = M da/dq. Struts are
+    released by actuator forces, whose springs still answer a displacement with J^T k J.
+    """
     if platform.parameters.gravity == 0.0:
         return np.zeros((len(poses), 6, 6))
-    scale = STEP * characteristic_scale(platform)
-    slopes = []
-    for factor in (1.0, 0.5):
-        steps = factor * np.diag(scale)
-        moved = displaced(poses[:, None, None], np.stack([steps, -steps]))
-        ahead, behind = np.moveaxis(weight_wrench(platform, moved), 1, 0)
-        slopes.append((ahead - behind) / (2.0 * factor * scale)[:, None])
-    # Entry [b, a]: change of component a by displacement b.
-    return np.asarray(-np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2))
+    forces, answer = np.zeros(platform.n_actuators), np.zeros((6, 6))
+    struts = strut_springs(platform)
+    if struts is not None:
+        jacobian = platform.jacobian(poses)
+        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
+        answer = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
+    held = -weight_wrench(platform, poses)
+    slopes = forward_dynamics_derivatives(platform, poses, REST, forces, held).pose
+    return np.asarray(-(platform.mass_matrix(poses) @ slopes + answer))
