@@ -42,7 +42,7 @@ def public(module: ModuleType) -> Iterator[tuple[str, object]]:
         yield name, value
         if not inspect.isclass(value):
             continue
-        for method, member in vars(value).items():
+        for method, member in list(vars(value).items()):  # tables build themselves when looked at
             function = getattr(member, "fget", getattr(member, "__func__", member))
             if not method.startswith("_") and inspect.isfunction(function):
                 yield f"{name}.{method}", function
