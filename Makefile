@@ -4,7 +4,8 @@
 # make mutations  models made wrong on purpose: each must fail a measure of the report
 # make gallery  validation and default commands of the machines of the gallery
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
-# make test-rl  tests of training, of sweeps on a cluster and of environments with the oldest Gymnasium, in an environment of their own
+# make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
+#               oldest Gymnasium, in an environment of their own
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -55,12 +56,12 @@ check: lint types quick
 quick: $(INSTALLED)
 	$(BIN)/python -m pytest -m quick --numprocesses $(WORKERS) --dist worksteal -q
 
-# What needs PyTorch or Ray, and the environments on the oldest Gymnasium: the one that RLlib asks for.
+# What needs PyTorch, Ray or compilers for graphics cards, and the environments on the oldest Gymnasium: the one of RLlib.
 # Tests are skipped where a library is missing: here none may be.
 test-rl: $(RL)/.installed
-	$(RL)/bin/python -c 'import joblib, matplotlib, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
+	$(RL)/bin/python -c 'import joblib, matplotlib, numba_cuda, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
 	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep/test_cluster_ray.py \
-		tests/envs/test_registered.py tests/envs/test_vector.py
+		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
@@ -110,7 +111,7 @@ $(RL)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
 	$(@D)/bin/python -m pip install -qq --no-compile $(TORCH)
-	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable '.[rl,cluster]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
+	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable '.[rl,cluster,cuda]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
 	touch $@
 
 clean:

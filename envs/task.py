@@ -122,6 +122,7 @@ class Task(ABC):
         reason: `(N,)` code of the reason for the episode's end; 0 while it goes on.
         steps: `(N,)` control periods since the machine's reset.
         signals: name -> `(N, ...)` in physical units, for `info`.
+        groups: the arrays that the task's kernel takes, as plain tuples.
     """
 
     title: ClassVar[str]
@@ -194,7 +195,7 @@ class Task(ABC):
             self.reason,
         )
         groups = (self.batch.machines, self.scales, history, results, *own)
-        self._groups = tuple(tuple(group) for group in groups)
+        self.groups = tuple(tuple(group) for group in groups)
 
     def _plant_signals(self) -> dict[str, Any]:
         """Return the signals that all tasks have."""
@@ -260,7 +261,7 @@ class Task(ABC):
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        self.kernel(indices, self._groups)
+        self.kernel(indices, self.groups)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""

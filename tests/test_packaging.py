@@ -22,7 +22,7 @@ REQUIREMENTS = [
 WITH_DATA = ("twin", "twin.assets", "twin.validation")
 """Packages that must have data files, so that the search for them is known to find some."""
 
-OPTIONAL = ("ray", "torch", "stable-baselines3", "tensorboard", "matplotlib")
+OPTIONAL = ("ray", "torch", "stable-baselines3", "tensorboard", "matplotlib", "numba-cuda")
 """Libraries of extras that the development environment does without."""
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from twin.control.linear import LinearMachine
     from twin.machine.payload import Occupant
     from twin.model.derivatives import Derivatives, PoseDerivatives
+    from twin.model.device import CardModel
     from twin.model.engine import Engine
     from twin.model.step_derivatives import StepDerivatives
     from twin.motion import Motion
@@ -168,6 +169,19 @@ class Platform(MachineModel):
         from twin.model.step_derivatives import step_derivatives
 
         return step_derivatives(self, pose, twist, forces, time_step, **options)
+
+    def on(self, device: str = "cuda") -> CardModel:
+        """Return the batch calls of the machine on a graphics card, whose arrays stay there.
+
+        Raises:
+            InputError: another device than "cuda", or there is no card.
+            MissingDependencyError: the extra `cuda` is not installed.
+        """
+        from twin.basics.arrays import one_of
+        from twin.model.device import CardModel
+
+        one_of(device, "device", ("cuda",))
+        return CardModel(self)
 
     def linearise(
         self, pose: Any = None, twist: Any = None, forces: Any = None, **options: Any

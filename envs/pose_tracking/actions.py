@@ -35,6 +35,7 @@ class TrackingActions:
     Attributes:
         channel: of the numbers of an action.
         reach: length taken for half the travel [m].
+        law: meaning of the actions.
     """
 
     def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:
@@ -69,19 +70,19 @@ class TrackingActions:
             gain = settings.position_gain
         bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
         scale = np.asarray(self.channel.scale)
-        self._law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
+        self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
         """Begin an episode of a machine at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
         increments = self._increments
-        start = 0.0 if self._law.residual else displacement(pose, increments.home)
+        start = 0.0 if self.law.residual else displacement(pose, increments.home)
         increments.offset[index], increments.setpoint[index] = start, coordinates
 
     def fill(
         self, actions: FloatArray, steps: Any, reference: Reference, drive_commands: FloatArray
     ) -> None:
         """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
-        law, kind, measured = self._law, self._settings.action, self._batch.measured
+        law, kind, measured = self.law, self._settings.action, self._batch.measured
         if kind == "velocities":
             velocity_command(actions, steps, law, reference.coordinates, measured, drive_commands)
         elif kind == "forces":

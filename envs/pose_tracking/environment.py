@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from twin.basics.arrays import one_of
 from twin.envs.environment import PlatformEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.envs.task import Task
@@ -117,6 +118,19 @@ class PoseTrackingEnv(PlatformEnv):
 
 
 class PoseTrackingVectorEnv(PlatformVectorEnv):
-    """Vector environment of `PoseTrackingEnv`: the same spaces, rewards, ends and options."""
+    """Vector environment of `PoseTrackingEnv`: the same spaces, rewards, ends and options.
+
+    With `device="cuda"` it is a `PoseTrackingCardEnv`, on a graphics card.
+    """
 
     task_type: ClassVar[type[Task]] = PoseTracking
+
+    def __new__(cls, *arguments: Any, **keywords: Any) -> Any:
+        """Return a vector environment on the processor, or on the `device` that is given."""
+        device = keywords.pop("device", None)
+        if device is None:
+            return super().__new__(cls)
+        from twin.envs.pose_tracking.card import PoseTrackingCardEnv
+
+        one_of(device, "device", ("cuda",))
+        return PoseTrackingCardEnv(*arguments, **keywords)

@@ -44,6 +44,7 @@ class PoseTracking(Task):
 
     Attributes:
         motions: reference of each environment.
+        acting: commands from actions.
     """
 
     title: ClassVar[str] = "pose tracking"
@@ -75,8 +76,8 @@ class PoseTracking(Task):
         motion = settings.motion
         if motion is not None and not isinstance(motion, Motion):
             raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
-        self._acting = TrackingActions(settings, self.batch, self.scales)
-        self.actions = (self._acting.channel,)
+        self.acting = TrackingActions(settings, self.batch, self.scales)
+        self.actions = (self.acting.channel,)
         self.observations = self._channels()
         self._given = None if motion is None else self._sampled(motion)
         span = settings.duration if motion is None else motion.duration
@@ -121,13 +122,13 @@ class PoseTracking(Task):
             self._last = len(reference.time) - 1
             self._group(self._reference, self._limits, self._signals)
         fill_reference(self._reference, index, reference)
-        self._acting.begin(index, reference.pose[0], reference.coordinates[0])
+        self.acting.begin(index, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
         return Start(pose, twist)
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` from actions."""
-        self._acting.fill(actions, self.steps, self._reference, self.drive_commands)
+        self.acting.fill(actions, self.steps, self._reference, self.drive_commands)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the commanded pose as a ghost."""
@@ -156,7 +157,7 @@ class PoseTracking(Task):
 
     def _make_limits(self) -> Limits:
         """Return the numbers of observation, reward and termination."""
-        settings, reach = self.settings, self._acting.reach
+        settings, reach = self.settings, self.acting.reach
         radius = characteristic_length(self.platform.platform_joints)
         largest = settings.largest_position_error or 0.5 * reach
         leak = float(np.exp(-self.batch.period / FORGETTING))

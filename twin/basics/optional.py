@@ -33,6 +33,7 @@ LIBRARIES = {
     "stable_baselines3": ("Training", TRAINING),
     "tensorboard": ("Training", TRAINING),
     "matplotlib": ("Drawing learning curves", "pip install matplotlib"),
+    "numba_cuda": ("A graphics card", EXTRA.format("cuda")),
     "mujoco": ("The MuJoCo engine", "pip install mujoco"),
     "pybullet": ("The PyBullet engine", "pip install pybullet"),
 }

@@ -11,6 +11,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, one_of
 from twin.control.controller import LONGEST, SHORTEST
 from twin.errors import ClosedEngineError, InputError
+from twin.kernels.batched.drives import DriveArrays
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import as_ball
 from twin.model.engine import FIDELITIES, State
@@ -207,6 +208,11 @@ class BatchedPlant(ABC):
     def close(self) -> None:
         """Free the engines; calling it twice is allowed."""
         self._closed = True
+
+    @property
+    def drives(self) -> DriveArrays:
+        """Drives and encoders of all machines; read only."""
+        return self._drive_arrays
 
     @abstractmethod
     def _prepare(self) -> None:

@@ -1,0 +1,200 @@
+"""Kernels of a graphics card in numba's simulator against the processor; see test_simulated.py.
+
+Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from conftest import States
+
+import twin
+import twin.envs
+from twin.errors import InputError, IntegrationError, SingularPoseError
+from twin.kernels.cuda import batches, rows
+from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.model.device import CardModel
+from twin.platform import Platform
+
+COUNT = 4
+
+
+def host(value: Any) -> Any:
+    """Return an array of the card as one of numpy."""
+    return value.copy_to_host()
+
+
+def difference(found: Any, expected: Any) -> float:
+    """Return the largest difference from `expected`, in parts of its largest entry."""
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+@pytest.fixture
+def some(states: States) -> States:
+    """A few of the states."""
+    return States(*(array[:COUNT] for array in states))
+
+
+def all_calls(model: Any, s: States) -> dict[str, Any]:
+    """Return the results of all batch calls."""
+    inside = {"deflection": s.deflection}
+    kinetic, potential = model.energy(s.pose, s.twist, **inside)
+    return {
+        "inverse_kinematics": model.inverse_kinematics(s.pose),
+        "jacobian": model.jacobian(s.pose),
+        "jacobian_derivative": model.jacobian_derivative(s.pose, s.twist),
+        "mass_matrix": model.mass_matrix(s.pose, **inside),
+        "forward_dynamics": model.forward_dynamics(s.pose, s.twist, s.forces, s.wrench, **inside),
+        "inverse_dynamics": model.inverse_dynamics(
+            s.pose, s.twist, s.acceleration, s.wrench, **inside
+        ),
+        "kinetic energy": kinetic,
+        "potential energy": potential,
+    }
+
+
+def test_batches_equal_the_processor(platform: Platform, some: States) -> None:
+    found, expected = all_calls(platform.on("cuda"), some), all_calls(platform, some)
+    for name, value in expected.items():
+        assert host(found[name]).shape == value.shape
+        assert difference(host(found[name]), value) < 1e-12, name
+
+
+def test_steps_equal_the_processor(platform: Platform, some: States) -> None:
+    k, step, count = platform.n_deflections, 1e-4, 3
+    moved = platform.on("cuda").advance(
+        some.pose, some.twist, some.forces, some.wrench, deflection=some.deflection,
+        timestep=step, steps=count,
+    )  # fmt: skip
+    for i in range(COUNT):
+        y = np.concatenate([some.pose[i], some.twist[i], some.deflection[i]])
+        load = (some.forces[i], np.zeros(platform.n_actuators), some.wrench[i])
+        work = np.empty(count), np.empty((count, y.size)), np.empty((count + 1, y.size))
+        assert runge_kutta(*platform.constants[:2], y, load, step, *work) == count
+        found = np.concatenate([host(part)[i] for part in moved])
+        assert found.shape == (13 + 2 * k,)
+        assert difference(found, y) < 1e-12
+
+
+def test_results_stay_on_the_card(stewart: Platform) -> None:
+    card, forces = stewart.on("cuda"), stewart.inverse_dynamics(stewart.home, [0] * 6, [0] * 6)
+    moved = card.advance(np.tile(stewart.home, (2, 3, 1)), np.zeros(6), forces, steps=2)
+    again = card.advance(*moved[:2], np.tile(forces, (2, 3, 1)))
+    assert host(again.pose).shape == (2, 3, 7)
+    np.testing.assert_allclose(host(again.pose)[1, 2], stewart.home, rtol=0, atol=1e-9)
+
+
+def test_what_is_wrong_is_refused(stewart: Platform) -> None:
+    card = stewart.on("cuda")
+    poses = np.tile(stewart.home, (3, 1))
+    poses[2, 3:] *= 1.1
+    with pytest.raises(InputError, match="norm 1"):
+        card.inverse_kinematics(card.copied(poses.reshape(-1)).reshape(3, 7))
+    with pytest.raises(InputError, match="leading axes"):
+        card.jacobian_derivative(np.tile(stewart.home, (3, 1)), np.zeros((2, 6)))
+    with pytest.raises(InputError, match="float64"):
+        card.jacobian(card.copied(np.ones(7, dtype=np.float32)))
+    with pytest.raises(InputError, match="steps"):
+        card.advance(stewart.home, np.zeros(6), np.zeros(6), steps=0)
+    twists = card.copied(np.repeat([0.0, np.nan, 0.0], 6)).reshape(3, 6)
+    with pytest.raises(IntegrationError, match="entry 1") as caught:
+        card.advance(stewart.home, twists, np.zeros(6))
+    assert caught.value.data["index"] == 1
+    with pytest.raises(SingularPoseError, match="entry 1"):
+        card.forward_dynamics(stewart.home, twists, np.zeros(6))
+
+
+def test_a_wrong_layout_is_found(stewart: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are read by columns must not pass the comparison."""
+
+    def by_columns(given: Any, k: int, size: int, out: Any) -> None:
+        count = given.shape[0] // max(size, 1)
+        for j in range(size):
+            out[j] = given[j * count + (k if count > 1 else 0)]
+
+    twists = np.random.default_rng(1).normal(size=(COUNT, 6))
+    expected = stewart.jacobian_derivative(stewart.home, twists)
+    card = stewart.on("cuda")
+    assert difference(host(card.jacobian_derivative(stewart.home, twists)), expected) < 1e-12
+    monkeypatch.setattr(batches, "take", by_columns)
+    assert difference(host(card.jacobian_derivative(stewart.home, twists)), expected) > 1e-3
+
+
+def environments(machine: str, size: int, **options: Any) -> tuple[Any, Any]:
+    """Return vector environments on the card and on the processor, begun with the same seed."""
+    made = [
+        gym.make_vec(
+            "twin/PoseTracking-v0", num_envs=size, vectorization_mode="vector_entry_point",
+            machine=machine, max_episode_steps=3, **options, **device,
+        )
+        for device in ({"device": "cuda"}, {})
+    ]  # fmt: skip
+    first = [env.reset(seed=5)[0] for env in made]
+    np.testing.assert_array_equal(host(first[0]), first[1])
+    return made[0], made[1]
+
+
+CASES = (
+    ("stewart", {}),
+    ("stewart", {"configuration": "hardware"}),
+    ("driving_simulator", {"action": "forces"}),
+    ("compliant_stewart", {}),
+)
+
+
+@pytest.mark.parametrize(("machine", "options"), CASES)
+def test_environments_equal_the_processor(machine: str, options: dict[str, Any]) -> None:
+    card, processor = environments(machine, 2, **options)
+    starts = host(card.reset()[0])
+    random = np.random.default_rng(3)
+    for period in range(3):
+        actions = random.uniform(-1.5, 1.5, processor.action_space.shape)
+        on_card = [host(value) for value in card.step(actions)[:4]]
+        observation, reward, terminated, truncated, _ = processor.step(actions)
+        np.testing.assert_allclose(on_card[0], observation, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(on_card[1], reward, rtol=1e-12, atol=1e-12)
+        assert (on_card[2] == terminated).all()
+        assert (on_card[3] == truncated).all()
+        assert on_card[3].all() == (period == 2)
+    observation, reward, *ends, _ = card.step(actions)
+    np.testing.assert_array_equal(host(observation), starts[::-1])  # the next motion of the two
+    assert not host(reward).any()
+    assert not any(host(end).any() for end in ends)
+
+
+def test_an_action_that_is_no_number_ends_its_episode_alone() -> None:
+    card, processor = environments("stewart", 2)
+    actions = np.zeros(processor.action_space.shape)
+    actions[1, 2] = np.nan
+    _, _, terminated, _, _ = card.step(actions)
+    assert host(terminated).tolist() == [False, True]
+    with pytest.raises(InputError, match="shape"):
+        card.step(np.zeros((3, 6)))
+
+
+def test_rows_laid_out_wrongly_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_rows(arrays: list[Any], kind: type) -> Any:
+        each = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
+        return np.concatenate(each, axis=1).reshape(-1)
+
+    monkeypatch.setattr(rows, "_packed", by_rows)
+    card, processor = environments("stewart", 2)
+    actions = np.zeros(processor.action_space.shape)
+    assert np.abs(host(card.step(actions)[0]) - processor.step(actions)[0]).max() > 1e-3
+
+
+def test_what_the_card_cannot_do_is_refused() -> None:
+    refused: tuple[dict[str, Any], ...] = (
+        {"engine": "mujoco"},
+        {"randomisation": {"gravity": [9.0, 10.0]}},
+        {"autoreset_mode": "SameStep"},
+        {"action": "pose"},
+    )
+    for options in refused:
+        with pytest.raises(InputError, match=next(iter(options))):
+            environments("stewart", 1, **options)
+    assert isinstance(twin.load("stewart").on("cuda"), CardModel)

@@ -1,0 +1,60 @@
+"""Kernels compiled for graphics cards that are not here: registers, spills, memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.envs.episodes import Episodes
+from twin.envs.pose_tracking.task import PoseTracking
+from twin.kernels.legs.dispatch import KINDS
+
+MACHINES = ("stewart", "compliant_stewart", "micro_hexapod", "rss", "driving_simulator")
+"""One of each kind of legs."""
+
+MOST_REGISTERS = 255
+
+IN_REGISTERS = {"inverse_kinematics", "jacobian", "jacobian_derivative", "energy"}
+"""Kernels without memory of their own."""
+
+MOST_LOCAL = 2048
+"""Bytes of a thread's memory in the others: rows of the Jacobian; state and stages of a step."""
+
+
+def environment_kernel(machine: str) -> tuple[str, Any, tuple[Any, ...]]:
+    """Return name, kernel and types of the arguments of pose tracking."""
+    from twin.envs.pose_tracking.stock import prepare
+    from twin.kernels.cuda.compilation import FLOATS, type_of
+
+    episodes = Episodes(PoseTracking, machine, None, "analytic", 2, None, {"duration": 1.0})
+    episodes.reset(np.arange(2), [np.random.default_rng(seed) for seed in range(2)])
+    assert isinstance(episodes.task, PoseTracking)
+    kernel, *groups = prepare(episodes.task, 4, 500, lambda array: array)
+    return "environment", kernel, (*map(type_of, groups), FLOATS)
+
+
+def test_every_kind_of_legs_is_compiled() -> None:
+    assert {type(twin.load(name).constants.legs) for name in MACHINES} == set(KINDS)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_kernels_fit_into_registers(machine: str) -> None:
+    pytest.importorskip("numba_cuda", reason="the extra cuda is not installed")
+    from twin.kernels.cuda.compilation import CAPABILITIES, machine_kernels, resources, to_ptx
+    from twin.kernels.cuda.sizes import Sizes
+
+    legs = twin.load(machine).constants.legs
+    kernels = [*machine_kernels(Sizes(type(legs), *legs.rows.shape)), environment_kernel(machine)]
+    assert len(kernels) == 9
+    for capability in CAPABILITIES:
+        for name, kernel, arguments in kernels:
+            ptx = to_ptx(kernel, arguments, capability)
+            assert f".target sm_{capability[0]}{capability[1]}" in ptx
+            taken = resources(ptx, capability)
+            assert 32 <= taken.registers <= MOST_REGISTERS, (name, capability, taken)
+            assert taken.spilled == 0, (name, capability, taken)
+            most = 0 if name in IN_REGISTERS else MOST_LOCAL
+            assert taken.local <= most, (name, capability, taken)

@@ -1,0 +1,28 @@
+"""Kernels of a graphics card run by Python: numba's simulator needs an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.quick
+
+LEAST = 20
+"""Tests that have to run."""
+
+
+def test_simulated_kernels_equal_the_processor() -> None:
+    file = Path(__file__).with_name("simulated.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    passed = re.search(r"(\d+) passed", run.stdout)
+    assert passed and int(passed.group(1)) >= LEAST
+    assert "skipped" not in run.stdout

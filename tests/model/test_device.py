@@ -1,0 +1,30 @@
+"""Batch calls on a graphics card, where there is none."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+import twin.envs
+from twin.errors import InputError, MissingDependencyError
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+
+def test_what_is_missing_is_said(stewart: Platform) -> None:
+    try:
+        from numba import cuda
+
+        present = cuda.is_available()
+    except ImportError:
+        present = False
+    if present:
+        pytest.skip("there is a graphics card")
+    with pytest.raises((MissingDependencyError, InputError), match=r"\[cuda\]|no graphics card"):
+        stewart.on("cuda")
+    with pytest.raises((MissingDependencyError, InputError), match=r"\[cuda\]|no graphics card"):
+        gym.make_vec("twin/PoseTracking-v0", vectorization_mode="vector_entry_point", device="cuda")
+    with pytest.raises(InputError, match="unknown device"):
+        stewart.on("tpu")
+    assert "twin/PoseTracking-v0" in twin.envs.environment_ids()

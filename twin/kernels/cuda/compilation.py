@@ -1,0 +1,129 @@
+"""Compilation of kernels for graphics cards that are not here, and the resources they take."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.optional import optional
+from twin.errors import MissingDependencyError
+from twin.kernels.cuda.batches import VERBS, batch_kernel
+from twin.kernels.cuda.library import cuda, numba_types
+from twin.kernels.cuda.sizes import Sizes
+from twin.kernels.cuda.steps import steps_kernel
+
+Capability = tuple[int, int]
+
+CAPABILITIES: tuple[Capability, ...] = ((8, 0), (9, 0))
+"""Of the A100 and its like, and of the H100 and H200."""
+
+FLOATS = numba_types.Array(numba_types.float64, 1, "C")
+INTEGERS = numba_types.Array(numba_types.int64, 1, "C")
+
+
+class Resources(NamedTuple):
+    """Resources that a kernel takes of a multiprocessor, per thread."""
+
+    registers: int
+    """of 32 bits, at most 255"""
+    spilled: int
+    """bytes that are written to memory and read again for want of registers"""
+    local: int
+    """bytes of the thread's own memory"""
+
+
+def machine_kernels(sizes: Sizes) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Yield name, kernel and types of the arguments of all batch calls of a machine."""
+    for name in VERBS:
+        yield name, batch_kernel(sizes, name), (*[FLOATS] * 8, INTEGERS)
+    loads = (*[FLOATS] * 7, numba_types.float64, numba_types.int64, *[FLOATS] * 3, INTEGERS)
+    yield "advance", steps_kernel(sizes), loads
+
+
+def type_of(value: Any) -> Any:
+    """Return numba's type of a flat array, or of a named tuple of such."""
+    if isinstance(value, tuple):
+        return numba_types.NamedTuple([type_of(each) for each in value], type(value))
+    kinds = {
+        "f8": numba_types.float64,
+        "f4": numba_types.float32,
+        "i8": numba_types.int64,
+        "b1": numba_types.boolean,
+    }
+    return numba_types.Array(kinds[np.dtype(value.dtype).str[1:]], 1, "C")
+
+
+def to_ptx(kernel: Any, arguments: tuple[Any, ...], capability: Capability) -> str:
+    """Return a kernel's code in PTX for a compute capability; no card is needed.
+
+    Raises:
+        MissingDependencyError: the extra `cuda` is not installed.
+    """
+    optional("numba_cuda")
+    with _pretended(capability):
+        ptx, _ = cuda.compile(
+            kernel.py_func, numba_types.void(*arguments), cc=capability, device=False, abi="numba",
+            output="ptx",
+        )  # fmt: skip
+    return str(ptx)
+
+
+@contextmanager
+def _pretended(capability: Capability) -> Iterator[None]:
+    """Let numba take a card of this compute capability for the present one."""
+    dispatcher: Any = import_module("numba.cuda.dispatcher")
+    present = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = present
+
+
+def resources(ptx: str, capability: Capability) -> Resources:
+    """Return what `ptxas` says a kernel in PTX takes, of all its functions.
+
+    Raises:
+        MissingDependencyError: there is no `ptxas`.
+    """
+    major, minor = capability
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "kernel.ptx")
+        source.write_text(ptx)
+        command = [assembler(), "-v", f"-arch=sm_{major}{minor}", str(source), "-o", "/dev/null"]
+        report = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+    def numbers(pattern: str) -> list[int]:
+        return [int(number) for number in re.findall(pattern, report)]
+
+    spilled = sum(numbers(r"(\d+) bytes spill"))
+    return Resources(max(numbers(r"Used (\d+) reg")), spilled, max(numbers(r"(\d+) bytes stack")))
+
+
+@cache
+def assembler() -> str:
+    """Return the path of `ptxas`: of the extra `cuda`, or of an installed CUDA.
+
+    Raises:
+        MissingDependencyError: there is none.
+    """
+    spec = find_spec("nvidia")
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    found = [path for folder in folders for path in sorted(Path(folder).glob("*/bin/ptxas"))]
+    path = str(found[0]) if found else which("ptxas")
+    if path is None:
+        command = "pip install platform-twin[cuda]"
+        raise MissingDependencyError("ptxas", "Assembling for a graphics card", command)
+    return path

@@ -1,0 +1,227 @@
+"""Environments of pose tracking on a graphics card: one thread per machine, a control period each.
+
+An episode that is over begins anew within the next call, on another motion of a stock.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any, NamedTuple
+
+from numba import float64, int64
+
+from twin.kernels.batched.arrays import Machines
+from twin.kernels.cuda.batches import translation
+from twin.kernels.cuda.library import cuda
+from twin.kernels.cuda.memory import anew, view
+from twin.kernels.cuda.periods import Period, Row, Thread, period_function
+from twin.kernels.cuda.sizes import BODY, Sizes
+from twin.kernels.cuda.steps import memory_size
+from twin.kernels.cuda.translation import Function, on_card
+from twin.kernels.dynamics.work import Work
+from twin.kernels.tasks.increments import ActionLaw
+from twin.kernels.tasks.observation import count
+from twin.kernels.tasks.pose_tracking.task import evaluate, velocity_command
+
+INFINITY, NO_NUMBER = inf, nan
+
+
+class Views(NamedTuple):
+    """Functions that return a machine's groups of arrays from its row, as `Rows.add` gives them."""
+
+    machines: Function
+    drives: Function
+    """without the last, the zeros"""
+    history: Function
+    signals: Function
+    own: Function
+    """command (1, n), action within 1 (1, a), terms, reward, reason"""
+
+
+class Layout(NamedTuple):
+    """Numbers of a task that its kernel is made for."""
+
+    sizes: Sizes
+    period: Period
+    views: Views
+    entries: tuple[int, int]
+    """of a row: floats, whole numbers"""
+    motions: int
+    """in the stock"""
+    length: int
+    """control instants of a motion"""
+    actions: int
+    observations: int
+    terms: int
+    limits: tuple[Any, ...]
+    """entries of `Limits`"""
+    law: tuple[float, float, bool]
+    """gain, period and residual of the `ActionLaw`"""
+    velocities: bool
+    """whether actions are speeds; else forces"""
+    last: int
+    """control periods of an episode"""
+
+
+class Tables(NamedTuple):
+    """Arrays on the card that all machines read, flat."""
+
+    body: Any
+    legs: Any
+    shared: Any
+    """`Scales`, then the scale of actions, of observations, and the weights of the reward"""
+    stock: Any
+    """rows of the motions' starts: floats"""
+    stock_numbers: Any
+    """the same: whole numbers"""
+    first: Any
+    """observations of the starts"""
+    pose: Any
+    """references `(motions, length, .)`"""
+    coordinates: Any
+    rates: Any
+
+
+class States(NamedTuple):
+    """Arrays on the card that a call changes."""
+
+    floats: Any
+    numbers: Any
+    observation: Any
+    """`(N o,)` float32"""
+    reward: Any
+    terminated: Any
+    """`(N,)`"""
+    truncated: Any
+    over: Any
+    """`(N,)` whether the next call begins an episode"""
+    motion: Any
+    """`(N,)` of the stock"""
+
+
+def act_function(layout: Layout) -> Function:
+    """Return the function that fills a command (1, n) from an action (1, a) within 1."""
+    n, a = layout.sizes.legs, layout.actions
+    gain, period, residual = layout.law
+    length, velocities = layout.length, layout.velocities
+    speeds = translation(layout.sizes.kind)(velocity_command)
+
+    def act(tables: Tables, m: int, steps: Any, action: Any, measured: Any, command: Any) -> None:
+        scale = view(tables.shared, 7 * n, (a,))
+        if velocities:
+            law = ActionLaw(scale, scale, gain, period, residual)
+            reference = view(tables.coordinates, m * length * n, (1, length, n))
+            speeds(action, steps, law, reference, measured, command)
+        else:
+            for j in range(n):
+                held = tables.shared[6 * n + j] if residual else 0.0
+                command[0, j] = scale[j] * action[0, j] + held
+
+    return on_card(act)
+
+
+def judge_function(layout: Layout) -> Function:
+    """Return the function that fills observation, terms, reward and reason of a machine."""
+    n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
+    limits, at = layout.limits, 7 * layout.sizes.legs + layout.actions
+    judged = translation(layout.sizes.kind)(evaluate)
+
+    def judge(
+        tables: Tables, index: Any, machines: Any, history: Any, own: Any, signals: Any, seen: Any
+    ) -> None:
+        m, index[0] = index[0], 0
+        shared = tables.shared
+        scales = (
+            view(shared, 0, (n,)), view(shared, n, (n,)), view(shared, 2 * n, (n,)),
+            view(shared, 3 * n, (n,)), view(shared, 4 * n, (n,)), view(shared, 5 * n, (n,)),
+            view(shared, 6 * n, (n,)),
+        )  # fmt: skip
+        results = (seen, view(shared, at, (o,)), own[2], view(shared, at + o, (t,)), own[3], own[4])
+        reference = (
+            view(tables.pose, m * length * 7, (1, length, 7)),
+            view(tables.coordinates, m * length * n, (1, length, n)),
+            view(tables.rates, m * length * n, (1, length, n)),
+        )
+        judged(index, (machines, scales, history, results, reference, limits, signals))
+
+    return on_card(judge)
+
+
+def begin_function(layout: Layout) -> Function:
+    """Return the function that begins the episode of machine i on motion m."""
+    (floats, numbers), o, motions = layout.entries, layout.observations, layout.motions
+
+    def begin(tables: Tables, states: States, i: int, m: int) -> None:
+        size = states.over.shape[0]
+        for e in range(floats):
+            states.floats[e * size + i] = tables.stock[e * motions + m]
+        for e in range(numbers):
+            states.numbers[e * size + i] = tables.stock_numbers[e * motions + m]
+        for j in range(o):
+            states.observation[o * i + j] = tables.first[o * m + j]
+        states.motion[i] = m
+        states.reward[i] = 0.0
+        states.over[i] = states.terminated[i] = states.truncated[i] = False
+
+    return on_card(begin)
+
+
+def tracking_kernel(layout: Layout) -> Any:
+    """Return the kernel that takes `Tables`, `States` and actions `(N a,)`, and does a period."""
+    sizes, views, a, o = layout.sizes, layout.views, layout.actions, layout.observations
+    kind, rows_shape, last, motions = (
+        sizes.kind, (sizes.legs, sizes.leg_size), layout.last, layout.motions
+    )  # fmt: skip
+    n, constraints, system = sizes.legs, max(sizes.constraints, 1), 6 + sizes.constraints
+    entries = memory_size(sizes)
+    move, act = (
+        period_function(sizes, layout.period, views.machines, views.drives),
+        act_function(layout),
+    )
+    judge, begin = judge_function(layout), begin_function(layout)
+    counted = translation(kind)(count)
+    see, _, remembered, signs, others = views
+
+    def kernel(tables: Tables, states: States, actions: Any) -> None:
+        i = cuda.grid(1)
+        size = states.over.shape[0]
+        if i < size and states.over[i]:
+            begin(tables, states, i, (states.motion[i] + 1) % motions)
+        elif i < size:
+            row, m = Row(states.floats, states.numbers, i, size), states.motion[i]
+            machines, history = see(*row), remembered(*row)
+            command, action, _, _, _ = others(*row)
+            for j in range(a):
+                value = actions[a * i + j]
+                finite = abs(value) < INFINITY
+                action[0, j] = min(max(value, -1.0), 1.0) if finite else NO_NUMBER
+            act(tables, m, history[0], action, Machines(*machines).measured, command)
+            counted(action, history[0], history[1], history[2])
+            work = Work(
+                cuda.local.array((6, 6), float64),
+                cuda.local.array(6, float64),
+                cuda.local.array((n, 6), float64),
+                cuda.local.array(n, float64),
+                cuda.local.array((constraints, 8), float64),
+                cuda.local.array((system, system), float64),
+                cuda.local.array(system, float64),
+            )
+            memory = cuda.local.array(entries, float64)
+            thread = Thread(memory, cuda.local.array(6, float64), work)
+            body, legs = view(tables.body, 0, BODY), kind(view(tables.legs, 0, rows_shape))
+            move(body, legs, row, command, thread)
+            index = cuda.local.array(1, int64)
+            i = anew(i)
+            index[0] = states.motion[i]
+            row = Row(states.floats, states.numbers, i, size)
+            history, own = remembered(*row), others(*row)
+            judge(
+                tables, index, see(*row), history, own, signs(*row),
+                view(states.observation, o * i, (1, o)),
+            )  # fmt: skip
+            states.reward[i] = own[3][0]
+            states.terminated[i] = own[4][0] != 0
+            states.truncated[i] = history[0][0] >= last
+            states.over[i] = own[4][0] != 0 or history[0][0] >= last
+
+    return cuda.jit(kernel)

@@ -1,0 +1,115 @@
+"""Translation of kernels for a graphics card: the same source, for one kind of legs.
+
+A compiled function calls others by their global names. The translation makes each of them anew,
+with functions of the card behind these names. All are put in place of their calls: only so do
+small arrays lie in registers.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.cuda.library import SIMULATED, cuda
+from twin.kernels.jit import IMPLEMENTATIONS, REPLACEMENTS
+from twin.kernels.linear_algebra import bring_pivot_up
+
+Function = Callable[..., Any]
+
+
+class Translation:
+    """Functions of a graphics card that compute what kernels compute for a kind of legs."""
+
+    def __init__(self, kind: type) -> None:
+        """Translate for constants of the legs of type `kind`."""
+        self._kind = kind
+        self._known: dict[Function, Function] = {bring_pivot_up: on_card(selected_pivot_up)}
+
+    def __call__(self, function: Function) -> Function:
+        """Return the function of the card that computes what `function` does."""
+        plain = getattr(function, "py_func", function)
+        if plain not in self._known:
+            self._known[plain] = on_card(self._rebuilt(plain))
+        return self._known[plain]
+
+    def _rebuilt(self, function: Any) -> Function:
+        """Return a function of Python with translated functions in place of those it uses."""
+        names, attributes = _used(function.__code__)
+        scope = dict(function.__globals__)
+        for name in names & scope.keys():
+            scope[name] = self._value(scope[name], attributes)
+        cells = tuple(
+            CellType(self._value(cell.cell_contents, attributes))
+            for cell in function.__closure__ or ()
+        )
+        return FunctionType(
+            function.__code__, scope, function.__name__, function.__defaults__, cells
+        )
+
+    def _value(self, value: Any, attributes: set[str]) -> Any:
+        """Return the translation of a global value; of a module, with the `attributes` used."""
+        if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
+            module = ModuleType(value.__name__)
+            for name in attributes & vars(value).keys():
+                setattr(module, name, self._value(getattr(value, name), attributes))
+            return module
+        if hasattr(value, "py_func"):
+            return self(value)
+        if isinstance(value, FunctionType) and value in IMPLEMENTATIONS:
+            return self(self._chosen(value))
+        if isinstance(value, FunctionType) and value in REPLACEMENTS:
+            return self(value)
+        return value
+
+    def _chosen(self, stub: Function) -> Function:
+        """Return the implementation of a function without a body for the kind of legs."""
+        choose: Any = IMPLEMENTATIONS[stub]
+        others = [None] * (choose.__code__.co_argcount - 1)
+        implementation: Function = choose(SimpleNamespace(instance_class=self._kind), *others)
+        return implementation
+
+
+def on_card(function: Function) -> Function:
+    """Return a function that kernels of a card call; in numba's simulator the same function."""
+    if SIMULATED:
+        return function
+    translated: Function = cuda.jit(device=True, forceinline=True)(function)
+    return translated
+
+
+def _used(code: CodeType) -> tuple[set[str], set[str]]:
+    """Return the global names and the attributes that a function uses, those inside it too."""
+    names, attributes = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_GLOBAL":
+            names.add(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(step.argval)
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            inner = _used(part)
+            names |= inner[0]
+            attributes |= inner[1]
+    return names, attributes
+
+
+def selected_pivot_up(matrix: FloatArray, right: FloatArray, j: int, size: int) -> float:
+    """Bring the largest entry of column j up as `bring_pivot_up`, by selection.
+
+    Indices that do not depend on data leave the matrix in registers.
+    """
+    sign = 1.0
+    for i in range(j + 1, size):
+        larger = abs(matrix[i, j]) > abs(matrix[j, j])
+        sign = -sign if larger else sign
+        for k in range(j, size):
+            upper, lower = matrix[j, k], matrix[i, k]
+            matrix[j, k] = lower if larger else upper
+            matrix[i, k] = upper if larger else lower
+        upper, lower = right[j], right[i]
+        right[j] = lower if larger else upper
+        right[i] = upper if larger else lower
+    return sign if abs(matrix[j, j]) > 0.0 else 0.0

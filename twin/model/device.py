@@ -1,0 +1,252 @@
+"""Batch calls of a machine on a graphics card: arrays go there once, and results stay there."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, positive
+from twin.basics.optional import optional
+from twin.errors import InputError, IntegrationError, brief
+from twin.model.evaluation import no_solution
+from twin.model.machine_model import MachineModel
+
+THREADS = 128
+"""Threads of a block: as many as have room twice on a multiprocessor with 255 registers each."""
+
+SIZES = {"pose": 7, "twist": 6, "acceleration": 6, "wrench": 6}
+"""Entries of what does not depend on the machine."""
+
+
+class CardMotion(NamedTuple):
+    """States of a batch, arrays on a graphics card."""
+
+    pose: Any
+    """`(..., 7)`"""
+    twist: Any
+    """`(..., 6)`"""
+    deflection: Any
+    """`(..., 2k)`"""
+
+
+def cuda_library() -> Any:
+    """Return numba's module for graphics cards.
+
+    Raises:
+        MissingDependencyError: the extra `cuda` is not installed.
+        InputError: there is no card, or it cannot be used.
+    """
+    import numba
+
+    simulated = getattr(numba.config, "ENABLE_CUDASIM", False)
+    if not simulated:
+        optional("numba_cuda")
+    from twin.kernels.cuda.library import cuda
+
+    if not simulated and not cuda.is_available():
+        raise InputError("device", "no graphics card that CUDA can use is found here")
+    return cuda
+
+
+def is_on_card(value: Any) -> bool:
+    """Return whether an array lies on a graphics card."""
+    return hasattr(value, "__cuda_array_interface__") or hasattr(value, "__cuda_ndarray__")
+
+
+def as_card_array(value: Any) -> Any:
+    """Return numba's view of an array on a card; nothing is copied."""
+    if not hasattr(value, "__cuda_array_interface__"):
+        return value
+    return cuda_library().as_cuda_array(value)
+
+
+class CardModel:
+    """Batch calls of a machine on a graphics card.
+
+    The methods are those of the machine, with the same arguments, shapes, units and results to
+    rounding. Arguments are numpy arrays, which are copied to the card, or float64 arrays that lie
+    there: results of other calls, tensors of PyTorch, arrays of CuPy. Each has the leading axes of
+    the batch, or is one row for all states. Results are arrays on the card with the CUDA array
+    interface, which PyTorch and CuPy take without a copy; `copy_to_host` returns a numpy array.
+
+    Values on the card are not searched for states that constraints of the legs forbid.
+    """
+
+    def __init__(self, machine: MachineModel) -> None:
+        """Put the constants of a machine on the card.
+
+        Raises:
+            MissingDependencyError: the extra `cuda` is not installed.
+            InputError: there is no card.
+        """
+        self._cuda = cuda_library()
+        from twin.kernels.cuda.sizes import Sizes
+
+        body, legs = machine.constants[:2]
+        self._machine, self._sizes = machine, Sizes(type(legs), *legs.rows.shape)
+        self._constants = self._cuda.to_device(body), self._cuda.to_device(legs.rows.ravel())
+        own = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
+        self._widths = SIZES | own
+        self._zeros = {width: self.copied(np.zeros(width)) for width in {*self._widths.values()}}
+
+    def inverse_kinematics(self, pose: Any) -> Any:
+        """Return actuator coordinates `(..., n)`; see `MachineModel.inverse_kinematics`."""
+        return self._run("inverse_kinematics", pose=pose)
+
+    def jacobian(self, pose: Any) -> Any:
+        """Return Jacobians `(..., n, 6)`; see `MachineModel.jacobian`."""
+        return self._run("jacobian", pose=pose)
+
+    def jacobian_derivative(self, pose: Any, twist: Any) -> Any:
+        """Return dJ/dt `(..., n, 6)`; see `MachineModel.jacobian_derivative`."""
+        return self._run("jacobian_derivative", pose=pose, twist=twist)
+
+    def mass_matrix(self, pose: Any, *, deflection: Any = None) -> Any:
+        """Return mass matrices `(..., 6, 6)`; see `MachineModel.mass_matrix`."""
+        return self._run("mass_matrix", pose=pose, deflection=deflection)
+
+    def forward_dynamics(
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
+    ) -> Any:
+        """Return accelerations `(..., 6 + k)`; see `MachineModel.forward_dynamics`."""
+        given = {"pose": pose, "twist": twist, "deflection": deflection}
+        return self._run("forward_dynamics", **given, forces=forces, wrench=wrench)
+
+    def inverse_dynamics(
+        self,
+        pose: Any,
+        twist: Any,
+        acceleration: Any,
+        wrench: Any = None,
+        *,
+        deflection: Any = None,
+    ) -> Any:
+        """Return actuator forces `(..., n)`; see `MachineModel.inverse_dynamics`."""
+        given = {"pose": pose, "twist": twist, "deflection": deflection}
+        return self._run("inverse_dynamics", **given, acceleration=acceleration, wrench=wrench)
+
+    def energy(self, pose: Any, twist: Any, *, deflection: Any = None) -> tuple[Any, Any]:
+        """Return kinetic and potential energy `(...)` [J]; see `MachineModel.energy`."""
+        energies = self._run("energy", pose=pose, twist=twist, deflection=deflection)
+        return energies[..., 0], energies[..., 1]
+
+    def advance(
+        self,
+        pose: Any,
+        twist: Any,
+        forces: Any,
+        wrench: Any = None,
+        *,
+        deflection: Any = None,
+        timestep: float = 1e-3,
+        steps: int = 1,
+    ) -> CardMotion:
+        """Return the states after Runge-Kutta steps under constant forces and wrenches.
+
+        Args:
+            pose: `(..., 7)`.
+            twist: `(..., 6)`.
+            forces: of the actuators `(..., n)` [N, N m].
+            wrench: on the platform `(..., 6)`, default none.
+            deflection: of springs in series and their rates `(..., 2k)`, default zero.
+            timestep: [s].
+            steps: how many.
+
+        Raises:
+            InputError: wrong shapes, not finite, no unit quaternion.
+            IntegrationError: a state was singular or overflowed; `data` holds its index and pose.
+        """
+        from twin.kernels.cuda.steps import steps_kernel
+
+        step = positive(timestep, "timestep")
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise InputError("steps", f"must be a whole number from 1, not {brief(steps)}")
+        shape, given = self._arrays(
+            pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench
+        )
+        size, widths = prod(shape), (7, 6, self._widths["deflection"])
+        out = [self._cuda.device_array(size * width) for width in widths]
+        kernel = steps_kernel(self._sizes)
+        failed = self._launch(kernel, size, *given.values(), step, steps, *out)
+        if failed >= 0:
+            raise IntegrationError(
+                f"entry {failed}: a step of {step:.3g} s fails (a singular state, or one that "
+                "overflows); change the start or the forces",
+                {"reason": "singular", "index": failed, "pose": self._pose(given, failed)},
+            )
+        parts = zip(out, widths, strict=True)
+        return CardMotion(*(array.reshape((*shape, width)) for array, width in parts))
+
+    def _run(self, verb: str, **given: Any) -> Any:
+        """Return the results of one of `VERBS`, an array on the card."""
+        from twin.kernels.cuda.batches import VERBS, batch_kernel
+
+        inputs = "acceleration" if "acceleration" in given else "forces"
+        names = ("pose", "twist", "deflection", inputs, "wrench")
+        shape, arrays = self._arrays(**{name: given.get(name) for name in names})
+        row, size = VERBS[verb].result(self._sizes), prod(shape)
+        out = self._cuda.device_array(size * prod(row))
+        kernel = batch_kernel(self._sizes, verb)
+        failed = self._launch(kernel, size, *arrays.values(), out)
+        if failed >= 0:
+            pose = as_pose(self._pose(arrays, failed))
+            raise no_solution(self._machine.constants.legs, failed, pose)
+        return out.reshape((*shape, *row))
+
+    def _launch(self, kernel: Any, size: int, *arguments: Any) -> int:
+        """Run a kernel on all states; return the first that failed, or -1."""
+        if size == 0:
+            return -1
+        first, threads = self._cuda.to_device(np.array([size])), min(THREADS, size)
+        kernel[-(-size // threads), threads](*self._constants, *arguments, first)
+        failed = int(first.copy_to_host()[0])
+        return failed if failed < size else -1
+
+    def _pose(self, given: dict[str, Any], index: int) -> FloatArray:
+        """Return the pose of a state as it was given."""
+        poses = given["pose"].copy_to_host().reshape(-1, 7)
+        pose: FloatArray = poses[index if len(poses) > 1 else 0]
+        return pose
+
+    def _arrays(self, **given: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
+        """Return the batch's shape, and flat arrays on the card by name; None: one row of zeros.
+
+        Raises:
+            InputError: wrong shapes, not finite, a state that the machine cannot have.
+        """
+        values = {name: self._checked(name, value) for name, value in given.items()}
+        batches = {name: value.shape[:-1] for name, value in values.items()}
+        try:
+            shape = np.broadcast_shapes(*batches.values())
+        except ValueError:
+            raise InputError(
+                ", ".join(given), "leading axes must be the same, or one row"
+            ) from None
+        arrays = {}
+        for name, value in values.items():
+            if prod(batches[name]) not in (1, prod(shape)):
+                raise InputError(name, f"must have the leading axes {shape}, or be one row")
+            flat = value.reshape(prod(value.shape))
+            arrays[name] = flat if is_on_card(flat) else self.copied(flat)
+        return shape, arrays
+
+    def copied(self, array: FloatArray) -> Any:
+        """Return a flat array on the card; nothing is copied where it is empty."""
+        return self._cuda.to_device(array) if array.size else self._cuda.device_array(0)
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """Return a checked array of numpy or on the card."""
+        width = self._widths[name]
+        if value is None:
+            return self._zeros[width]
+        if not is_on_card(value):
+            return as_pose(value) if name == "pose" else as_floats(value, name, width)
+        value = as_card_array(value)
+        if value.dtype != np.float64 or value.shape[-1:] != (width,):
+            shape = tuple(value.shape)
+            raise InputError(name, f"must be float64 (..., {width}), not {value.dtype} {shape}")
+        if not value.is_c_contiguous():
+            raise InputError(name, "must be contiguous on the card")
+        return value
