@@ -118,11 +118,10 @@ class Episodes:
         drawn = self.randomisation.sample(generator, self.platform.parameters)
         own = {f"task.{name}": value for name, value in drawn.task_values.items()}
         self.varied[index] = {**drawn.values, **own}
-        platform = (
-            Platform(drawn.parameters, limits=self.platform.limits)
-            if drawn.values
-            else self.platform
-        )
+        nominal = self.platform
+        if not drawn.values:
+            return nominal, dict(drawn.task_values)
+        platform = Platform(drawn.parameters, limits=nominal.limits, like=nominal)
         return platform, dict(drawn.task_values)
 
     def _randomisation(self, given: Any) -> Any:

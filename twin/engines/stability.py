@@ -9,7 +9,7 @@ milliseconds.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,8 @@ def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme:
     """
     if not _is_stiff(platform):
         return
+    if linearise(platform).growth(timestep / MARGIN, scheme) <= 1.0 + GROWTH:
+        return
     allowed = MARGIN * longest_step(platform, scheme)
     if timestep > allowed:
         fastest = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
@@ -114,26 +116,29 @@ def suitable_timestep(platform: MachineModel) -> float:
 @lru_cache(maxsize=8)
 def linearise(platform: MachineModel) -> Linearisation:
     """Return a machine's accelerations about home per displacement and velocity, no gravity."""
-    floating = MachineModel(platform.parameters.model_copy(update={"gravity": 0.0}))
+    floating = MachineModel(platform.parameters.model_copy(update={"gravity": 0.0}), like=platform)
     no_forces = np.zeros(platform.n_actuators)
     # Directions that the constraints leave free, from the singular value decomposition.
     constraints = platform.constraints(platform.home)
     free = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
     size = free.shape[1] + platform.n_deflections
 
-    def acceleration(places: Any, rates: Any) -> FloatArray:
-        moved, turning = free @ places[: free.shape[1]], free @ rates[: free.shape[1]]
-        pose = np.concatenate([platform.home[:3] + moved[:3], _turn(platform.home[3:], moved[3:])])
-        pose, twist, _ = platform.constrain(pose, turning)
-        inside = np.concatenate([places[free.shape[1] :], rates[free.shape[1] :]])
-        found = floating.forward_dynamics(pose, twist, no_forces, deflection=inside)
-        return np.concatenate([free.T @ found[:6], found[6:]])
+    def accelerations(places: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return those of the free coordinates `(m, size)`, as `places` and `rates` are."""
+        moved, turning = (part[:, : free.shape[1]] @ free.T for part in (places, rates))
+        turned = [_turn(platform.home[3:], angle) for angle in moved[:, 3:]]
+        poses = np.hstack([platform.home[:3] + moved[:, :3], turned])
+        poses, twists, _ = platform.constrain(poses, turning)
+        inside = np.hstack([places[:, free.shape[1] :], rates[:, free.shape[1] :]])
+        found = floating.forward_dynamics(poses, twists, no_forces, deflection=inside)
+        return np.hstack([found[:, :6] @ free, found[:, 6:]])
 
-    none, steps = np.zeros(size), DIFFERENCE * np.eye(size)
-    stiffness = [acceleration(step, none) - acceleration(-step, none) for step in steps]
-    damping = [acceleration(none, step) - acceleration(none, -step) for step in steps]
+    steps = DIFFERENCE * np.vstack([np.eye(size), -np.eye(size)])
+    none = np.zeros_like(steps)
+    ahead, behind = np.split(accelerations(steps, none), 2)
+    faster, slower = np.split(accelerations(none, steps), 2)
     scale = 0.5 / DIFFERENCE
-    return Linearisation(scale * np.transpose(stiffness), scale * np.transpose(damping))
+    return Linearisation(scale * (ahead - behind).T, scale * (faster - slower).T)
 
 
 def _turn(quaternion: FloatArray, angle: FloatArray) -> FloatArray:

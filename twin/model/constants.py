@@ -41,6 +41,47 @@ def pack(parameters: MachineParameters) -> Constants:
     return Constants(_pack_body(parameters), _pack_legs(parameters), home)
 
 
+NOT_PACKED = frozenset({"appearance", "drive", "encoder", "source"})
+"""Fields of a leg that its constants do not contain."""
+
+NOT_GEOMETRY = NOT_PACKED | {"axial", "crank", "friction", "housing", "rod"}
+"""Fields of a leg that its place and its coordinates at home do not depend on."""
+
+
+def same_geometry(one: MachineParameters, other: MachineParameters) -> bool:
+    """Return whether two machines share the tables that joints, home and limits come from."""
+    return (
+        one.name == other.name
+        and one.base is other.base
+        and one.home is other.home
+        and one.platform.joints is other.platform.joints
+        and _same_fields(one, other, NOT_GEOMETRY)
+    )
+
+
+def repacked(old: Constants, before: MachineParameters, now: MachineParameters) -> Constants:
+    """Return the constants of a machine from those of one with the same geometry."""
+    legs = old.legs if _same_fields(before, now, NOT_PACKED) else _pack_legs(now)
+    return Constants(_pack_body(now), legs, old.home)
+
+
+def _same_fields(
+    one: MachineParameters, other: MachineParameters, left_out: frozenset[str]
+) -> bool:
+    """Return whether the legs of two machines share all fields but some."""
+    return all(
+        a is b
+        or (
+            type(a) is type(b)
+            and all(
+                getattr(a, name) is getattr(b, name)
+                for name in type(a).model_fields.keys() - left_out
+            )
+        )
+        for a, b in zip(one.legs, other.legs, strict=True)
+    )
+
+
 def _pack_legs(parameters: MachineParameters) -> Legs:
     """Return the constants of the legs, of the type of their equations, one row per leg."""
     modules = _equations(type(parameters.leg))

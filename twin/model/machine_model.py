@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import InputError
 from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
-from twin.machine.file.read import parameters_hash
-from twin.machine.legs.leg import Leg
-from twin.machine.machine import MachineParameters
 from twin.model.conditioning import characteristic_length, condition_number
-from twin.model.constants import pack
 from twin.model.constraints import check_constraints, constrained, constraint_rows
 from twin.model.evaluation import joint_motion, run, run_checked, unreachable
 from twin.model.limits import BoolArray, coordinates_given, inside
-from twin.model.motions import REST, LegCoordinates, LegSprings, PlatformMotion, leg_springs
+from twin.model.machine_base import MachineBase
+from twin.model.motions import REST, LegCoordinates, PlatformMotion
 
 DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body beside the legs."""
 
 
-class MachineModel:
+class MachineModel(MachineBase):
     """A parallel platform with its kinematics and dynamics.
 
     All numeric methods take leading batch axes. Poses are `(..., 7)`: position [m] and unit
@@ -40,51 +36,6 @@ class MachineModel:
     [N m]. Legs with coordinates of their own (springs) take `deflection` `(..., 2k)`: the
     coordinates, then their rates; default at rest with springs at rest length.
     """
-
-    def __init__(self, parameters: MachineParameters, *, limits: bool = True) -> None:
-        """Prepare the machine that `parameters` describe.
-
-        Args:
-            parameters: checked ones.
-            limits: whether the actuators' limits of force and speed hold in simulations.
-
-        Raises:
-            InputError: not checked parameters.
-        """
-        if not isinstance(parameters, MachineParameters):
-            raise InputError("parameters", "must be MachineParameters; use twin.load(name or path)")
-        self.parameters, self.limits = parameters, limits
-        self.name = parameters.name
-        self.kind: str = parameters.leg.kind
-        self.leg: Leg = parameters.leg
-        self.hash = parameters_hash(parameters)
-        self.constants = pack(parameters)
-        self.base_joints = read_only(parameters.base.joints.points)
-        self.platform_joints = read_only(parameters.platform.joints.points)
-        self.first_axes = parameters.first_axes
-        self.home = read_only([*parameters.home.position, *parameters.home.orientation])
-        self.home_coordinates = parameters.home_coordinates
-        self.home_reaches = read_only(np.linalg.norm(parameters.home_leg_vectors, axis=1))
-        self.n_actuators = len(self.base_joints)
-        self.dof = parameters.leg.dof
-        self.n_deflections = self.n_actuators if self.leg.has_series_spring else 0
-        actuators = [leg.actuator for leg in parameters.legs]
-        self.coordinate_unit = actuators[0].coordinate_unit
-        self.force_unit = actuators[0].effort_unit
-        self.minimum_coordinates = read_only([actuator.minimum for actuator in actuators])
-        self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
-
-    @cached_property
-    def leg_springs(self) -> LegSprings:
-        """Springs along the legs, in series with the actuators or beside them."""
-        return leg_springs(self.parameters)
-
-    def __repr__(self) -> str:
-        size = f"{self.n_actuators} actuators, {self.dof} dof"
-        return f"<{type(self).__name__} {self.name!r}: {size}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), limits=self.limits), (self.parameters,)
 
     def inverse_kinematics(self, pose: Any) -> FloatArray:
         """Return actuator coordinates `(..., n)` of poses `(..., 7)`; limits are not checked.

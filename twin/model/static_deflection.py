@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch, read_only
 from twin.errors import StateError
+from twin.model.motions import REST
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
@@ -19,6 +21,18 @@ ROUNDS = 20
 
 QUIET = 1e-9
 """[m/s2] of a spring that counts as standing still."""
+
+
+@lru_cache(maxsize=32)
+def home_deflection(platform: MachineModel) -> FloatArray:
+    """Return the static deflection `(2k,)` of a machine that rests at home; empty without springs.
+
+    Raises:
+        StateError: there is none.
+    """
+    if not platform.n_deflections:
+        return read_only(np.empty(0))
+    return read_only(static_deflection(platform, platform.home, REST, REST))
 
 
 def static_deflection(
@@ -40,27 +54,26 @@ def static_deflection(
         StateError: there are none.
     """
     k = platform.n_deflections
-    shape, motion = flatten_batch(
+    shape, (poses, twists, moving) = flatten_batch(
         pose=as_floats(pose, "pose", 7),
         twist=as_floats(twist, "twist", 6),
         acceleration=as_floats(acceleration, "acceleration", 6),
     )
-    count = len(motion[0])
+    count = len(poses)
     yields = np.zeros((count, k))
 
-    def accelerations(trial: FloatArray) -> FloatArray:
-        inside = np.hstack([trial, np.zeros((count, k))])
-        forces = platform.inverse_dynamics(
-            motion[0], motion[1], motion[2], wrench, deflection=inside
-        )
-        found = platform.forward_dynamics(motion[0], motion[1], forces, wrench, deflection=inside)
-        return found[:, 6:]
+    def accelerations(trials: FloatArray) -> FloatArray:
+        """Return those of the springs `(m, count, k)` at trials `(m, count, k)`."""
+        inside = np.concatenate([trials, np.zeros_like(trials)], axis=-1)
+        forces = platform.inverse_dynamics(poses, twists, moving, wrench, deflection=inside)
+        found = platform.forward_dynamics(poses, twists, forces, wrench, deflection=inside)
+        return found[..., 6:]
 
+    pushes = PUSH * np.vstack([np.zeros(k), np.eye(k)])[:, None]
     for _ in range(ROUNDS):
-        found = accelerations(yields)
+        found, *pushed = accelerations(yields + pushes)
         if not np.abs(found).max(initial=0.0) > QUIET:
             return np.hstack([yields, np.zeros((count, k))]).reshape((*shape, 2 * k))
-        pushed = [accelerations(yields + PUSH * row) for row in np.eye(k)]
         slopes = np.stack([(after - found) / PUSH for after in pushed], axis=-1)
         yields = yields - np.linalg.solve(slopes, found[..., None])[..., 0]
     raise StateError(f"{platform.name}: the springs inside the legs find no place to rest")

@@ -54,9 +54,12 @@ def fill_shaking(
         place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
     ratio, count = mean.shape[1], lines.shape[1]
-    away, rate = np.empty(ratio), np.empty(ratio)
+    away, rate, turns = np.empty(ratio), np.empty(ratio), np.empty((count, 2))
     for axis in range(3):
         before = 0.0
+        for k in range(count):
+            turn = 2.0 * pi * lines[axis, k, 0] * step
+            turns[k, 0], turns[k, 1] = sin(turn), cos(turn)
         for period in range(mean.shape[0] + 1):
             parts = ratio if period < mean.shape[0] else 1
             away[:], rate[:] = 0.0, 0.0
@@ -65,7 +68,7 @@ def fill_shaking(
                 swing = lines[axis, k, 1] / omega
                 angle = omega * period * ratio * step + lines[axis, k, 2]
                 sine, cosine = sin(angle), cos(angle)
-                turn_sine, turn_cosine = sin(omega * step), cos(omega * step)
+                turn_sine, turn_cosine = turns[k]
                 for part in range(parts):
                     away[part] -= swing / omega * sine
                     rate[part] -= swing * cosine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Real
 from typing import Any
@@ -16,6 +16,9 @@ from twin.machine.randomisation.rebuild import machine_with
 from twin.machine.randomisation.tables import Keys, leaf, leaves, unit_of, unset
 
 __all__ = ["nominal_value", "nominal_values", "numeric_paths", "resolved", "unit_at", "with_values"]
+
+Places = dict[str, dict[int, tuple[Keys, Any]]]
+"""Path -> by leg (from 1; 0 for what is no leg's), the keys and the number there."""
 
 SHOWN = 5
 """Most paths that an error lists."""
@@ -97,11 +100,32 @@ def with_values(
     if not isinstance(values, Mapping):
         raise InputError("values", f"must map paths to numbers, not be {brief(values)}")
     as_instance(parameters, "parameters", MachineParameters)
+    return with_values_at(parameters, values, places_of(parameters, values))
+
+
+def places_of(parameters: MachineParameters, paths: Iterable[str]) -> Places:
+    """Return where paths lead, in the order in which their values are set.
+
+    Raises:
+        InputError: the machine has no number at a path.
+    """
     legs = parameters.legs
-    changes: dict[tuple[int, Keys], float | str] = {}
     # A leg's own value comes after that of all legs.
-    for path in sorted(values, key=_names_one_leg):
-        for number, (keys, old) in resolved(parameters, legs, path, left_out=True).items():
+    ordered = sorted(paths, key=_names_one_leg)
+    return {path: resolved(parameters, legs, path, left_out=True) for path in ordered}
+
+
+def with_values_at(
+    parameters: MachineParameters, values: Mapping[str, float | str], places: Places
+) -> MachineParameters:
+    """Return the machine with other numbers as `with_values` does, where `places_of` are known.
+
+    Raises:
+        InputError: as `with_values`.
+    """
+    changes: dict[tuple[int, Keys], float | str] = {}
+    for path, found in places.items():
+        for number, (keys, old) in found.items():
             value = _checked(path, values[path], old)
             changes.pop((number, keys), None)
             if value != old:
@@ -109,7 +133,7 @@ def with_values(
     if not changes:
         return parameters
     try:
-        return machine_with(parameters, legs, changes)
+        return machine_with(parameters, parameters.legs, changes)
     except ParameterError as error:
         raise _refused(values, *error.problems[0]) from None
 

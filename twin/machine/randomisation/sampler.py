@@ -11,7 +11,14 @@ import numpy as np
 from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.distributions import AnyDistribution
-from twin.machine.randomisation.paths import nominal_values, numeric_paths, resolved, with_values
+from twin.machine.randomisation.paths import (
+    nominal_values,
+    numeric_paths,
+    places_of,
+    resolved,
+    with_values,
+    with_values_at,
+)
 
 TASK_FAMILIES = ("motion.", "task.")
 """Beginnings of paths that belong to the task or the motion."""
@@ -85,6 +92,8 @@ class Sampler:
         _check_once(machine, parameters)
         _check_extremes(machine, parameters)
         self._machine, self._tasks = tuple(machine), tuple(tasks)
+        drawn = [target.path for draw in machine for target in draw.targets]
+        self._places = places_of(parameters, drawn)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -109,7 +118,8 @@ class Sampler:
         for _ in range(REDRAWS):
             values = _drawn(self._machine, generator)
             try:
-                return Sampled(with_values(self.parameters, values), values, task_values)
+                machine = with_values_at(self.parameters, values, self._places)
+                return Sampled(machine, values, task_values)
             except InputError as error:
                 refusal = str(error)
         raise InputError(
