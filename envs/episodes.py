@@ -87,7 +87,7 @@ class Episodes:
                 platforms=[platform],
                 ball=None if start.ball is None else [start.ball],
             )
-        task.evaluate(np.asarray(indices))
+        task.evaluate(np.ascontiguousarray(indices, dtype=np.int64))
 
     def step(self, actions: Any) -> None:
         """Advance all machines by one control period under actions `(N, a)`, clipped to 1.
@@ -99,7 +99,7 @@ class Episodes:
         given = as_array(actions, "action")
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
-        if given.dtype not in (np.float32, np.float64):
+        if given.dtype.char not in "fd":
             given = given.astype(np.float64)
         if not accept(given, accepted):
             raise InputError("action", "is not finite")

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
+from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
 from twin.model.motions import REST
@@ -196,6 +197,7 @@ class Task(ABC):
         )
         groups = (self.batch.machines, self.scales, history, results, *own)
         self.groups = tuple(tuple(group) for group in groups)
+        self._evaluate = SameTypes(self.kernel)
 
     def _plant_signals(self) -> dict[str, Any]:
         """Return the signals that all tasks have."""
@@ -261,7 +263,7 @@ class Task(ABC):
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        self.kernel(indices, self.groups)
+        self._evaluate(indices, self.groups)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""

@@ -12,6 +12,7 @@ from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
 from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
+from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
 from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
 from twin.kernels.tasks.increments import ActionLaw
@@ -130,6 +131,7 @@ class BallBalance(Task):
         self._targets = Targets(
             np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4))
         )
+        self._fill = SameTypes(pose_command)
         self._increments = Increments(
             self._axes,
             np.zeros((size, len(self._axes))),
@@ -198,7 +200,7 @@ class BallBalance(Task):
             np.multiply(actions, self._law.scale, out=self.drive_commands)
             return
         legs, measured = self.platform.constants.legs, self.batch.measured
-        pose_command(actions, self._law, legs, self._increments, measured, self.drive_commands)
+        self._fill(actions, self._law, legs, self._increments, measured, self.drive_commands)
 
 
 def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:

@@ -23,6 +23,7 @@ from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_tabl
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
+from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.motion_cueing.command import (
     INCREMENTS,
     begin_commands,
@@ -127,6 +128,8 @@ class MotionCueing(Task):
             "intensity": self.intensity,
             **self._plant_signals(),
         }
+        pose_actions = settings.action in POSE_ACTIONS
+        self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
         self._group(self._constants, self.senses, self._signals, self._state)
 
     def begin(
@@ -169,9 +172,9 @@ class MotionCueing(Task):
         """Fill `drive_commands` from actions on the pose or on the actuators."""
         measured = self.batch.measured
         if self.settings.action in POSE_ACTIONS:
-            fill_pose_command(self.machine, actions, self._state, measured, self.drive_commands)
+            self._command(self.machine, actions, self._state, measured, self.drive_commands)
         else:
-            fill_speed_command(self.machine, actions, measured, self.drive_commands)
+            self._command(self.machine, actions, measured, self.drive_commands)
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""

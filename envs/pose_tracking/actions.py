@@ -14,6 +14,7 @@ from twin.control.gains import suitable_position_loop
 from twin.control.reference import Reference as SampledReference
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
 from twin.envs.task import Channel
+from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.increments import ActionLaw
 from twin.kernels.tasks.pose_tracking.arrays import Increments, Reference
@@ -70,6 +71,7 @@ class TrackingActions:
             gain = settings.position_gain
         bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
         scale = np.asarray(self.channel.scale)
+        self._velocities, self._poses = SameTypes(velocity_command), SameTypes(pose_command)
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
@@ -84,14 +86,14 @@ class TrackingActions:
         """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
         law, kind, measured = self.law, self._settings.action, self._batch.measured
         if kind == "velocities":
-            velocity_command(actions, steps, law, reference.coordinates, measured, drive_commands)
+            self._velocities(actions, steps, law, reference.coordinates, measured, drive_commands)
         elif kind == "forces":
             np.multiply(actions, law.scale, out=drive_commands)
             if law.residual:
                 drive_commands += self._scales.holding
         else:
             legs = self._batch.platform.constants.legs
-            pose_command(
+            self._poses(
                 actions, steps, law, legs, reference, self._increments, measured, drive_commands
             )
 

@@ -19,6 +19,7 @@ from twin.envs.shaking import (
 )
 from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
 from twin.envs.vibration_isolation.settings import VibrationIsolationSettings
+from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals
 from twin.kernels.tasks.vibration_isolation.task import (
     ActionLaw,
@@ -147,6 +148,7 @@ class VibrationIsolation(Task):
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
+        self._shake, self._fill = SameTypes(fill_shaking_now), SameTypes(fill_command)
         self._group(self._shaking, limits, self._signals, self._memory)
 
     def usual_values(self) -> dict[str, float]:
@@ -189,9 +191,9 @@ class VibrationIsolation(Task):
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` and `shaking` for the coming period."""
         assert self.shaking is not None
-        fill_shaking_now(self.steps, self._shaking.mean, self.shaking)
+        self._shake(self.steps, self._shaking.mean, self.shaking)
         start, measured = self._memory.start, self.batch.measured
-        fill_command(actions, self._law, start, measured, self.drive_commands)
+        self._fill(actions, self._law, start, measured, self.drive_commands)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the displacement of its base."""

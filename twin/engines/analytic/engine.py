@@ -14,7 +14,7 @@ from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import STATE_SIZE, Load
 from twin.kernels.integrators.machine_step import adaptive_step, fixed_step
 from twin.kernels.kinematics.inverse import coordinates_and_rates
-from twin.kernels.machine_code import with_types_of
+from twin.kernels.machine_code import SameTypes
 from twin.model.ball.ball import Ball
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
@@ -78,12 +78,8 @@ class AnalyticEngine(BaseEngine):
             count = LARGEST_SUBSTEPS
             substeps = np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
             self._settings = TOLERANCES, substeps
-        if self.rolling is None:
-            kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
-            held = self._lengths, self._no_wrench, self.timestep
-            self._move = with_types_of(
-                kernel, *self._constants, *held, *self._motion, *self._settings
-            )
+        kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
+        self._move = SameTypes(kernel)
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates

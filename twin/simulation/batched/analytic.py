@@ -11,6 +11,7 @@ from twin.basics.arrays import as_vector
 from twin.errors import InputError
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
+from twin.kernels.machine_code import SameTypes
 from twin.model.batch import lane_count, on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
@@ -53,7 +54,13 @@ class AnalyticBatchedPlant(BatchedPlant):
         """Cut the machines into chunks, one per core."""
         chunks = max(1, min(usable_cores(), self.size // SMALLEST_CHUNK))
         edges = np.linspace(0, self.size, chunks + 1).astype(int).tolist()
-        self._chunks = [self._chunk(slice(*edge)) for edge in pairwise(edges)]
+        lanes, ball = lane_count(), self.rolling_ball
+        full = ball is None and 1 < lanes <= self.size // chunks
+        self._width = (0,) * lanes if full else ()
+        middle = () if ball is None else (ball.constants,)
+        last = (MODES.index(self.mode), self.timestep, *([self._width] if full else []))
+        self._calls = [(*self._chunk(slice(*edge)), *middle, *last) for edge in pairwise(edges)]
+        self._run: Any = SameTypes(self._kernel(len(self._width)))
 
     def _chunk(self, rows: slice) -> tuple[Any, ...]:
         parts = [
@@ -84,17 +91,16 @@ class AnalyticBatchedPlant(BatchedPlant):
         start_ball(self.rolling_ball.constants, self.machines, self._balls, index, start.copy())
 
     def _advance(self) -> None:
-        last = (MODES.index(self.mode), self.timestep)
-        if self.rolling_ball is None:
-            width = (0,) * lane_count()
-            if len(width) > 1 and self.size >= len(width) * len(self._chunks):
-                from twin.kernels.lanes.advance import advance_groups
+        on_threads(self._run, self._calls)
 
-                on_threads(advance_groups, [(*chunk, *last, width) for chunk in self._chunks])
-            else:
-                on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
-            return
-        from twin.kernels.batched.rolling import advance_rolling_rows
+    def _kernel(self, lanes: int) -> Any:
+        """Return the kernel that advances this number of machines, in `lanes`; 0: one by one."""
+        if self.rolling_ball is not None:
+            from twin.kernels.batched.rolling import advance_rolling_rows
 
-        ball = self.rolling_ball.constants
-        on_threads(advance_rolling_rows, [(*chunk, ball, *last) for chunk in self._chunks])
+            return advance_rolling_rows
+        if not lanes:
+            return advance_rows
+        from twin.kernels.lanes.advance import advance_groups
+
+        return advance_groups
