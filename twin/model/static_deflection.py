@@ -23,15 +23,22 @@ QUIET = 1e-9
 """[m/s2] of a spring that counts as standing still."""
 
 
-@lru_cache(maxsize=32)
-def home_deflection(platform: MachineModel) -> FloatArray:
-    """Return the static deflection `(2k,)` of a machine that rests at home; empty without springs.
+def resting_deflection(platform: MachineModel, pose: Any = None) -> FloatArray:
+    """Return the static deflection `(2k,)` at rest at a pose, default home; empty without springs.
 
     Raises:
+        InputError: wrong shape or not finite.
         StateError: there is none.
     """
     if not platform.n_deflections:
-        return read_only(np.empty(0))
+        return np.empty(0)
+    if pose is None:
+        return _home_deflection(platform)
+    return static_deflection(platform, pose, REST, REST)
+
+
+@lru_cache(maxsize=32)
+def _home_deflection(platform: MachineModel) -> FloatArray:
     return read_only(static_deflection(platform, platform.home, REST, REST))
 
 

@@ -17,8 +17,7 @@ from twin.control.reference import Reference
 from twin.control.supervisor import Supervisor
 from twin.errors import InputError, SimulationStoppedError, StateError, brief
 from twin.model.machine_model import MachineModel
-from twin.model.motions import REST
-from twin.model.static_deflection import home_deflection, static_deflection
+from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
 from twin.plant.saturation import at_limits
 from twin.plant.signals import MODES, Command, Measurement
@@ -97,9 +96,7 @@ class ClosedLoop:
         """Return where springs inside the legs rest `(2k,)` at a pose, default home; None: none."""
         if not self.platform.n_deflections:
             return None
-        if pose is None:
-            return home_deflection(self.platform)
-        return static_deflection(self.platform, pose, REST, REST)
+        return resting_deflection(self.platform, pose)
 
     def step(self, index: int, state: State) -> FloatArray:
         """Return the forces `(n,)` of step `index` of the engine; the array is used again.

@@ -17,7 +17,7 @@ from twin.model.ball.ball import as_ball
 from twin.model.engine import FIDELITIES, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.model.static_deflection import home_deflection, static_deflection
+from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import MODES
 from twin.simulation.batched.drive_arrays import (
@@ -170,10 +170,8 @@ class BatchedPlant(ABC):
             moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
             if deflection is not None:
                 inside = _entry(deflection, "deflection", number, m, 2 * k)
-            elif pose is None or not k:
-                inside = home_deflection(machine)
             else:
-                inside = static_deflection(machine, at, REST, REST)
+                inside = resting_deflection(machine, None if pose is None else at)
             start = None if ball is None else ball[number]
             self._put(index, machine, (at, moving, inside), start)
         self._ready = bool(self._placed.all())
