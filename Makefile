@@ -89,6 +89,7 @@ pictures: $(INSTALLED)
 			--out docs/images/$${machine}_mujoco.png || exit 1; done
 	$(BIN)/python docs/images/moving.py
 	$(BIN)/python docs/images/environments.py
+	$(BIN)/python docs/images/predictive_control.py
 	$(BIN)/python examples/convergence.py docs/images
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.

@@ -13,7 +13,7 @@ from twin.model.conditioning import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 
-RETURN = 30.0
+RETURN = 20.0
 """[rad/s] Adopted: bandwidth with which a plan returns to its reference where nothing limits it."""
 
 SPEED_SHARE = 0.5
@@ -25,7 +25,7 @@ MARGIN = 0.02
 STROKE_MARGIN = 0.01
 """Adopted: share of the stroke that plans keep from its ends."""
 
-STROKE_SCALE, SPEED_SCALE = 0.03, 0.2
+STROKE_SCALE, SPEED_SCALE = 0.05, 0.4
 """Adopted: shares of stroke and limit of speed that cost as much beyond them as a displacement by
 the radius of the platform's joints."""
 

@@ -96,12 +96,12 @@ class PlannedTorque(ComputedTorque):
         """Return pose, twist and acceleration of the reference, with the plan's deviation."""
         count, point = (step - self.first) % self._ratio, self._point
         if count == 0:
-            self._plan_ahead(step)
+            self.plan_ahead(step)
         point[:7], point[7:13], point[13:] = super()._setpoint(step)
         along(self._path[1:3], self.span, count / self._ratio, point)
         return point[:7], point[7:13], point[13:]
 
-    def _plan_ahead(self, step: int) -> None:
+    def plan_ahead(self, step: int) -> None:
         """Take the plan that was made, and make the next one."""
         self._path = self._coming
         begin = self._path[1].copy()
