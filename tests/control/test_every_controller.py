@@ -76,7 +76,7 @@ def test_ideal_machines_are_held(name: str, machine: str) -> None:
 
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
 def test_machines_with_drives_are_held(name: str, machine: str) -> None:
-    assert_held(name, machine, "hardware", 0.3)
+    assert_held(name, machine, "hardware", 0.1)
 
 
 OTHERS = [name for name in engine_names() if name != "analytic"]

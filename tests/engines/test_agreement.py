@@ -136,7 +136,7 @@ def test_forces_are_held_over_each_step(
     """Forces that alternate: an engine that blended neighbours would be late by half a step."""
     engine = fresh()
     hold, _, start = push(engine.platform)
-    steps, legs = np.arange(100)[:, None], np.arange(engine.platform.n_actuators)
+    steps, legs = np.arange(40)[:, None], np.arange(engine.platform.n_actuators)
     phase = 2 * np.pi * 5e-3 * steps + legs
     forces = hold * (1.0 + 0.1 * np.sin(phase) + 0.5 * (-1.0) ** steps)
     wanted = reference(engine, forces, None, start)

@@ -52,13 +52,13 @@ def test_position_control_holds_a_pose(
     platform: Platform,
     controller: Callable[[float, State], FloatArray],
 ) -> None:
-    """Three seconds: an error that grows by ten each 0.15 s, as a falling platform's, would show.
+    """Two seconds: an error that grows by ten each 0.15 s, as a falling platform's, would show.
 
     The set point is an equilibrium of the machine, so the time step leaves no error at its end.
     Struts hold by themselves; their modes have gone after one second.
     """
     motion = platform.simulate(
-        1.0 if platform.kind == "strut" else 3.0,
+        1.0 if platform.kind == "strut" else 2.0,
         forces=controller,
         engine=engine_name,
         fidelity=fidelity,

@@ -80,9 +80,8 @@ def test_typed_value_and_slider_move_the_machine(desk: Visitor, live: Live) -> N
     desk.wait(is_rising(live, 0.0, 0.1), "the platform is home")
     desk.wait(lambda: desk.number("z [mm]") == 0.0, "the slider follows")
     desk.slide("z [mm]", 0.75)
-    wanted = desk.number("z [mm]")
-    assert wanted > 10.0
-    desk.wait(is_rising(live, wanted), "the platform is up")
+    desk.wait(lambda: desk.number("z [mm]") > 10.0, "the slider is up")
+    desk.wait(lambda: abs(live.height - desk.number("z [mm]")) < 0.5, "the platform is up")
 
 
 def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
@@ -131,7 +130,7 @@ def test_run_is_paused_and_stepped(desk: Visitor, live: Live) -> None:
     desk.wait(lambda: live.time < before, "it begins anew")
 
 
-def test_engine_is_switched(desk: Visitor, live: Live) -> None:
+def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
     desk.enter("z [mm]", 14)
     desk.wait(is_rising(live, 14.0), "the platform is up")
     desk.turn_to("Machine")
@@ -142,6 +141,9 @@ def test_engine_is_switched(desk: Visitor, live: Live) -> None:
         before = live.time
         desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")  # type: ignore[misc]
         assert live.height == pytest.approx(14.0, abs=1.0)
+    gain = live.session.gains["position_gain"]
+    desk.enter(POSITION_GAIN, 0.5 * gain)
+    desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
 
 
 def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> None:
@@ -206,12 +208,32 @@ def test_run_is_saved_and_replayed(
         page.close()
 
 
+def is_within(visitor: Visitor, label: str, size: tuple[int, int]) -> bool:
+    """Return whether the line of an input is seen as a whole in a window of a size."""
+    row = visitor.row(label)
+    box = row.bounding_box() if row.is_visible() else None
+    if box is None:
+        return False
+    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
+    return min(box["x"], box["y"]) >= 0.0 and right <= size[0] and bottom <= size[1]
+
+
+def machine_share(picture: NDArray[np.uint8]) -> float:
+    """Return the share of a picture that is not like its upper corner, which is background."""
+    return float((np.abs(picture.astype(int) - picture[0, 0]).max(axis=-1) > 60).mean())
+
+
 def test_two_windows_show_the_same(
     desk: Visitor, live: Live, visit: Callable[..., Visitor]
 ) -> None:
-    other = visit(live.url)
+    """The other is a tablet's, which shows scene and controls side by side."""
+    other = visit(live.url, size=TABLET)
     other.wait_laid_out()
     desk.wait(lambda: live.clients == 2, "two are connected")
+    for label in ("z [mm]", "Speed"):
+        other.wait(lambda label=label: is_within(other, label, TABLET), label)  # type: ignore[misc]
+    assert other.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
+    other.wait(lambda: machine_share(other.scene()) > 0.02, "the machine is drawn")
     other.enter("z [mm]", 9)
     desk.wait(is_rising(live, 9.0), "the platform is up")
     desk.wait(lambda: desk.number("z [mm]") == 9.0, "both show it")
@@ -256,21 +278,6 @@ def is_well(desk: Visitor, live: Live) -> bool:
     return quiet and state(desk) == "running" and abs(live.height) < 0.1
 
 
-def test_unstable_machine_stops_and_says_why(desk: Visitor, live: Live) -> None:
-    gain = live.session.gains["position_gain"]
-    desk.turn_to("Machine")
-    desk.enter(POSITION_GAIN, 0.5 * gain)
-    desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
-    desk.enter(POSITION_GAIN, 3000)
-    desk.wait(lambda: live.session.gains["position_gain"] == 3000.0, "the gain is used")
-    desk.turn_to("Drive")
-    desk.enter("z [mm]", 40)
-    desk.wait(lambda: is_stopped(desk, live), "it stops")
-    desk.turn_to("Machine")
-    desk.enter(POSITION_GAIN, gain)
-    desk.wait(lambda: is_well(desk, live), "it begins anew")
-
-
 def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live: Live) -> None:
     desk.turn_to("Push")
     for place, value in enumerate((0, 0, -1500)):
@@ -285,30 +292,3 @@ def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live
     desk.press("Reset and run")
     desk.wait(lambda: is_well(desk, live), "it begins anew")
     assert not desk.page.get_by_role("button", name="Reset and run").is_visible()
-
-
-def is_within(visitor: Visitor, label: str, size: tuple[int, int]) -> bool:
-    """Return whether the line of an input is seen as a whole in a window of a size."""
-    row = visitor.row(label)
-    box = row.bounding_box() if row.is_visible() else None
-    if box is None:
-        return False
-    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
-    return min(box["x"], box["y"]) >= 0.0 and right <= size[0] and bottom <= size[1]
-
-
-def test_tablet_shows_scene_and_controls(live: Live, visit: Callable[..., Visitor]) -> None:
-    live.begin_anew()
-    visitor = visit(live.url, size=TABLET)
-    for label in ("z [mm]", "Speed"):
-        visitor.wait(lambda label=label: is_within(visitor, label, TABLET), label)  # type: ignore[misc]
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
-    visitor.wait_laid_out()
-    visitor.wait(lambda: machine_share(visitor.scene()) > 0.02, "the machine is drawn")
-    visitor.enter("z [mm]", 11)
-    visitor.wait(is_rising(live, 11.0), "the platform is up")
-
-
-def machine_share(picture: NDArray[np.uint8]) -> float:
-    """Return the share of a picture that is not like its upper corner, which is background."""
-    return float((np.abs(picture.astype(int) - picture[0, 0]).max(axis=-1) > 60).mean())

@@ -94,6 +94,6 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal
     for note in notes.iterdir():
         note.unlink()
     (notes / "open").touch()
-    table = run_sweep(sweep, tmp_path / "out", workers=2)
+    table = run_sweep(sweep, tmp_path / "out", backend="serial")
     assert table.column("status").to_pylist() == ["done"] * len(masses)
     assert len(list(notes.glob("begun-*"))) == len(masses) - before.num_rows

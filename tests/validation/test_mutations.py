@@ -25,14 +25,20 @@ FAST = (
 )
 """Cases that take less than two seconds; mutations of the others are left to `make mutations`."""
 
-FIRST = list(
-    {(m.machine, m.side, m.case): m for m in reversed(MUTATIONS) if m.case in FAST}.values()
-)
-"""One mutation of each machine, side and case; `make mutations` runs all."""
+BRIEF = [m for m in reversed(MUTATIONS) if m.case in FAST]
+
+FIRST = [
+    *{(m.machine, m.side): m for m in BRIEF}.values(),
+    *{m.case: m for m in BRIEF if m.case not in ("projection", "machine_data")}.values(),
+]
+"""One mutation of each machine and side, and one of each case; `make mutations` runs all."""
 
 PAIRS = sorted({(m.machine, m.case) for m in FIRST})
 
 WRONG = {"mujoco": "MuJoCo", "bullet": "Bullet"}
+
+
+assert {m.case for m in FIRST} == set(FAST)
 
 
 def test_there_are_enough_mutations_of_all_machines_and_engines() -> None:

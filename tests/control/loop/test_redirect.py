@@ -27,8 +27,8 @@ from twin.platform import Platform
 
 PAIRS = [
     *[(name, "stewart") for name in controller_names()[:6]],
-    *[(name, "micro_hexapod") for name in ("cascade", "feedforward", "iff", "dvf", "hac_lac")],
-    *[(name, "compliant_stewart") for name in ("cascade", "iff", "dvf", "hac_lac")],
+    *[(name, "micro_hexapod") for name in ("feedforward", "iff", "dvf", "hac_lac")],
+    *[(name, "compliant_stewart") for name in ("cascade", "iff")],
     *[(name, "driving_simulator") for name in ("cascade", "computed_torque", "ilqr")],
     ("mppi", "stewart"),
 ]
