@@ -129,8 +129,9 @@ class CardModel:
 
     def energy(self, pose: Any, twist: Any, *, deflection: Any = None) -> tuple[Any, Any]:
         """Return kinetic and potential energy `(...)` [J]; see `MachineModel.energy`."""
-        energies = self._run("energy", pose=pose, twist=twist, deflection=deflection)
-        return energies[..., 0], energies[..., 1]
+        shape, out = self._flat("energy", pose=pose, twist=twist, deflection=deflection)
+        size = prod(shape)
+        return out[:size].reshape(shape), out[size : 2 * size].reshape(shape)
 
     def advance(
         self,
@@ -167,7 +168,7 @@ class CardModel:
             pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench
         )
         size, widths = prod(shape), (7, 6, self._widths["deflection"])
-        out = [self._cuda.device_array(size * width) for width in widths]
+        out = [self._cuda.device_array(max(size * width, 1)) for width in widths]
         kernel = steps_kernel(self._sizes)
         failed = self._launch(kernel, size, *given.values(), step, steps, *out)
         if failed >= 0:
@@ -176,11 +177,20 @@ class CardModel:
                 "overflows); change the start or the forces",
                 {"reason": "singular", "index": failed, "pose": self._pose(given, failed)},
             )
+        if not widths[2]:
+            out[2] = self._cuda.device_array(0)
         parts = zip(out, widths, strict=True)
         return CardMotion(*(array.reshape((*shape, width)) for array, width in parts))
 
     def _run(self, verb: str, **given: Any) -> Any:
         """Return the results of one of `VERBS`, an array on the card."""
+        from twin.kernels.cuda.batches import VERBS
+
+        shape, out = self._flat(verb, **given)
+        return out.reshape((*shape, *VERBS[verb].result(self._sizes)))
+
+    def _flat(self, verb: str, **given: Any) -> tuple[tuple[int, ...], Any]:
+        """Return the shape of the batch and the flat results of one of `VERBS`."""
         from twin.kernels.cuda.batches import VERBS, batch_kernel
 
         inputs = "acceleration" if "acceleration" in given else "forces"
@@ -193,7 +203,7 @@ class CardModel:
         if failed >= 0:
             pose = as_pose(self._pose(arrays, failed))
             raise no_solution(self._machine.constants.legs, failed, pose)
-        return out.reshape((*shape, *row))
+        return shape, out
 
     def _launch(self, kernel: Any, size: int, *arguments: Any) -> int:
         """Run a kernel on all states; return the first that failed, or -1."""
@@ -228,13 +238,13 @@ class CardModel:
         for name, value in values.items():
             if prod(batches[name]) not in (1, prod(shape)):
                 raise InputError(name, f"must have the leading axes {shape}, or be one row")
-            flat = value.reshape(prod(value.shape))
+            flat = value.reshape(prod(value.shape)) if prod(value.shape) else np.zeros(1)
             arrays[name] = flat if is_on_card(flat) else self.copied(flat)
         return shape, arrays
 
     def copied(self, array: FloatArray) -> Any:
-        """Return a flat array on the card; nothing is copied where it is empty."""
-        return self._cuda.to_device(array) if array.size else self._cuda.device_array(0)
+        """Return a flat array on the card; of an empty one a number that nobody reads."""
+        return self._cuda.to_device(array if array.size else np.zeros(1))
 
     def _checked(self, name: str, value: Any) -> Any:
         """Return a checked array of numpy or on the card."""

@@ -83,7 +83,11 @@ def test_steps_equal_the_processor(platform: Platform, some: States) -> None:
 def test_results_stay_on_the_card(stewart: Platform) -> None:
     card, forces = stewart.on("cuda"), stewart.inverse_dynamics(stewart.home, [0] * 6, [0] * 6)
     moved = card.advance(np.tile(stewart.home, (2, 3, 1)), np.zeros(6), forces, steps=2)
-    again = card.advance(*moved[:2], np.tile(forces, (2, 3, 1)))
+    again = card.advance(
+        moved.pose, moved.twist, np.tile(forces, (2, 3, 1)), deflection=moved.deflection
+    )
+    kinetic, potential = (host(value) for value in card.energy(again.pose, again.twist))
+    assert kinetic.shape == potential.shape == (2, 3)
     assert host(again.pose).shape == (2, 3, 7)
     np.testing.assert_allclose(host(again.pose)[1, 2], stewart.home, rtol=0, atol=1e-9)
 

@@ -92,6 +92,8 @@ class Verb(NamedTuple):
     """entries of the inputs of a state"""
     result: Callable[[Sizes], tuple[int, ...]]
     """shape of the result of a state"""
+    columns: bool = False
+    """whether the results of all states lie entry by entry, not state by state"""
 
 
 VERBS: dict[str, Verb] = {
@@ -99,7 +101,7 @@ VERBS: dict[str, Verb] = {
     "jacobian": Verb(_jacobian, lambda _: 0, lambda s: (s.legs, 6)),
     "jacobian_derivative": Verb(_jacobian_derivative, lambda _: 0, lambda s: (s.legs, 6)),
     "mass_matrix": Verb(_mass_matrix, lambda _: 0, lambda _: (6, 6)),
-    "energy": Verb(_energy, lambda _: 0, lambda _: (3,)),
+    "energy": Verb(_energy, lambda _: 0, lambda _: (3,), columns=True),
     "forward_dynamics": Verb(
         _forward_dynamics, lambda s: s.legs, lambda s: (6 + s.deflection // 2,)
     ),
@@ -147,7 +149,7 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     becomes the least index of a state without a result.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    verb, count = VERBS[name], sizes.constraints
+    verb, count, columns = VERBS[name], sizes.constraints, VERBS[name].columns
     solve = translation(kind)(verb.function)
     inside, entries, size = sizes.deflection, verb.inputs(sizes), 6 + count
     result = 1
@@ -185,9 +187,9 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
             take(wrenches, k, 6, at.wrench)
             fine = normalised(at.pose)
             fine &= solve(view(body, 0, BODY), kind(view(rows, 0, rows_shape)), at, out, work)
-            put(out, k, result, results)
-            total = 0.0
+            total, states = 0.0, results.shape[0] // result
             for j in range(result):
+                results[j * states + k if columns else result * k + j] = out[j]
                 total += out[j]
             if not (fine and isfinite(total)):
                 cuda.atomic.min(first, 0, k)
