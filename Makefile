@@ -17,6 +17,8 @@ RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
+# Of generated bad input.
+INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
@@ -48,7 +50,7 @@ mutations: $(INSTALLED)
 
 # Generated bad input; one of them again: PYTHONPATH=tests python -m hostile calls:123
 hostile: $(INSTALLED)
-	PYTHONPATH=tests $(BIN)/python -m hostile
+	PYTHONPATH=tests $(BIN)/python -m hostile $(INPUTS)
 
 # What a contributor runs before every commit.
 check: lint types quick
