@@ -33,7 +33,8 @@ Algorithm = Annotated[
     AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
 ]
 Manoeuvre = Annotated[
-    ManoeuvreName | None, typer.Option(help="Manoeuvre of a built-in vehicle, 12 s.")
+    ManoeuvreName | None,
+    typer.Option(help="Manoeuvre of a built-in vehicle, 12 s; default: braking."),
 ]
 Input = Annotated[
     Path | None,
@@ -83,12 +84,12 @@ def cue(
     from twin.platform import load
 
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
-    if manoeuvre is not None and source is None:
-        driven = cueing.make_manoeuvre(manoeuvre)
-    elif source is not None and manoeuvre is None:
-        driven = cueing.read_manoeuvre(source)
-    else:
+    if manoeuvre is not None and source is not None:
         raise InputError("input", "give either a manoeuvre or a file with one")
+    if source is None:
+        driven = cueing.make_manoeuvre(manoeuvre or "braking")
+    else:
+        driven = cueing.read_manoeuvre(source)
     platform = load(machine, configuration)
     names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
     outcomes = cueing.compare(

@@ -47,7 +47,7 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["stewart"], "give either a manoeuvre or a file"),
+        (["stewart", "--manoeuvre", "slalom", "--input", "a.csv"], "give either a manoeuvre or"),
         (["stewart", "--manoeuvre", "slalom", "--head", "1,2"], "head"),
         (["stewart", "--manoeuvre", "slalom", "--scale", "-1"], "scale"),
         (["stewart", "--input", "no_such_file.csv"], "is no file"),
