@@ -95,6 +95,12 @@ def test_noise_follows_the_seed(stewart: Platform) -> None:
     assert not np.array_equal(first, other)
 
 
+def test_plans_fit_other_control_periods(stewart: Platform) -> None:
+    for period, span in ((0.003, 0.009), (0.02, 0.02)):
+        controller = make_controller("ilqr", stewart, period=period)
+        assert getattr(controller, "span") == pytest.approx(span)  # noqa: B009
+
+
 def test_mean_leaves_failed_rollouts_out() -> None:
     knots = np.arange(4.0).reshape(1, 1, 1, 4).repeat(6, axis=2)
     found = mean_knots(knots, np.array([[np.inf, 1.0, 1.0, np.inf]]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD
-from twin.control.predictive.planned import PLAN_PERIOD, PlannedTorque
+from twin.control.predictive.planned import PlannedTorque
 from twin.control.reference import Reference
 from twin.errors import InputError, brief
 from twin.kernels.control.predictive.backward import backward
@@ -32,7 +32,7 @@ from twin.rotations import displaced
 
 HORIZON = 50
 
-ITERATIONS, MOST_ITERATIONS = 3, 100
+ITERATIONS, MOST_ITERATIONS = 2, 100
 
 SHARES = (1.0, 0.4, 0.1)
 """Adopted: of an improvement, tried one after the other."""
@@ -70,7 +70,7 @@ class Ilqr(PlannedTorque):
         period: float = PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
-        plan_period: Any = PLAN_PERIOD,
+        plan_period: Any = None,
         horizon: Any = HORIZON,
         iterations: Any = ITERATIONS,
     ) -> None:
@@ -82,7 +82,8 @@ class Ilqr(PlannedTorque):
             period: of the controller [s].
             model: what the controller takes the machine for; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
-            plan_period: between two plans [s], a multiple of the period.
+            plan_period: between two plans [s], a multiple of the period; default: that nearest
+                to `PLAN_PERIOD`.
             horizon: spans of a plan.
             iterations: improvements of a plan.
 

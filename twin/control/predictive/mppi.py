@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative
 from twin.control.controller import PERIOD
-from twin.control.predictive.planned import PLAN_PERIOD, PlannedTorque
+from twin.control.predictive.planned import PlannedTorque
 from twin.control.reference import Reference
 from twin.errors import InputError, brief
 from twin.kernels.control.predictive.course import Course
@@ -80,7 +80,7 @@ class Mppi(PlannedTorque):
         period: float = PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
-        plan_period: Any = PLAN_PERIOD,
+        plan_period: Any = None,
         horizon: Any = HORIZON,
         rollouts: Any = ROLLOUTS,
         noise: Any = NOISE,
@@ -94,7 +94,8 @@ class Mppi(PlannedTorque):
             period: of the controller [s].
             model: what the controller takes the machine for; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
-            plan_period: between two plans [s], a multiple of the period.
+            plan_period: between two plans [s], a multiple of the period; default: that nearest
+                to `PLAN_PERIOD`.
             horizon: spans of a plan.
             rollouts: of a plan, rounded up to whole groups of lanes.
             noise: largest standard deviation, in parts of the accelerations of the reference and of

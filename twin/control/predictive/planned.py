@@ -20,7 +20,8 @@ from twin.motion import Motion
 from twin.plant.signals import Measurement
 
 PLAN_PERIOD = 0.01
-"""[s] Adopted: between two plans, and between the nodes of one."""
+"""[s] Adopted: between two plans, and between the nodes of one; the multiple of the control period
+that is nearest."""
 
 MOST_SPANS = 500
 """Of a horizon."""
@@ -52,7 +53,7 @@ class PlannedTorque(ComputedTorque):
         period: float = PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
-        plan_period: Any = PLAN_PERIOD,
+        plan_period: Any = None,
         horizon: Any,
     ) -> None:
         """Prepare the objective.
@@ -63,7 +64,8 @@ class PlannedTorque(ComputedTorque):
             period: of the controller [s].
             model: what the controller takes the machine for; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
-            plan_period: between two plans [s], a multiple of the period.
+            plan_period: between two plans [s], a multiple of the period; default: that nearest
+                to `PLAN_PERIOD`.
             horizon: spans of a plan.
 
         Raises:
@@ -76,7 +78,9 @@ class PlannedTorque(ComputedTorque):
             )
         self.spans = horizon + 1
         super().__init__(platform, motion, period=period, model=model, bandwidth=bandwidth)
-        self.span = bounded(plan_period, "plan_period", self.period, LONGEST)
+        usual = max(1, round(PLAN_PERIOD / self.period)) * self.period
+        given = usual if plan_period is None else plan_period
+        self.span = bounded(given, "plan_period", self.period, LONGEST)
         self._ratio = round(self.span / self.period)
         if abs(self._ratio * self.period - self.span) > 1e-9 * self.span:
             raise InputError(
