@@ -80,6 +80,8 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
                 raise InputError(name, f"must be {known} on a graphics card, not {brief(value)}")
         if options.get("action") == "pose":
             raise InputError("action", "must be velocities or forces on a graphics card")
+        if type(num_envs) is not int or num_envs < 1:
+            raise InputError("num_envs", f"must be a whole number from 1, not {brief(num_envs)}")
         self.num_envs = num_envs
         self.stock_size = min(num_envs, MOTIONS) if motions is None else motions
         self._episodes = Episodes(
@@ -173,7 +175,10 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             raise InputError("actions", f"must have shape {shape}, not {tuple(given.shape)}")
         if not is_on_card(given):
             return self._model.copied(given.reshape(-1))
-        return as_card_array(given).reshape(given.shape[0] * given.shape[1])
+        mine = as_card_array(given)
+        if not mine.is_c_contiguous():
+            raise InputError("actions", "must be contiguous on the card")
+        return mine.reshape(shape[0] * shape[1])
 
     def _check_open(self) -> None:
         if self.closed:

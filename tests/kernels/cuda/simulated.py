@@ -164,7 +164,8 @@ def test_environments_equal_the_processor(machine: str, options: dict[str, Any])
         assert (on_card[2] == terminated).all()
         assert (on_card[3] == truncated).all()
         assert on_card[3].all() == (period == 2)
-    observation, reward, *ends, _ = card.step(actions)
+    there = card.platform.on("cuda").copied(actions.reshape(-1)).reshape(actions.shape)
+    observation, reward, *ends, _ = card.step(there)
     np.testing.assert_array_equal(host(observation), starts[::-1])  # the next motion of the two
     assert not host(reward).any()
     assert not any(host(end).any() for end in ends)
@@ -197,6 +198,7 @@ def test_what_the_card_cannot_do_is_refused() -> None:
         {"randomisation": {"gravity": [9.0, 10.0]}},
         {"autoreset_mode": "SameStep"},
         {"action": "pose"},
+        {"render_mode": "rgb_array"},
     )
     for options in refused:
         with pytest.raises(InputError, match=next(iter(options))):
