@@ -26,6 +26,8 @@ LIBRARIES = {
     "joblib": ("Work in several processes", EXTRA.format("sweep")),
     "pyarrow": ("A sweep", EXTRA.format("sweep")),
     "pandas": ("A data frame", EXTRA.format("tables")),
+    "mcap": ("MCAP files", EXTRA.format("logs")),
+    "rosbags": ("Bags of ROS", EXTRA.format("logs")),
     "ray": ("A sweep on a cluster", EXTRA.format("cluster")),
     "minari": ("Recording datasets", EXTRA.format("datasets")),
     "h5py": ("Recording datasets", EXTRA.format("datasets")),

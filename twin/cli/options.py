@@ -102,7 +102,10 @@ Pose = Annotated[
 
 Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
 Json = Annotated[Path | None, file_option("Write the result as JSON.")]
-SavedTrajectory = Annotated[Path | None, file_option("Save the trajectory: .npz, .csv, .parquet.")]
+SavedTrajectory = Annotated[
+    Path | None,
+    file_option("Save the trajectory: .npz, .csv, .parquet; .mcap is a log that Foxglove opens."),
+]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
 ]

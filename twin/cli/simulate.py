@@ -11,7 +11,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import pose_of, quantities, quantity_option
-from twin.cli.values import HOLD, PAGE, TRAJECTORY, check_files, constant_forces, write_plot
+from twin.cli.values import HOLD, PAGE, TRAJECTORY, check_files, constant_forces, save, write_plot
 
 Duration = Annotated[
     float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
@@ -88,6 +88,5 @@ def simulate(
     # An engine's platform is off the constraints of its fixed foot by the loop gap.
     if not platform.within_limits(platform.constrain(motion.pose).pose).all():
         line("the actuators leave their limits on the way; the model has no end stops")
-    if out is not None:
-        line(f"wrote {motion.save(out)}")
+    save(motion, out)
     write_plot(plot, motion.plot)

@@ -12,7 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import motion_specification
-from twin.cli.values import PAGE, TRAJECTORY, check_files, write_plot
+from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
 if TYPE_CHECKING:
     from twin.plant.inertial_sensor import InertialLog
@@ -86,8 +86,7 @@ def track(
         line(sentence)
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
-    if out is not None:
-        line(f"wrote {run.save(out)}")
+    save(run, out)
     write_plot(plot, lambda: tracking_figure(run))
     if log is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")

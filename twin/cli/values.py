@@ -18,6 +18,7 @@ from twin.errors import InputError
 if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
     from twin.platform import Platform
+    from twin.simulation.trajectory import Trajectory
 
 HOLD = "hold"
 """Value of --force for the forces that carry a machine at the pose it starts from."""
@@ -25,8 +26,8 @@ HOLD = "hold"
 PAGE = ".html"
 """Ending of the names of pages."""
 
-TRAJECTORY = (".npz", ".csv", ".parquet")
-"""Endings of saved trajectories."""
+TRAJECTORY = (".npz", ".csv", ".parquet", ".mcap")
+"""Endings of saved trajectories; .mcap is that of a log."""
 
 
 @contextmanager
@@ -55,8 +56,8 @@ def check_files(**files: tuple[Path | None, *tuple[str, ...]]) -> None:
 
     Raises:
         InputError: wrong ending, a folder, or a file in a folder that does not exist.
-        MissingDependencyError: a page or a Parquet file is to be written, and its library is not
-            installed.
+        MissingDependencyError: a page, a Parquet or an MCAP file is to be written, and its library
+            is not installed.
     """
     for option, (path, *endings) in files.items():
         if path is not None:
@@ -66,12 +67,24 @@ def check_files(**files: tuple[Path | None, *tuple[str, ...]]) -> None:
                 optional("plotly")
             if path.suffix == ".parquet":
                 optional("pyarrow", "Parquet files")
+            if path.suffix == ".mcap":
+                optional("mcap")
 
 
 def write(path: Path | None, text: str) -> None:
     """Write a text, where a file is given, and print the file's name."""
     if path is not None:
         line(f"wrote {write_text(path, text)}")
+
+
+def save(run: Trajectory, path: Path | None) -> None:
+    """Save a trajectory, or its log as .mcap, where a file is given, and print the file's name."""
+    if path is not None and path.suffix == ".mcap":
+        from twin.logs import log_of, write_log
+
+        line(f"wrote {write_log(log_of(run), path)}")
+    elif path is not None:
+        line(f"wrote {run.save(path)}")
 
 
 def write_json(path: Path | None, content: Any) -> None:

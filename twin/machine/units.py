@@ -72,10 +72,12 @@ UNITS: dict[str, dict[str, float]] = {
     "N m s/rad": {
         **{"N m s/rad": 1.0, "N m/krpm": 0.03 / math.pi, "Nm/krpm": 0.03 / math.pi},
     },
-    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0},
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
     "Hz": {"Hz": 1.0, "kHz": 1e3},
     "1/s": {"1/s": 1.0},
     "1/s2": {"1/s2": 1.0},
+    "A": {"A": 1.0, "mA": 1e-3},
+    "degC": {"degC": 1.0},
 }
 """SI unit -> the units of its kind as they are written, with their factors.
 
@@ -89,6 +91,7 @@ KINDS = {
     **{"m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness"},
     **{"rad/s2": "angular acceleration", "N s/m": "damping", "1/s": "rate", "1/s2": "rate squared"},
     **{"N m/rad": "rotary stiffness", "N m s/rad": "rotary damping"},
+    **{"A": "current", "degC": "temperature"},
 }
 """Quantity of every SI unit."""
 

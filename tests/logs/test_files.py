@@ -1,0 +1,276 @@
+"""Files of logs: what is written is read; windows make the whole; damaged files are refused."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError, TwinError
+from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
+from twin.logs.files import table
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+ENDINGS = ("csv", "parquet", "mcap")
+
+
+def needed(ending: str) -> None:
+    """Skip where the library of a format is missing."""
+    library = {"parquet": "pyarrow", "mcap": "mcap", "bag": "rosbags"}.get(ending)
+    if library:
+        pytest.importorskip(library, reason=f"files of kind {ending} need {library}")
+
+
+@pytest.fixture(scope="module")
+def log(stewart: Platform) -> Log:
+    """A simulated run, a slow channel, one that jumps back, one that is empty."""
+    run = log_of(stewart.simulate(0.03, twist=[0.0, 0.1, 0.1, 0.0, 0.3, 0.2]))
+    slow = Channel("temperatures", [0.0005, 0.0205], [[20.0], [21.5]], "degC")
+    jumping = Channel("clock", [0.01, 0.02, 0.012, 0.03], [1.0, 2.0, 3.0, 1 / 3], "")
+    empty = Channel("empty", np.empty(0), np.empty((0, 3)), "N")
+    return run.with_channels(slow, jumping, empty)
+
+
+def assert_same(one: Log, other: Log, atol: float) -> None:
+    """Compare values bit for bit, and times as far as the format holds them."""
+    assert one.names == other.names or set(one.names) == set(other.names)
+    assert one.metadata == other.metadata
+    for channel in one.channels:
+        found = other[channel.name]
+        assert found.units == channel.units
+        np.testing.assert_array_equal(found.values, channel.values)
+        np.testing.assert_allclose(found.time, channel.time, rtol=0.0, atol=atol)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_written_is_read(log: Log, tmp_path: Path, ending: str) -> None:
+    needed(ending)
+    path = write_log(log, tmp_path / f"run.{ending}")
+    assert_same(log, read_log(path), 5e-10 if ending == "mcap" else 0.0)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_saved_trajectories_are_logs(stewart: Platform, tmp_path: Path, ending: str) -> None:
+    needed(ending)
+    run = stewart.simulate(0.005)
+    assert_same(log_of(run), read_log(run.save(tmp_path / f"run.{ending}")), 0.0)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_windows_make_the_whole(
+    log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed(ending)
+    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 7)
+    monkeypatch.setattr("twin.logs.files.parquet.AT_ONCE", 7)
+    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 11)
+    path = write_log(log, tmp_path / f"run.{ending}")
+    windows = list(read_windows(path, 0.01))
+    assert len(windows) == 4
+    assert all(set(window.names) == set(log.names) for window in windows)
+    assert [len(window["pose"]) for window in windows] == [10, 10, 10, 1]
+    assert_same(log, join(windows), 5e-10)
+    with pytest.raises(InputError, match="seconds"):
+        next(read_windows(path, 0.0))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_windows_keep_memory_flat(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log six times as long takes no more memory: one window and one block."""
+    needed(ending)
+    for module in ("csv_file", "parquet"):
+        monkeypatch.setattr(f"twin.logs.files.{module}.AT_ONCE", 256)
+
+    def peak(rows: int) -> int:
+        path, time = tmp_path / f"{rows}.{ending}", 1e-3 * np.arange(rows)
+        write_log(Log((Channel("legs", time, np.ones((rows, 6)), "m"),)), path)
+        next(read_windows(path, 0.2))
+        tracemalloc.start()
+        count = sum(len(window["legs"]) for window in read_windows(path, 0.2))
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert count == rows
+        return size
+
+    assert peak(9_000) < 1.2 * peak(1_500)
+
+
+def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:
+    """Comments, semicolons, units in brackets, empty cells, times in ms in a column of any name."""
+    path = tmp_path / "drive.csv"
+    path.write_text(
+        "# made by a drive\nStamp [ms]; leg 1 [mm];leg 2 [mm] ;temp\n"
+        "0;1.5;2.5;20\n\n2;1.6;;\n4;;2.7;NaN\n"
+    )
+    mapping = LogMapping.of({"time": "stamp", "signals": {"pose": {"channels": "x"}}})
+    with pytest.raises(InputError, match=r"signals\.pose\.channels: no channel 'x'"):
+        read_log(path, mapping, stewart)
+    with pytest.raises(InputError, match="machine"):
+        read_log(path, mapping)
+    log = join(table_blocks(path))
+    np.testing.assert_allclose(log["leg 1"].time, [0.0, 0.002], rtol=1e-15)
+    np.testing.assert_array_equal(log["leg 2"].values[:, 0], [2.5, 2.7])
+    assert log["leg 2"].units == ("mm",) and log["temp"].units == ("",)
+    assert len(log["temp"]) == 1
+
+
+def table_blocks(path: Path) -> list[Log]:
+    """Return the blocks of a CSV file whose time is in `stamp`."""
+    from twin.logs.files.csv_file import read_blocks
+
+    return list(read_blocks(path, "stamp", None))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("a,b\n1,2\n", "no column 'time'"),
+        ("time,time\n1,2\n", "2 columns 'time'"),
+        ("time,a,a\n1,2,3\n", "names that differ"),
+        ("time,\n1,2\n", "names that differ"),
+        ("time [m],a\n1,2\n", "a unit of length, not of time"),
+        ("time,a\n1,2\n2\n", "line 3: has 1 cells, the header has 2"),
+        ("# x\ntime,a\n1,2\n2,1;5\n", "line 4, column 'a': '1;5' is not a number"),
+        ("time,a\n1,inf\n", "line 2, column 'a': is not finite"),
+        ("time,a\n,3\n", "has no time"),
+        ("# twin log {]\ntime,a\n1,2\n", "damaged"),
+        ('# twin log {"channels": {"a": "m"}, "metadata": {}}\ntime,a\n', "damaged"),
+        ('# twin log {"channels": {"a": [3]}, "metadata": {}}\ntime,a\n', "damaged"),
+        ('# twin log {"channels": {"b": ["m"]}, "metadata": {}}\ntime,a\n', r"no column b \[m\]"),
+        ('# twin log {"channels": {"a": ["m"]}, "metadata": {"x": 3}}\ntime,a [m]\n', "metadata"),
+        (
+            '# twin log {"channels": {"a": ["m", "m"]}, "metadata": {}}\n'
+            "time,a 1 [m],a 2 [m]\n0,1,\n",
+            "channel 'a': a part of the cells is empty at 0 s",
+        ),
+    ],
+)
+def test_damaged_tables_name_the_fault(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_log(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
+def test_files_that_are_cut_off_are_refused(
+    log: Log, tmp_path: Path, ending: str, part: float
+) -> None:
+    needed(ending)
+    path = write_log(log, tmp_path / f"run.{ending}")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    with pytest.raises(InputError, match=r"run\."):
+        read_log(path)
+
+
+def test_wrong_files_are_refused(log: Log, tmp_path: Path) -> None:
+    for path, words in (("a.xyz", "must end in"), ("a.csv", "does not exist"), ("a.bag", "exist")):
+        with pytest.raises(InputError, match=words):
+            read_log(tmp_path / path)
+    with pytest.raises(InputError, match="must end in"):
+        write_log(log, tmp_path / "run.npz")
+    with pytest.raises(InputError, match="log"):
+        write_log(3, tmp_path / "run.csv")  # type: ignore[arg-type]
+    twice = Log((Channel("a 1", [0.0], [1.0], ""), Channel("a", [0.0], [[1.0, 2.0]], "")))
+    with pytest.raises(InputError, match="two columns would be called a 1"):
+        write_log(twice, tmp_path / "run.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"time,a\n1,\xff\n")
+    with pytest.raises(InputError, match=r"bytes\.csv"):
+        read_log(tmp_path / "bytes.csv")
+
+
+def test_rows_are_in_the_order_of_time(log: Log) -> None:
+    """But a channel keeps its own order where its clock steps back."""
+    rows = np.vstack(list(table.table_rows(log)))
+    steps = np.diff(rows[:, 0])
+    assert (steps < 0.0).sum() == 1
+    assert rows.shape[1] == len(table.all_titles(log))
+
+
+def test_foxglove_finds_its_schemas(log: Log, tmp_path: Path) -> None:
+    """Names, fields and order of time as Foxglove's own schemas have them."""
+    needed("mcap")
+    from mcap.reader import make_reader
+
+    path = write_log(log, tmp_path / "run.mcap")
+    with path.open("rb") as file:
+        messages = list(make_reader(file).iter_messages())
+    found = {channel.topic: (schema, message) for schema, channel, message in reversed(messages)}
+    assert found["/joints"][0].name == "foxglove.JointStates"
+    assert found["/pose"][0].name == "foxglove.PoseInFrame"
+    assert found["/tf"][0].name == "foxglove.FrameTransforms"
+    for schema, message in found.values():
+        content, rules = json.loads(message.data), json.loads(schema.data)
+        assert schema.encoding == "jsonschema"
+        assert set(rules["required"]) == set(content) <= set(rules["properties"])
+    frame = json.loads(found["/tf"][1].data)["transforms"][0]
+    assert frame["child_frame_id"] == "platform"
+    w, x, y, z = log["pose"].values[0, 3:]
+    assert frame["rotation"] == {"w": w, "x": x, "y": y, "z": z}
+    joints = json.loads(found["/joints"][1].data)["joints"]
+    assert [joint["position"] for joint in joints] == log["coordinates"].values[0].tolist()
+    assert [joint["effort"] for joint in joints] == log["forces"].values[0].tolist()
+
+
+def test_topics_of_others_give_their_numbers(tmp_path: Path) -> None:
+    needed("mcap")
+    from mcap.writer import Writer
+
+    path = tmp_path / "other.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start()
+        place = writer.register_channel("/imu", "json", 0)
+        writer.add_message(place, 2_000_000_000, b'{"a": {"x": 1.5, "on": true}, "l": [1, 2]}', 0)
+        writer.add_message(place, 3_000_000_000, b'{"a": {"x": 2.5, "name": "n"}, "l": []}', 0)
+        writer.finish()
+    log = read_log(path)
+    np.testing.assert_array_equal(log["/imu.a.x"].values[:, 0], [1.5, 2.5])
+    np.testing.assert_array_equal(log["/imu.a.x"].time, [2.0, 3.0])
+    assert set(log.names) == {"/imu.a.x", "/imu.a.on", "/imu.l 1", "/imu.l 2"}
+    for encoding, data, words in (("cdr", b"", "encoding 'cdr'"), ("json", b"{", "is no JSON")):
+        with path.open("wb") as file:
+            writer = Writer(file)
+            writer.start()
+            writer.add_message(writer.register_channel("/t", encoding, 0), 1, data, 1)
+            writer.finish()
+        with pytest.raises(InputError, match=words):
+            read_log(path)
+    with pytest.raises(InputError, match=r"a\.time: must be from 0"):
+        write_log(Log((Channel("a", [-1.0], [1.0], ""),)), path)
+
+
+def test_bags_of_ros_are_read(tmp_path: Path) -> None:
+    needed("bag")
+    from rosbags.rosbag2 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kinds = store.types
+    state = kinds["sensor_msgs/msg/JointState"]
+    legs = np.array([0.9, 0.91, 0.92])
+    with Writer(tmp_path / "bag", version=9) as writer:
+        topic = writer.add_connection("/legs", state.__msgtype__, typestore=store)
+        for k in range(3):
+            stamp = kinds["builtin_interfaces/msg/Time"](sec=5, nanosec=k * 1_000_000)
+            header = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="base")
+            message = state(header, ["a", "b", "c"], legs + k, legs * 0.0, np.empty(0))
+            raw = store.serialize_cdr(message, state.__msgtype__)
+            writer.write(topic, 6_000_000_000 + k, raw)
+    log = read_log(tmp_path / "bag")
+    np.testing.assert_allclose(log["/legs.position 2"].time, [5.0, 5.001, 5.002], rtol=1e-15)
+    np.testing.assert_array_equal(log["/legs.position 2"].values[:, 0], 0.91 + np.arange(3))
+    assert "/legs.effort 1" not in log
+    with pytest.raises(TwinError, match="bag"):
+        (tmp_path / "bag" / "metadata.yaml").write_text("nothing")
+        read_log(tmp_path / "bag")

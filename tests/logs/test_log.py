@@ -1,0 +1,115 @@
+"""Logs in memory: what they hold, refuse, join and interpolate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_loops import heave
+
+import twin
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+from twin.logs import Channel, Log, join, log_of, signal_units
+from twin.logs.channel import POSE_UNITS
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "a [m]"}, "name"),
+        ({"name": 3}, "name"),
+        ({"time": [0.0, np.nan]}, "a.time"),
+        ({"time": [[0.0, 1.0]]}, "a.time"),
+        ({"values": [1.0, np.inf]}, "a.values"),
+        ({"values": [1.0]}, "a.values"),
+        ({"values": [[], []]}, "a.values"),
+        ({"values": ["x", "y"]}, "a.values"),
+        ({"units": ("m", "m")}, "a.units"),
+        ({"units": "[m"}, "a.units"),
+        ({"units": (3,)}, "a.units"),
+    ],
+)
+def test_wrong_channels_name_the_field(change: dict[str, Any], field: str) -> None:
+    right: dict[str, Any] = {"name": "a", "time": [0.0, 1.0], "values": [1.0, 2.0], "units": "m"}
+    assert Channel(**right).values.shape == (2, 1)
+    with pytest.raises(InputError) as caught:
+        Channel(**right | change)
+    assert caught.value.field == field
+
+
+def test_wrong_logs_name_the_field() -> None:
+    one = Channel("leg", [0.0], [1.0], "m")
+    for channels, metadata, field in (
+        ((one, one), {}, "channels"),
+        (("leg",), {}, "channels"),
+        (3, {}, "channels"),
+        ((one,), {"a": 3}, "metadata['a']"),
+        ((one,), [], "metadata"),
+    ):
+        with pytest.raises(InputError) as caught:
+            Log(channels, metadata)  # type: ignore[arg-type]
+        assert caught.value.field == field
+    with pytest.raises(InputError, match="did you mean 'leg'"):
+        Log((one,))["legs"]
+    with pytest.raises(InputError, match="changes its units"):
+        join([Log((one,)), Log((Channel("leg", [1.0], [1.0], "mm"),))])
+
+
+def test_channels_cannot_be_changed() -> None:
+    given = np.zeros(3)
+    channel = Channel("a", given, given, "m")
+    given[0] = 1.0
+    assert channel.values[0, 0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        channel.time[0] = 1.0
+
+
+def test_parts_join_to_the_whole() -> None:
+    time = np.linspace(0.0, 1.0, 11)
+    log = Log((Channel("a", time, time, "m"), Channel("b", time[::2], time[::2], "N")), {"of": "x"})
+    parts = [log.between(0.0, 0.45), log.between(0.45, 2.0)]
+    again = join(parts)
+    assert again.span == log.span and again.metadata == log.metadata
+    for channel in log.channels:
+        np.testing.assert_array_equal(again[channel.name].time, channel.time)
+        np.testing.assert_array_equal(again[channel.name].values, channel.values)
+
+
+def test_poses_between_samples_are_poses() -> None:
+    """Also where the recorded quaternion changes its sign, which is the same attitude."""
+    angles = np.linspace(0.0, 1.0, 6)
+    poses = twin.pose(z=angles, yaw=angles)
+    poses[3:, 3:] *= -1.0
+    channel = Channel("pose", angles, poses, POSE_UNITS)
+    between = channel.at([0.5, 0.95])
+    np.testing.assert_allclose(between[:, 2], [0.5, 0.95], rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(twin.angles(between)[:, 2], [0.5, 0.95], rtol=0.0, atol=1e-4)
+    for times in ([1.1], [-0.1], [[0.5]]):
+        with pytest.raises(InputError, match="times"):
+            channel.at(times)
+    with pytest.raises(InputError, match=r"pose\.time\[1\]: 0 s is not later"):
+        channel.kept([0, 0, 1]).at([0.1])
+
+
+def test_closed_loops_give_all_their_signals(stewart: Platform) -> None:
+    """Names and units are those of the machine's signals, or empty where nobody knows them."""
+    machine = twin.load("stewart", "hardware")
+    run = machine.simulate(0.01, controller=Cascade(machine, heave(machine)), timestep=5e-4)
+    log = log_of(run)
+    known = signal_units(stewart)
+    motion = ("coordinates", "rates", "forces", "pose", "twist")
+    loop = ("setpoint", "measured", "reference_pose", "accelerometer", "gyroscope")
+    for name in (*motion, *loop):
+        assert log[name].units == known[name], name
+    np.testing.assert_array_equal(log["measured"].values, run.signals["measured"])
+    np.testing.assert_array_equal(log["gyroscope"].values, run.signals["inertial"][:, 3:])
+    assert set(log["command"].units) == {""}
+    assert log.metadata["machine"] == "stewart"
+    with pytest.raises(InputError, match="trajectory"):
+        log_of(3)  # type: ignore[arg-type]

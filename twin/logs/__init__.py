@@ -1,0 +1,31 @@
+"""Logs of real and simulated machines: channels with units, files, mapping, checks, offsets."""
+
+from __future__ import annotations
+
+from twin.logs.channel import Channel
+from twin.logs.checks import Finding, check_log
+from twin.logs.checks.legs import leg_coordinates
+from twin.logs.files import read_log, read_windows, write_log
+from twin.logs.log import Log, join
+from twin.logs.mapping import LogMapping
+from twin.logs.offset import TimeOffset, aligned, time_offset
+from twin.logs.signals import signal_units
+from twin.logs.simulated import log_of
+
+__all__ = [
+    "Channel",
+    "Finding",
+    "Log",
+    "LogMapping",
+    "TimeOffset",
+    "aligned",
+    "check_log",
+    "join",
+    "leg_coordinates",
+    "log_of",
+    "read_log",
+    "read_windows",
+    "signal_units",
+    "time_offset",
+    "write_log",
+]

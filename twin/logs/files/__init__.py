@@ -1,0 +1,119 @@
+"""Files of logs, by the ending of their names: .csv, .parquet, .mcap, and bags of ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from twin.basics.arrays import as_instance
+from twin.basics.files import as_path
+from twin.errors import InputError, TwinError
+from twin.logs.files import csv_file, mcap_file, parquet, rosbag
+from twin.logs.files.windows import windows
+from twin.logs.log import Log, join
+from twin.logs.mapping import LogMapping
+from twin.model.machine_model import MachineModel
+
+WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
+    ".csv": csv_file.write_csv,
+    ".parquet": parquet.write_parquet,
+    ".mcap": mcap_file.write_mcap,
+}
+
+READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
+    ".csv": csv_file.read_blocks,
+    ".txt": csv_file.read_blocks,
+    ".parquet": parquet.read_blocks,
+    ".mcap": mcap_file.read_blocks,
+    ".bag": rosbag.read_blocks,
+    ".db3": rosbag.read_blocks,
+}
+"""A folder is a bag of ROS 2."""
+
+
+def write_log(log: Log, path: str | Path) -> Path:
+    """Write a log as .csv, .parquet or .mcap; returns the path.
+
+    Raises:
+        InputError: not a log, another ending, or a place that cannot be written to.
+        MissingDependencyError: the library of the format is not installed.
+    """
+    as_instance(log, "log", Log)
+    ending = as_path(path).suffix
+    if ending not in WRITERS:
+        raise InputError("path", f"must end in {' or '.join(WRITERS)}, got {str(path)!r}")
+    return WRITERS[ending](log, path)
+
+
+def read_log(
+    path: str | Path, mapping: LogMapping | None = None, machine: MachineModel | None = None
+) -> Log:
+    """Return a log from a file, or from the folder of a bag of ROS 2.
+
+    Args:
+        path: ends in .csv, .txt, .parquet, .mcap, .bag or .db3.
+        mapping: turns channels into signals of the `machine`; default: channels as in the file.
+        machine: needed with a mapping.
+
+    Raises:
+        InputError: no such file, damaged, or without times; a mapping that does not fit.
+        MissingDependencyError: the library of the format is not installed.
+    """
+    return _mapped(join(_blocks(path, mapping)), mapping, machine)
+
+
+def read_windows(
+    path: str | Path,
+    seconds: float,
+    mapping: LogMapping | None = None,
+    machine: MachineModel | None = None,
+) -> Iterator[Log]:
+    """Yield a log window by window, for files larger than memory.
+
+    A window has all channels that were seen so far, some of them maybe without samples.
+
+    Args:
+        path: as of `read_log`.
+        seconds: length of a window [s].
+        mapping: as of `read_log`.
+        machine: as of `read_log`.
+
+    Raises:
+        InputError: as `read_log`, when the fault is reached; a length that is not above zero.
+        MissingDependencyError: the library of the format is not installed.
+    """
+    for window in windows(_blocks(path, mapping), seconds):
+        yield _mapped(window, mapping, machine)
+
+
+def _mapped(log: Log, mapping: LogMapping | None, machine: MachineModel | None) -> Log:
+    if mapping is None:
+        return log
+    if machine is None:
+        raise InputError("machine", "is needed with a mapping")
+    return mapping.apply(log, machine)
+
+
+def _blocks(path: str | Path, mapping: LogMapping | None) -> Iterator[Log]:
+    """Yield a file block by block.
+
+    Raises:
+        InputError: no such file, or a fault in it, whatever the libraries raise for it.
+    """
+    file = as_path(path)
+    if mapping is not None:
+        as_instance(mapping, "mapping", LogMapping)
+    time, unit = ("time", None) if mapping is None else (mapping.time, mapping.time_unit)
+    reader = rosbag.read_blocks if file.is_dir() else READERS.get(file.suffix)
+    if reader is None:
+        known = ", ".join(READERS)
+        raise InputError("path", f"must end in one of {known} or be a bag, got {str(path)!r}")
+    try:
+        if not file.exists():
+            raise InputError("path", f"{file} does not exist")
+        yield from reader(file, time, unit)
+    except TwinError:
+        raise
+    except Exception as error:  # libraries raise anything for a damaged file
+        message = f"cannot be read as a log ({type(error).__name__}: {error})"
+        raise InputError(str(file), message) from None

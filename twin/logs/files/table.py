@@ -1,0 +1,186 @@
+"""A log as a table: one row per time, a column for each column of a channel, empty cells as NaN."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError, listed
+from twin.logs.channel import Channel
+from twin.logs.log import Log
+from twin.machine.quantity import to_si
+
+MARK = "twin log"
+"""Before the layout: in the first line of a CSV file, as key in other files."""
+
+AT_ONCE = 4096
+"""Rows that are in memory as text or table."""
+
+TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
+"""Name of a column, and its unit in brackets."""
+
+Layout = dict[str, Any]
+"""`channels`: name -> units of its columns; `metadata`: of the log."""
+
+
+def layout_text(log: Log) -> str:
+    """Return the layout of a log as one line of JSON."""
+    channels = {channel.name: channel.units for channel in log.channels}
+    return json.dumps({"channels": channels, "metadata": log.metadata})
+
+
+def read_layout(text: str | bytes, path: Any) -> Layout:
+    """Return the layout in a JSON text.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    try:
+        layout = json.loads(text)
+        channels, metadata = layout["channels"], layout["metadata"]
+        lists = all(
+            isinstance(units, list) and units and all(isinstance(unit, str) for unit in units)
+            for units in channels.values()
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        lists, metadata = False, None
+        reason = f" ({type(error).__name__}: {error})"
+    else:
+        reason = ""
+    if not lists or not isinstance(metadata, dict):
+        raise InputError(str(path), f"the line after '{MARK}' is damaged{reason}")
+    return {"channels": channels, "metadata": metadata}
+
+
+def titles(name: str, units: Sequence[str]) -> list[str]:
+    """Return the names of a channel's columns, with their units in brackets."""
+    labels = [name] if len(units) == 1 else [f"{name} {k + 1}" for k in range(len(units))]
+    return [f"{a} [{b}]" if b else a for a, b in zip(labels, units, strict=True)]
+
+
+def all_titles(log: Log) -> list[str]:
+    """Return the names of all columns of a log's table, time first.
+
+    Raises:
+        InputError: two columns would have the same name.
+    """
+    names = ["time [s]", *(t for each in log.channels for t in titles(each.name, each.units))]
+    if len(set(names)) < len(names):
+        twice = listed(sorted({name for name in names if names.count(name) > 1}))
+        raise InputError("channels", f"two columns would be called {twice}; rename a channel")
+    return names
+
+
+def table_rows(log: Log) -> Iterator[FloatArray]:
+    """Yield the table of a log, time first, in blocks of at most `AT_ONCE` rows.
+
+    Channels with the same times share rows. Rows are in order of time; where a channel's clock
+    steps back, its samples stay in the order in which they were recorded.
+    """
+    groups: list[tuple[FloatArray, list[tuple[int, Channel]]]] = []
+    place = 1
+    for channel in log.channels:
+        entry = (place, channel)
+        place += channel.width
+        same = [inside for time, inside in groups if np.array_equal(time, channel.time)]
+        if same:
+            same[0].append(entry)
+        else:
+            groups.append((channel.time, [entry]))
+    order = merge_order([time for time, _ in groups])
+    for start in range(0, len(order), AT_ONCE):
+        part = order[start : start + AT_ONCE]
+        block = np.full((len(part), place), np.nan)
+        for number, (time, inside) in enumerate(groups):
+            here = part[:, 0] == number
+            rows = part[here, 1]
+            block[here, 0] = time[rows]
+            for column, channel in inside:
+                block[here, column : column + channel.width] = channel.values[rows]
+        yield block
+
+
+def merge_order(times: Sequence[FloatArray]) -> Any:
+    """Return `(rows, 2)`: which list of times, and which of its entries, comes next."""
+    keys = [np.maximum.accumulate(time) for time in times if len(time)]
+    if not keys:
+        return np.empty((0, 2), dtype=int)
+    number = np.concatenate([np.full(len(time), k) for k, time in enumerate(times)])
+    entry = np.concatenate([np.arange(len(time)) for time in times])
+    order = np.argsort(np.concatenate(keys), kind="stable")
+    return np.column_stack([number, entry])[order]
+
+
+class TableColumns:
+    """The columns of a file's table: where the time is, and which make which channel."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        layout: Layout | None,
+        time: str,
+        time_unit: str | None,
+        path: Any,
+    ) -> None:
+        """Find the columns.
+
+        Raises:
+            InputError: no time, a name twice, no name, a unit of another kind, a column missing.
+        """
+        self._path, self._count = str(path), len(names)
+        matches = [TITLE.fullmatch(name.strip()) for name in names]
+        pairs = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]
+        times = [k for k, (name, _) in enumerate(pairs) if name.lower() == time.lower()]
+        if len(times) != 1:
+            count = "no column" if not times else f"{len(times)} columns"
+            raise InputError(self._path, f"has {count} {time!r}; it has {listed(names)}")
+        self._time = times[0]
+        unit = time_unit or pairs[self._time][1] or "s"
+        try:
+            self._second = to_si(f"1 {unit}", "s")
+        except ValueError as error:
+            raise InputError(self._path, f"column {names[self._time]!r}: {error}") from None
+        index = {name: k for k, name in enumerate(names) if k != self._time}
+        if len(index) != len(names) - 1 or "" in (name for name, _ in pairs):
+            raise InputError(self._path, f"columns need names that differ, got {listed(names)}")
+        self._metadata = {} if layout is None else layout["metadata"]
+        self._channels: list[tuple[str, list[int], tuple[str, ...]]] = []
+        if layout is None:
+            self._channels = [(pairs[k][0], [k], (pairs[k][1],)) for k in index.values()]
+            return
+        for name, units in layout["channels"].items():
+            missing = [title for title in titles(name, units) if title not in index]
+            if missing:
+                raise InputError(self._path, f"the table has no column {listed(missing)}")
+            self._channels.append((name, [index[t] for t in titles(name, units)], tuple(units)))
+
+    def log(self, rows: FloatArray) -> Log:
+        """Return the log of a block of rows `(m, columns)`.
+
+        Raises:
+            InputError: a row without time, or with a part of a channel's columns.
+        """
+        time = rows[:, self._time] * self._second
+        lost = np.isnan(time) & ~np.isnan(rows).all(axis=1)
+        if lost.any():
+            raise InputError(self._path, f"row {int(lost.argmax())} of a block has no time")
+        channels = []
+        for name, columns, units in self._channels:
+            empty = np.isnan(rows[:, columns])
+            there = ~empty.all(axis=1)
+            torn = there & empty.any(axis=1)
+            if torn.any():
+                row = int(torn.argmax())
+                message = f"channel {name!r}: a part of the cells is empty at {time[row]:.9g} s"
+                raise InputError(self._path, message)
+            channels.append(Channel(name, time[there], rows[there][:, columns], units))
+        return Log(tuple(channels), self._metadata)
+
+    def empty(self) -> Log:
+        """Return the log without samples."""
+        return self.log(np.empty((0, self._count)))

@@ -1,0 +1,213 @@
+"""The mapping file: which channels of a log are which signals of a machine."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
+
+from twin.basics.arrays import FloatArray, as_instance
+from twin.basics.toml import read_toml
+from twin.errors import InputError, ParameterError
+from twin.logs.channel import POSE_UNITS, Channel
+from twin.logs.log import Log
+from twin.logs.signals import is_per_leg, signal_units
+from twin.machine.quantity import Time, Whole, to_si
+from twin.model.machine_model import MachineModel
+from twin.rotations import CONVENTIONS, pose_from_angles
+
+Entry = TypeVar("Entry")
+OneOrEach = Annotated[
+    tuple[Entry, ...],
+    BeforeValidator(lambda value: value if isinstance(value, list | tuple) else (value,)),
+]
+"""One entry for all columns, or a list with one for each."""
+
+NORM_TOLERANCE = 1e-2
+"""How far the norm of a recorded quaternion, rounded to a few digits, may be from one."""
+
+STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class SignalMapping(BaseModel):
+    """Columns of one signal of the machine: value = sign * unit * column + offset."""
+
+    model_config = STRICT
+
+    channels: OneOrEach[StrictStr] = Field(
+        min_length=1, description="Channels whose columns, one after the other, make the signal"
+    )
+    unit: OneOrEach[StrictStr] = Field(
+        (), description="Unit, or what one count is ('1.24 um'); default: the channels' own"
+    )
+    sign: OneOrEach[Literal[1, -1]] = Field((1,), description="-1 where the channel counts down")
+    offset: OneOrEach[StrictStr | float] = Field(
+        (0.0,), description="Added to the values: SI, or with a unit ('120 mm')"
+    )
+    legs: tuple[Whole, ...] = Field(
+        (), description="Leg of each column, from 1; default: in the order of the machine"
+    )
+    angles: StrictStr | None = Field(
+        None, description="Convention of the angles that a pose has in place of a quaternion"
+    )
+    delay: Time = Field(0.0, description="Time by which the samples are stamped too late")
+
+
+class LogMapping(BaseModel):
+    """Channels of a log by signal of the machine; strict: unknown fields are errors."""
+
+    model_config = STRICT
+
+    time: StrictStr = Field("time", description="Column with the times, of a table")
+    time_unit: StrictStr | None = Field(
+        None, description="Unit of the times; default: that in the name of the column, or s"
+    )
+    signals: dict[str, SignalMapping] = Field(min_length=1, description="By name of the signal")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return the mapping in a TOML file.
+
+        Raises:
+            ParameterError: unreadable, not TOML, or with faults; names the field of each.
+        """
+        return cls.of(read_toml(path), path)
+
+    @classmethod
+    def of(cls, content: dict[str, Any], file: str | Path = "mapping") -> Self:
+        """Return the mapping of the content of a TOML file; `file` names it in errors.
+
+        Raises:
+            ParameterError: names the field of each fault.
+        """
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            faults = [
+                (".".join(str(part) for part in entry["loc"]) or "file", _message(entry))
+                for entry in error.errors(include_url=False)
+            ]
+            raise ParameterError(file, list(dict(faults).items())) from None
+
+    def apply(self, log: Log, machine: MachineModel) -> Log:
+        """Return the log of the machine's signals, in SI units and in the order of its legs.
+
+        Raises:
+            InputError: a signal, channel, unit or count does not fit; names the field.
+        """
+        known = signal_units(as_instance(machine, "machine", MachineModel))
+        channels = []
+        for name, rule in self.signals.items():
+            field = f"signals.{name}"
+            if name not in known:
+                close = get_close_matches(name, known, 1)
+                guess = f"did you mean {close[0]!r}? " if close else ""
+                raise InputError(field, f"is no signal; {guess}Known: {', '.join(known)}")
+            if rule.legs and not is_per_leg(name, machine):
+                raise InputError(f"{field}.legs", "is for signals with one column per leg")
+            channels.append(_mapped(name, rule, log, known[name]))
+        return Log(tuple(channels), log.metadata)
+
+
+def _message(entry: Any) -> str:
+    if entry["type"] == "extra_forbidden":
+        fields = LogMapping.model_fields if len(entry["loc"]) == 1 else SignalMapping.model_fields
+        close = get_close_matches(str(entry["loc"][-1]), fields, 1)
+        return f"unknown field; known: {', '.join(close or fields)}"
+    if entry["type"] == "missing":
+        return "missing; add it"
+    text: str = entry["msg"]
+    return text.removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
+    field = f"signals.{name}"
+    found = [_channel(log, channel, field) for channel in rule.channels]
+    for other in found[1:]:
+        if not np.array_equal(other.time, found[0].time):
+            message = f"{other.name!r} has other times than {found[0].name!r} ({len(other)} and "
+            raise InputError(f"{field}.channels", f"{message}{len(found[0])} samples)")
+    raw = np.hstack([channel.values for channel in found])
+    given = [unit for channel in found for unit in channel.units]
+    expected = units if rule.angles is None else _angle_units(rule.angles, field, units)
+    if raw.shape[1] != len(expected):
+        message = f"give {raw.shape[1]} columns, the signal has {len(expected)}"
+        raise InputError(f"{field}.channels", message)
+    written = _each(rule.unit, f"{field}.unit", len(expected)) if rule.unit else given
+    factors = [_factor(*pair, f"{field}.unit") for pair in zip(written, expected, strict=True)]
+    signs = _each(rule.sign, f"{field}.sign", len(expected))
+    offsets = [
+        _offset(*pair, f"{field}.offset")
+        for pair in zip(_each(rule.offset, f"{field}.offset", len(expected)), expected, strict=True)
+    ]
+    values = raw * np.array(factors) * np.array(signs) + np.array(offsets)
+    if rule.legs:
+        if sorted(rule.legs) != list(range(1, len(units) + 1)):
+            message = f"must be the legs 1 to {len(units)} in some order, got {list(rule.legs)}"
+            raise InputError(f"{field}.legs", message)
+        values = values[:, np.argsort(rule.legs)]
+    if units == POSE_UNITS:
+        values = _poses(values, rule.angles, field)
+    return Channel(name, found[0].time - rule.delay, values, units)
+
+
+def _channel(log: Log, name: str, field: str) -> Channel:
+    try:
+        return log[name]
+    except InputError as error:
+        raise InputError(f"{field}.channels", error.message) from None
+
+
+def _angle_units(angles: str, field: str, units: tuple[str, ...]) -> tuple[str, ...]:
+    if units != POSE_UNITS:
+        raise InputError(f"{field}.angles", "is for poses")
+    if angles not in CONVENTIONS:
+        known = ", ".join(CONVENTIONS)
+        raise InputError(f"{field}.angles", f"unknown convention {angles!r}; known: {known}")
+    unit = "1" if angles == "rodrigues" else "rad"
+    return ("m",) * 3 + (unit,) * len(CONVENTIONS[angles].angles)
+
+
+def _each(entries: tuple[Any, ...], field: str, width: int) -> tuple[Any, ...]:
+    if len(entries) not in (1, width):
+        raise InputError(field, f"must be one entry or {width}, one per column, not {len(entries)}")
+    return entries * (width // len(entries)) if len(entries) == 1 else entries
+
+
+def _factor(written: str, unit: str, field: str) -> float:
+    """Return what one in a column is in SI."""
+    if not written:
+        raise InputError(field, f"the channel has no unit; give one of the kind of {unit!r}")
+    if unit == "1":
+        if written != "1":
+            raise InputError(field, f"{written!r} is for a number without unit; write '1'")
+        return 1.0
+    try:
+        return to_si(written if written[0] in "+-.0123456789" else f"1 {written}", unit)
+    except ValueError as error:
+        raise InputError(field, str(error)) from None
+
+
+def _offset(written: str | float, unit: str, field: str) -> float:
+    try:
+        return float(written) if unit == "1" else to_si(written, unit)
+    except ValueError as error:
+        raise InputError(field, str(error)) from None
+
+
+def _poses(values: FloatArray, angles: str | None, field: str) -> FloatArray:
+    if angles is not None:
+        return pose_from_angles(values[:, :3], values[:, 3:], angles)
+    norms = np.linalg.norm(values[:, 3:], axis=1)
+    wrong = ~(np.abs(norms - 1.0) <= NORM_TOLERANCE)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"{field}[{row}]",
+            f"the quaternion has norm {norms[row]:.6g}, not 1; a pose is x y z qw qx qy qz, or "
+            "x y z and angles",
+        )
+    return np.hstack([values[:, :3], values[:, 3:] / norms[:, None]])

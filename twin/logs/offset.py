@@ -1,0 +1,127 @@
+"""The time between two channels that record the same motion: estimated, and removed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+from scipy.optimize import minimize_scalar
+from scipy.signal import correlate
+
+from twin.basics.arrays import FloatArray, as_instance, positive
+from twin.errors import InputError
+from twin.logs.channel import Channel, check_increasing
+from twin.logs.log import Log
+
+LEAST_CORRELATION = 0.7
+"""Below it two channels are taken for different motions."""
+
+FEWEST = 16
+"""Samples of the reference that must remain at every offset."""
+
+MOST_LAGS = 200_000
+
+
+class TimeOffset(NamedTuple):
+    """Offset between two channels."""
+
+    seconds: float
+    """by which the channel is behind the reference: channel(t) is reference(t - seconds)"""
+    correlation: float
+    """of the two at this offset, at most 1"""
+
+
+def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> TimeOffset:
+    """Return the time by which a channel is behind a reference with the same columns.
+
+    The offset of largest normalised cross-correlation, first on a grid and then between its
+    points, with cubic splines through the samples. Constant offsets and a common scale of the
+    values do not matter. Of a periodic motion, `most` must be below half a period.
+
+    Args:
+        channel: `(k, w)`, at any increasing times.
+        reference: `(m, w)`, at any increasing times.
+        most: largest offset [s] that is looked for, to both sides.
+
+    Raises:
+        InputError: other columns, times that do not increase, too short an overlap, no motion, or
+            an offset beyond `most`.
+    """
+    span = positive(most, "most")
+    for given in (channel, reference):
+        check_increasing(as_instance(given, "channel", Channel))
+    if channel.width != reference.width:
+        raise InputError("channel", f"has {channel.width} columns, not {reference.width}")
+    start = max(reference.time[0], channel.time[0] + span)
+    stop = min(reference.time[-1], channel.time[-1] - span)
+    step = min(float(np.median(np.diff(each.time))) for each in (channel, reference))
+    if not stop - start >= FEWEST * step:
+        raise InputError("most", f"{span:g} s is too much for the time that both channels have")
+    if max(span, stop - start) / step > MOST_LAGS:
+        raise InputError("channel", f"has more than {MOST_LAGS} samples; take a window of the log")
+    splines = [
+        make_interp_spline(each.time, each.values, k=min(3, len(each) - 1))
+        for each in (channel, reference)
+    ]
+    times = start + step * np.arange(int((stop - start) / step) + 1)
+    fixed = _deviations(splines[1](times))
+    if not np.linalg.norm(fixed) > 1e-9 * np.abs(reference.values).max(initial=1e-30):
+        raise InputError(reference.name, "does not move; there is nothing to compare")
+
+    def similarity(offset: float) -> float:
+        moved = _deviations(splines[0](times + offset))
+        size = np.linalg.norm(moved) * np.linalg.norm(fixed)
+        return float((moved * fixed).sum() / size) if size > 0.0 else 0.0
+
+    lags = np.arange(-int(span / step), int(span / step) + 1) * step
+    wide = splines[0](
+        np.concatenate([start + lags[0] + step * np.arange(len(lags) - 1 + len(times))])
+    )
+    best = int(_correlations(wide, fixed).argmax())
+    low, high = lags[max(best - 1, 0)], lags[min(best + 1, len(lags) - 1)]
+    found = minimize_scalar(
+        lambda offset: -similarity(offset),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-6 * step},
+    )
+    seconds, correlation = float(found.x), -float(found.fun)
+    if correlation < LEAST_CORRELATION:
+        raise InputError(
+            channel.name,
+            f"is no copy of {reference.name!r}: their correlation is {correlation:.2f} at most",
+        )
+    if best in (0, len(lags) - 1):
+        raise InputError("most", f"the offset is larger than {span:g} s; allow more")
+    return TimeOffset(seconds, correlation)
+
+
+def aligned(log: Log, name: str, offset: TimeOffset) -> Log:
+    """Return the log with the offset of a channel removed from its times.
+
+    Raises:
+        InputError: no such channel.
+    """
+    as_instance(offset, "offset", TimeOffset)
+    return log.with_channels(log[name].delayed(-offset.seconds))
+
+
+def _deviations(values: FloatArray) -> FloatArray:
+    return np.asarray(values - values.mean(axis=0))
+
+
+def _correlations(wide: FloatArray, fixed: FloatArray) -> FloatArray:
+    """Return the normalised correlation of `fixed` with every part of `wide` of its length."""
+    count = len(fixed)
+    centred = wide - wide.mean(axis=0)
+    products = sum(
+        correlate(centred[:, k], fixed[:, k], mode="valid", method="fft")
+        for k in range(fixed.shape[1])
+    )
+    sums = np.vstack([np.zeros(fixed.shape[1]), np.cumsum(centred, axis=0)])
+    squares = np.concatenate([[0.0], np.cumsum((centred**2).sum(axis=1))])
+    means = (sums[count:] - sums[:-count]) / count
+    energy = squares[count:] - squares[:-count] - count * (means**2).sum(axis=1)
+    size = np.sqrt(np.maximum(energy, 1e-12 * squares[-1] + 1e-300)) * np.linalg.norm(fixed)
+    return np.asarray(products / size)

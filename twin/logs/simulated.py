@@ -1,0 +1,47 @@
+"""The log of a simulated motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import as_instance
+from twin.logs.channel import POSE_UNITS, Channel
+from twin.logs.log import Log
+from twin.logs.signals import TWIST_UNITS
+from twin.simulation.trajectory import Trajectory
+
+
+def log_of(trajectory: Trajectory) -> Log:
+    """Return the log of a trajectory: its motion, and the signals of a closed loop.
+
+    Signals that a controller adds have no units; those with more than one axis beside time are
+    written as one row. The unit of `command` depends on the controller, so it is left empty.
+
+    Raises:
+        InputError: not a trajectory.
+    """
+    run = as_instance(trajectory, "trajectory", Trajectory)
+    unit = run.coordinate_unit
+    force = "N" if unit == "m" else "N m"
+    channels = [
+        Channel("coordinates", run.time, run.lengths, (unit,) * run.lengths.shape[1]),
+        Channel("rates", run.time, run.rates, (f"{unit}/s",) * run.rates.shape[1]),
+        Channel("forces", run.time, run.forces, (force,) * run.forces.shape[1]),
+        Channel("pose", run.time, run.pose, POSE_UNITS),
+        Channel("twist", run.time, run.twist, TWIST_UNITS),
+    ]
+    time = run.signals.get("time", np.empty(0))
+    known = {"setpoint": unit, "measured": unit, "limited": "1"}
+    for name, values in run.signals.items():
+        rows = values.reshape(len(values), -1)
+        if name == "inertial":
+            channels.append(Channel("accelerometer", time, rows[:, :3], ("m/s2",) * 3))
+            channels.append(Channel("gyroscope", time, rows[:, 3:], ("rad/s",) * 3))
+        elif name != "time" and rows.shape[1]:
+            units = POSE_UNITS if name == "reference_pose" else (known.get(name, ""),)
+            width = rows.shape[1]
+            channels.append(
+                Channel(name, time, rows, units if len(units) == width else units * width)
+            )
+    about = ("machine", "engine", "fidelity", "parameters_hash", "stopped")
+    return Log(tuple(channels), {name: getattr(run, name) for name in about})
