@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
+import weakref
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
 from twin.logs.files import table
+from twin.logs.files.messages import Collector
+from twin.logs.files.table import TableColumns
 from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
@@ -79,27 +83,33 @@ def test_windows_make_the_whole(
         next(read_windows(path, 0.0))
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_windows_keep_memory_flat(
-    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_windows_hold_few_blocks(
+    log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A log six times as long takes no more memory: one window and one block."""
+    """Blocks that were read are let go: at most two of ten and more live at any time."""
     needed(ending)
-    for module in ("csv_file", "parquet"):
-        monkeypatch.setattr(f"twin.logs.files.{module}.AT_ONCE", 256)
+    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 3)
+    monkeypatch.setattr("twin.logs.files.parquet.AT_ONCE", 3)
+    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 15)
+    made: list[weakref.ref[Log]] = []
+    alive: list[int] = []
 
-    def peak(rows: int) -> int:
-        path, time = tmp_path / f"{rows}.{ending}", 1e-3 * np.arange(rows)
-        write_log(Log((Channel("legs", time, np.ones((rows, 6)), "m"),)), path)
-        next(read_windows(path, 0.2))
-        tracemalloc.start()
-        count = sum(len(window["legs"]) for window in read_windows(path, 0.2))
-        size = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert count == rows
-        return size
+    def watched(make: Callable[..., Log]) -> Callable[..., Log]:
+        def block(*given: Any) -> Log:
+            result = make(*given)
+            made.append(weakref.ref(result))
+            alive.append(sum(each() is not None for each in made))
+            return result
 
-    assert peak(9_000) < 1.2 * peak(1_500)
+        return block
+
+    for kind, name in ((TableColumns, "log"), (Collector, "take")):
+        monkeypatch.setattr(kind, name, watched(getattr(kind, name)))
+    path = write_log(log, tmp_path / f"run.{ending}")
+    assert sum(len(window["pose"]) for window in read_windows(path, 0.005)) == len(log["pose"])
+    assert len(made) > 10
+    assert max(alive) <= 2
 
 
 def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:

@@ -17,7 +17,7 @@ from twin.logs.log import Log
 JOINTS = {"coordinates": "position", "rates": "velocity", "forces": "effort"}
 """Channels of the legs -> their field in the state of a joint."""
 
-VALUES, JOINT_STATES = "twin.Values", "foxglove.JointStates"
+VALUES, JOINT_STATES = "platform_twin.Values", "foxglove.JointStates"
 POSE, TRANSFORMS = "foxglove.PoseInFrame", "foxglove.FrameTransforms"
 
 NANOSECONDS = 10**9
