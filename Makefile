@@ -17,6 +17,8 @@ RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
+# Without bytecode, each of the many processes would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 # Of generated bad input.
 INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.

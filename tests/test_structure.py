@@ -107,20 +107,27 @@ def imported(module: str) -> set[str]:
     return (found & set(MODULES)) - {module}
 
 
-GRAPH = {module: imported(module) for module in MODULES}
-assert sum(map(len, GRAPH.values())) > 1000
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """Modules and what they import: read when a test needs it, not by who only lists the tests."""
+    found = {module: imported(module) for module in MODULES}
+    assert sum(map(len, found.values())) > 1000
+    return found
 
 
-def test_imports_point_up() -> None:
+Graph = dict[str, set[str]]
+
+
+def test_imports_point_up(graph: Graph) -> None:
     for module in filter(layer, MODULES):
         own = layer(module)
         assert own in ORDER, f"{module} is in no layer: add it to ORDER"
-        for other in filter(layer, GRAPH[module]):
+        for other in filter(layer, graph[module]):
             assert ORDER.index(layer(other)) <= ORDER.index(own), f"{module} imports {other}"
 
 
-def test_imports_form_no_circle() -> None:
-    TopologicalSorter(GRAPH).prepare()
+def test_imports_form_no_circle(graph: Graph) -> None:
+    TopologicalSorter(graph).prepare()
 
 
 def test_a_circle_is_found() -> None:
@@ -128,14 +135,14 @@ def test_a_circle_is_found() -> None:
         TopologicalSorter({"first": {"second"}, "second": {"first"}}).prepare()
 
 
-def test_papers_are_used_by_the_validation_alone() -> None:
+def test_papers_are_used_by_the_validation_alone(graph: Graph) -> None:
     for module in MODULES:
-        if any(layer(other) == "papers" for other in GRAPH[module]):
+        if any(layer(other) == "papers" for other in graph[module]):
             assert layer(module) in ONLY_FOR_PAPERS, module
 
 
-def test_compiled_code_lives_in_kernels() -> None:
-    compiled = {module for module in MODULES if "twin.kernels.jit" in GRAPH[module]}
+def test_compiled_code_lives_in_kernels(graph: Graph) -> None:
+    compiled = {module for module in MODULES if "twin.kernels.jit" in graph[module]}
     assert len(compiled) > 30
     for module in compiled:
         assert "kernels" in module.split("."), module
@@ -223,7 +230,8 @@ def code_lines(file: Path) -> int:
 
 def test_files_are_small() -> None:
     for module, file in MODULES.items():
-        assert code_lines(file) <= LARGEST_FILE, module
+        if len(file.read_text(encoding="utf-8").splitlines()) > LARGEST_FILE:
+            assert code_lines(file) <= LARGEST_FILE, module
 
 
 def test_functions_are_short() -> None:

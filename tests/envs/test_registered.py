@@ -216,7 +216,7 @@ def connected() -> int:
 def test_closing_frees_the_engine(name: str) -> None:
     gc.collect()
     before = connected()
-    for _ in range(3):
+    for _ in range(2):
         env = make(name, "bullet")
         env.reset(seed=0)
         assert connected() > before
