@@ -11,10 +11,14 @@ from closed_loops import heave, run
 import twin
 from twin.control import make_controller
 from twin.control.predictive.mppi import mean_knots
+from twin.control.predictive.objective import RETURN
+from twin.control.predictive.planned import PlannedTorque
+from twin.control.reference import still_reference
 from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.platform import Platform
+from twin.rotations import displaced
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
@@ -66,12 +70,12 @@ def test_limits_are_kept(limited: Trajectory) -> None:
     fastest = actuator_limit(platform, "speed")
     wanted = np.abs(np.gradient(reference, limited.signals["time"], axis=0)).max()
     assert wanted > 1.4 * fastest.max()
-    assert (np.abs(rates) <= 1.02 * fastest).all()
+    assert (np.abs(rates) <= fastest).all()
     assert (limited.lengths >= platform.minimum_coordinates).all()
     assert (limited.lengths <= platform.maximum_coordinates).all()
-    assert limited.signals["limited"].any(axis=1).mean() < 0.02
+    assert not limited.signals["limited"].any()
     error = limited.signals["setpoint"] - limited.signals["measured"]
-    assert np.abs(error).max() < 0.6 * np.ptp(reference)
+    assert np.abs(error).max() < 0.35 * np.ptp(reference)
 
 
 def test_forces_are_kept(stewart: Platform) -> None:
@@ -83,6 +87,31 @@ def test_forces_are_kept(stewart: Platform) -> None:
         assert found.stopped == ""
         assert np.abs(found.forces).max() <= 420.0
         assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stroke_is_kept(name: str, stewart: Platform) -> None:
+    """Legs that run towards their end brake harder than the way back to the reference asks for."""
+    rise = stewart.maximum_coordinates[0] - 6e-3 - stewart.home_coordinates[0]
+    up = stewart.jacobian(stewart.home)[0, 2]
+    high = displaced(stewart.home, [0.0, 0.0, rise / up, 0.0, 0.0, 0.0])
+    for _ in range(3):
+        short = stewart.maximum_coordinates[0] - 6e-3 - stewart.inverse_kinematics(high)[0]
+        high = displaced(high, [0.0, 0.0, short / up, 0.0, 0.0, 0.0])
+    controller = make_controller(name, stewart, still_reference(stewart, high))
+    assert isinstance(controller, PlannedTorque)
+    begin, rate = np.zeros(12), 0.24
+    begin[8] = rate
+    paths = [controller._plan(0, begin)]
+    for step in (10, 20):
+        assert paths[-1] is not None
+        paths.append(controller._plan(step, paths[-1][1]))
+    legs = [stewart.inverse_kinematics(displaced(high, path[:, :6])) for path in paths[1:]]
+    # One span is decided; then a critically damped way back goes on by rate / (e RETURN).
+    assert rate * (0.01 + 1.0 / RETURN / np.e) > 6.5e-3, (
+        "alone, the way back would leave the stroke"
+    )
+    assert (np.array(legs) < stewart.maximum_coordinates).all()
 
 
 def test_noise_follows_the_seed(stewart: Platform) -> None:

@@ -134,11 +134,11 @@ class Ilqr(PlannedTorque):
     def _continued(self, course: Course) -> tuple[Plan, Correction]:
         """Return the plan before, one span later, and the gains around it; the first force holds.
 
-        Without one, the forces of the reference.
+        Without one, the forces of the reference and the feedback of the objective.
         """
-        spans, n = course.forces.shape
         y = np.hstack([course.pose, course.twist])
-        gains, forces = np.zeros((spans, n, 12)), course.forces.copy()
+        gains = np.tile(self.objective.gains, (len(course.forces), 1, 1))
+        forces = course.forces.copy()
         if self._last is not None:
             plan, old, more = self._last
             y[:-1], gains[:-1] = plan.y[1:], old[1:]

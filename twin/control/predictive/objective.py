@@ -25,7 +25,7 @@ MARGIN = 0.02
 STROKE_MARGIN = 0.01
 """Adopted: share of the stroke that plans keep from its ends."""
 
-STROKE_SCALE, SPEED_SCALE = 0.05, 0.4
+STROKE_SCALE, SPEED_SCALE = 0.02, 0.4
 """Adopted: shares of stroke and limit of speed that cost as much beyond them as a displacement by
 the radius of the platform's joints."""
 
@@ -43,6 +43,8 @@ class Objective(NamedTuple):
     """`(n, n)` weights of the motors' forces, which are those of the accelerations at home"""
     largest: FloatArray
     """`(n,)` forces of the motors that plans use, infinite where there is no limit"""
+    gains: FloatArray
+    """`(n, 12)` forces of that feedback per deviation, at home"""
 
 
 def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective:
@@ -81,7 +83,9 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     effort = weight * by_force.T @ (scale[:, None] * by_force)
     if model.n_actuators > model.dof:
         effort += REDUNDANT * np.trace(effort) / len(effort) * np.eye(len(effort))
-    return Objective(cost, gain, effort, (1.0 - MARGIN) * drives.largest)
+    by_acceleration = -np.linalg.pinv(jacobian.T) @ mass
+    gains = np.hstack([gain[0] * by_acceleration, gain[1] * by_acceleration])
+    return Objective(cost, gain, effort, (1.0 - MARGIN) * drives.largest, gains)
 
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
