@@ -99,7 +99,7 @@ class Episodes:
         given = as_array(actions, "action")
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
-        if given.dtype.char not in "fd":
+        if given.dtype.char not in "fd" or not given.dtype.isnative:
             given = given.astype(np.float64)
         if not accept(given, accepted):
             raise InputError("action", "is not finite")
