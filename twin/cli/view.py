@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -147,6 +149,9 @@ def _check(
         raise InputError("machine", "give a machine, --replay FILE or --env ID")
 
 
+PATIENCE = 1.0
+"""[s] to wait for the end of a run."""
+
 Shown = tuple["Source", Callable[[Any], "Page"]]
 """Source of states, and the function that makes its page."""
 
@@ -187,18 +192,22 @@ def _serve(
     """Serve a page until it is interrupted."""
     from twin.page.server.page_server import PageServer
 
-    with PageServer(host, port, title=title) as server, _interruption() as interrupted:
+    with PageServer(host, port, title=title) as server:
         page = make(server.viser)
-        try:
-            page.runner.start()
-            line(f"{page.label()}: {server.url}", bold=True)
-            if server.warning:
-                line(server.warning)
-            opened = browser and server.show()
-            line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
-            interrupted.wait()
-        finally:
-            page.close()
+        with _interruption() as interrupted:
+            try:
+                page.runner.start()
+                line(f"{page.label()}: {server.url}", bold=True)
+                if server.warning:
+                    line(server.warning)
+                opened = browser and server.show()
+                shown = "opened in the browser" if opened else "open this address"
+                line(f"{shown}; Ctrl-C ends it")
+                interrupted.wait()
+            finally:
+                if not page.close(patience=PATIENCE):
+                    # The run compiles, which nothing stops: the process ends without it.
+                    atexit.register(os._exit, 0)
     line("ended")
 
 

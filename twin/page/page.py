@@ -153,9 +153,9 @@ class Page:
                 panel.refresh()
         self._frames += 1
 
-    def close(self) -> None:
-        """End the run; the server stays."""
-        self.runner.close()
+    def close(self, **options: Any) -> bool:
+        """End the run, as `Runner.close` does; the server stays."""
+        return self.runner.close(**options)
 
     def _carried(self) -> dict[str, Any]:
         """Return the ball and the payload on the platform."""

@@ -282,3 +282,11 @@ def test_refusals_name_the_path(values: Any, field: str, message: str) -> None:
 def test_values_are_a_mapping() -> None:
     with pytest.raises(InputError, match="must map paths to numbers"):
         with_values(read_parameters(SHIPPED["rss"]), [("gravity", 9.0)])  # type: ignore[arg-type]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("path", ["leg.{}.actuator.force", "home.position.{}"])
+def test_numbers_of_thousands_of_digits_are_no_entries(path: str) -> None:
+    machine = read_parameters(SHIPPED["stewart"])
+    with pytest.raises(InputError, match="no such number"):
+        nominal_value(machine, path.format("1" * 6000))

@@ -23,6 +23,9 @@ Places = dict[str, dict[int, tuple[Keys, Any]]]
 SHOWN = 5
 """Most paths that an error lists."""
 
+LONGEST_NUMBER = 9
+"""Digits of a leg's number."""
+
 DRIVES = ("screw", "direct", "gear")
 """Kinds of drives, which are in the paths of problems."""
 
@@ -154,7 +157,8 @@ def unit_at(parameters: MachineParameters, path: str) -> str:
 
 def _names_one_leg(path: Any) -> bool:
     keys = path.split(".", 2) if isinstance(path, str) else []
-    return keys[:1] == ["leg"] and keys[1:2] != [] and keys[1].isdecimal()
+    named = keys[:1] == ["leg"] and keys[1:2] != [] and keys[1].isdecimal()
+    return named and len(keys[1]) <= LONGEST_NUMBER
 
 
 def resolved(

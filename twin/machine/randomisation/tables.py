@@ -117,8 +117,8 @@ def _child(owner: Any, key: str) -> Any:
     if isinstance(owner, Table):
         inside = key in type(owner).model_fields and key not in STRUCTURE | owner.derived
         return getattr(owner, key) if inside else None
-    if isinstance(owner, tuple) and key.isdecimal() and int(key) < len(owner):
-        return owner[int(key)] if key == str(int(key)) else None
+    if isinstance(owner, tuple) and key in map(str, range(len(owner))):
+        return owner[int(key)]
     return None
 
 

@@ -149,13 +149,23 @@ class Runner:
         """
         self.speed = min(max(positive(speed, "speed"), SLOWEST), FASTEST)
 
-    def close(self) -> None:
-        """End the thread, then the source; more calls do nothing."""
+    def close(self, patience: float = PATIENCE) -> bool:
+        """End the thread, then the source; more calls do nothing.
+
+        Args:
+            patience: [s] to wait for the thread, which may be compiling.
+
+        Returns:
+            Whether the thread has ended. One that goes on keeps its source.
+        """
         self._ending.set()
         if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(PATIENCE)
+            self._thread.join(patience)
+            if self._thread.is_alive():
+                return False
         self._thread = None
         self.source.close()
+        return True
 
     def _run(self) -> None:
         before = due = time.perf_counter()

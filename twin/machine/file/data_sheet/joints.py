@@ -12,7 +12,8 @@ from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.sheet import DataSheet
 from twin.machine.file.data_sheet.tables import SHEET, quoted
 
-CORNERS = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
+"""Front right, front left, rear left, rear right; x is forward, y to the left."""
 
 
 def joint_tables(sheet: DataSheet) -> Iterator[str]:
