@@ -65,7 +65,7 @@ quick: $(INSTALLED)
 test-rl: $(RL)/.installed
 	$(RL)/bin/python -c 'import joblib, matplotlib, numba_cuda, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
 	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep/test_cluster_ray.py \
-		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda
+		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda/test_compilation.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
