@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite, prod
+from math import isfinite, prod, sqrt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -85,9 +85,15 @@ def as_vector(value: Any, field: str, size: int) -> FloatArray:
 
 def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
     """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError if one is not one."""
-    w, x, y, z = np.moveaxis(quaternion, -1, 0)
-    with np.errstate(over="ignore"):
-        norm = np.asarray(np.sqrt(w * w + x * x + y * y + z * z))
+    if quaternion.ndim == 1:  # one pose, as in most calls: numbers are sooner done than arrays
+        w, x, y, z = quaternion.tolist()
+        norm = np.asarray(sqrt(w * w + x * x + y * y + z * z))
+        if abs(norm.item() - 1.0) <= QUATERNION_TOLERANCE:
+            return norm
+    else:
+        w, x, y, z = np.moveaxis(quaternion, -1, 0)
+        with np.errstate(over="ignore"):
+            norm = np.asarray(np.sqrt(w * w + x * x + y * y + z * z))
     if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
         worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
         raise InputError(
@@ -113,6 +119,9 @@ def as_pose(value: Any, field: str = "pose") -> FloatArray:
         )
     norm = quaternion_norm(pose[..., 3:], field)
     pose = pose.copy()
+    if pose.ndim == 1:
+        pose[3:] /= norm
+        return pose
     for k in range(3, 7):  # entry by entry: loops along a last axis of four are slow
         pose[..., k] /= norm
     return pose

@@ -131,6 +131,8 @@ def run_batch(
     in_lanes = lanes_kernel(kernel) if size >= FEWEST_STATES and lane_count() > 1 else None
     if in_lanes is not None:
         return run_in_lanes(kernel, in_lanes, constants, arrays, chunks)
+    if chunks == 1:
+        return int(kernel(*constants, *arrays))
     edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
     parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
     failures = on_threads(kernel, [(*constants, *part) for part in parts])
