@@ -277,7 +277,7 @@ def integrated(time: Any = None, table: Any = None, **options: Any) -> tuple[Any
 
 springs = twin.load("compliant_stewart")
 
-STUDIES = {"checked_states", "feasibility", "payload", "workspace"}
+STUDIES = {"checked_states", "feasibility", "on", "payload", "step_derivatives", "workspace"}
 """Methods whose results are no arrays, or that take long: their own tests spoil their input."""
 
 CALLS = {
