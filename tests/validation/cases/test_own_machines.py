@@ -16,6 +16,7 @@ from twin.machine.file.template import write_template
 from twin.machine.legs import LEG_KINDS
 from twin.platform import Platform, load
 from twin.validation.cases import load_case
+from twin.validation.cases.workspace.closed_forms import plate_measures
 
 CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 """Cases that see all of a machine: its equations, its models in the engines, and its motion."""
@@ -81,3 +82,11 @@ def test_legs_may_be_unequal(name: str) -> None:
 def test_legs_may_be_more_than_degrees_of_freedom() -> None:
     pytest.importorskip("pybullet")
     check(eight_legs())
+
+
+@pytest.mark.quick
+def test_pillars_of_another_plate_have_no_closed_form(tmp_path: Path) -> None:
+    """Three pillars; the paper's plate has four below a rectangle."""
+    platform = load(write_template(tmp_path / "three.toml", "pillar"))
+    never_used: Any = None
+    assert list(plate_measures(platform, never_used, ())) == []

@@ -12,6 +12,7 @@ from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange
 from twin.analysis.workspace.region import Region
 from twin.basics.arrays import FloatArray
+from twin.errors import InputError
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.motion_ranges import (
@@ -97,8 +98,14 @@ def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, 
 def plate_measures(
     platform: Platform, found: Region, ranges: tuple[AxisRange, ...]
 ) -> Iterator[Entry]:
-    """Yield the workspace of a machine on pillars against the plate's closed forms."""
-    plate = PlateModel.from_parameters(platform.parameters)
+    """Yield the workspace of a machine on pillars against the plate's closed forms.
+
+    Nothing where it is no such plate: not four equal pillars below a centred rectangle.
+    """
+    try:
+        plate = PlateModel.from_parameters(platform.parameters)
+    except InputError:
+        return
     printed, held, free = (
         forms._asdict() | {"z": forms.heave}
         for forms in (
