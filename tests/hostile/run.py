@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from hostile import calls, commands, files
+from hostile import calls, commands, files, logs
 from hostile.outcome import Outcome, aside, outcome
 from twin.errors import TwinError
 
@@ -22,9 +22,10 @@ GENERATORS: dict[str, Callable[[Random], Input]] = {
     "files": files.file_input,
     "calls": calls.call_input,
     "commands": commands.command_input,
+    "logs": logs.log_input,
 }
 
-SHARES = {"files": 0.46, "calls": 0.5, "commands": 0.04}
+SHARES = {"files": 0.42, "calls": 0.5, "commands": 0.04, "logs": 0.04}
 """Of all inputs; a command takes as long as a hundred calls."""
 
 MEMORY = 4 << 30
@@ -60,6 +61,8 @@ def warmed_up() -> None:
     for call in calls.calls().values():
         with suppress(TwinError), aside():
             call.function(**call.good)
+    for function, good in logs.calls().values():
+        function(**good)
     for texts, use in files.USES.values():
         for seed in range(20):
             _written_and_used(texts()[seed % len(texts())], use, seed)

@@ -58,7 +58,7 @@ def test_what_is_written_is_read(log: Log, tmp_path: Path, ending: str) -> None:
     assert_same(log, read_log(path), 5e-10 if ending == "mcap" else 0.0)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
 def test_saved_trajectories_are_logs(stewart: Platform, tmp_path: Path, ending: str) -> None:
     needed(ending)
     run = stewart.simulate(0.005)

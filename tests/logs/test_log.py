@@ -33,6 +33,7 @@ pytestmark = pytest.mark.quick
         ({"units": ("m", "m")}, "a.units"),
         ({"units": "[m"}, "a.units"),
         ({"units": (3,)}, "a.units"),
+        ({"units": None}, "a.units"),
     ],
 )
 def test_wrong_channels_name_the_field(change: dict[str, Any], field: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
@@ -66,6 +66,7 @@ def test_file_maps_all_kinds(stewart: Platform, tmp_path: Path) -> None:
     np.testing.assert_allclose(log["currents"].values, 5e-4 * LEGS * signs, rtol=1e-14)
 
 
+@settings(max_examples=20)
 @given(
     legs=st.permutations(range(1, 7)),
     sign=st.lists(st.sampled_from([1, -1]), min_size=6, max_size=6),

@@ -42,6 +42,10 @@ class Channel:
             expected = f"must have shape ({len(time)},) or ({len(time)}, w), one row per time"
             raise InputError(f"{name}.values", f"{expected}, got {values.shape}")
         width = values.shape[1]
+        if not isinstance(self.units, str | tuple | list):
+            raise InputError(
+                f"{name}.units", f"must be one or {width} texts, not {brief(self.units)}"
+            )
         units = (self.units,) * width if isinstance(self.units, str) else tuple(self.units)
         for unit in units:
             if set(as_text(unit, f"{name}.units")) & set("[]\n\r\0"):

@@ -12,7 +12,9 @@ from twin.logs.files import csv_file, mcap_file, parquet, rosbag
 from twin.logs.files.windows import windows
 from twin.logs.log import Log, join
 from twin.logs.mapping import LogMapping
+from twin.logs.simulated import log_of
 from twin.model.machine_model import MachineModel
+from twin.simulation.trajectory import Trajectory
 
 WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
     ".csv": csv_file.write_csv,
@@ -24,6 +26,7 @@ READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
     ".csv": csv_file.read_blocks,
     ".txt": csv_file.read_blocks,
     ".parquet": parquet.read_blocks,
+    ".npz": lambda path, time, time_unit: iter([log_of(Trajectory.load(path))]),
     ".mcap": mcap_file.read_blocks,
     ".bag": rosbag.read_blocks,
     ".db3": rosbag.read_blocks,
@@ -51,7 +54,7 @@ def read_log(
     """Return a log from a file, or from the folder of a bag of ROS 2.
 
     Args:
-        path: ends in .csv, .txt, .parquet, .mcap, .bag or .db3.
+        path: ends in .csv, .txt, .parquet, .npz, .mcap, .bag or .db3.
         mapping: turns channels into signals of the `machine`; default: channels as in the file.
         machine: needed with a mapping.
 
