@@ -284,3 +284,17 @@ def test_bags_of_ros_are_read(tmp_path: Path) -> None:
     with pytest.raises(TwinError, match="bag"):
         (tmp_path / "bag" / "metadata.yaml").write_text("nothing")
         read_log(tmp_path / "bag")
+
+
+def test_commands_write_logs(stewart: Platform, tmp_path: Path) -> None:
+    needed("mcap")
+    from typer.testing import CliRunner
+
+    from twin.cli import app
+
+    file = tmp_path / "run.mcap"
+    words = ["simulate", "stewart", "--duration", "0.01", "--out", str(file)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    legs = read_log(file)["coordinates"]
+    assert len(legs) == 11
+    np.testing.assert_allclose(legs.values[0], stewart.home_coordinates, rtol=1e-12)
