@@ -47,6 +47,12 @@ def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> 
     return [kernel(*calls[0]), *(future.result() for future in futures)]
 
 
+def shares(size: int, count: int) -> list[tuple[int, int]]:
+    """Return beginning and end of `count` parts of a batch, as nearly alike as possible."""
+    edges: list[int] = np.linspace(0, size, count + 1).astype(int).tolist()
+    return list(pairwise(edges))
+
+
 @lru_cache(maxsize=1)
 def lane_count() -> int:
     """Return the floats of a vector register of this processor: 8, 4 or 2.
@@ -99,9 +105,9 @@ def run_in_lanes(
     flat += [np.empty((size, 0))] * (len(Batch._fields) - 2 - len(flat))
     failed = np.empty(-(-size // len(width)), dtype=bool)
     batch = Batch._make([*flat, arrays[-1].reshape(size, -1), failed])
-    edges = np.linspace(0, len(failed), threads + 1).astype(int).tolist()
-    calls = [(*constants, width, batch, *groups) for groups in pairwise(edges)]
-    on_threads(in_lanes, calls)
+    on_threads(
+        in_lanes, [(*constants, width, batch, *part) for part in shares(len(failed), threads)]
+    )
     if not failed.any():
         return -1
     states = np.flatnonzero(np.repeat(failed, len(width))[:size])
@@ -133,10 +139,9 @@ def run_batch(
         return run_in_lanes(kernel, in_lanes, constants, arrays, chunks)
     if chunks == 1:
         return int(kernel(*constants, *arrays))
-    edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
-    parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
-    failures = on_threads(kernel, [(*constants, *part) for part in parts])
-    for start, failed in zip(edges[:-1], failures, strict=True):
+    parts = shares(size, chunks)
+    calls = [(*constants, *(array[slice(*part)] for array in arrays)) for part in parts]
+    for (start, _), failed in zip(parts, on_threads(kernel, calls), strict=True):
         if failed >= 0:
             return start + int(failed)
     return -1

@@ -8,18 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.errors import SingularPoseError
 from twin.model.batch import lane_count
-from twin.model.evaluation import no_solution
+from twin.model.evaluation import check_results, no_solution
 from twin.model.machine_model import MachineModel, six_or_zero
 from twin.model.parameter_slopes import constants_and_slopes
 
 FEWEST_SLOPES = 4
 """Derivatives of a dual: fewer do not pay, whatever the processor."""
 
-
 LARGEST_CONDITION = 1e12
 """Of Jacobian and constraints: beyond it, rounding decides the pose."""
+
+
+def slope_width() -> tuple[int, ...]:
+    """Return the width of duals on this processor: one entry per derivative."""
+    return (0,) * max(lane_count(), FEWEST_SLOPES)
 
 
 class Derivatives(NamedTuple):
@@ -161,14 +164,15 @@ def forward_kinematics_derivatives(
 
     poses = platform.forward_kinematics(lengths, guess)
     rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
-    if not (np.linalg.cond(rows) < LARGEST_CONDITION).all():
-        raise SingularPoseError("the coordinates do not determine the pose", {"pose": poses})
+    flat, legs = poses.reshape(-1, 7), platform.constants.legs
+    singular = np.flatnonzero(~(np.linalg.cond(rows) < LARGEST_CONDITION))
+    if singular.size:
+        raise no_solution(legs, int(singular[0]), flat[singular[0]])
     inverse = np.linalg.pinv(rows)
-    flat = poses.reshape(-1, 7)
     found = np.empty((len(flat), rows.shape[-2], len(parameters)))
     slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
-    width = (0,) * max(lane_count(), FEWEST_SLOPES)
-    geometry_by_parameters(platform.constants.legs, slopes, width, flat, found)
+    failed = geometry_by_parameters(legs, slopes, slope_width(), flat, found)
+    check_results(failed, found, legs, flat)
     by_parameters = -inverse @ found.reshape((*poses.shape[:-1], *found.shape[1:]))
     return PoseDerivatives(poses, inverse[..., : platform.n_actuators], by_parameters)
 
@@ -186,20 +190,17 @@ def _derivatives(
 
     shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
-    width = (0,) * max(lane_count(), FEWEST_SLOPES)
     sizes = [array.shape[1] for array in arrays[1:]]
     columns = np.cumsum([6, *sizes[:2], 3, *sizes[2:]])
-    batch = States(*arrays)
-    found = [np.empty((len(arrays[0]), size, count)) for count in (columns[-1], len(parameters))]
-    failed = kernels[0](body, legs, width, batch, found[0])
-    if len(parameters) and failed < 0:
+    batch, count = States(*arrays), len(arrays[0])
+    found = np.empty((count, size, columns[-1]))
+    check_results(kernels[0](body, legs, slope_width(), batch, found), found, legs, arrays[0])
+    by_parameters = np.empty((count, size, len(parameters)))
+    if len(parameters):
         slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
-        failed = kernels[1](legs, slopes, width, batch, found[1])
-    out = np.concatenate(found, axis=2)
-    if failed >= 0 or not np.isfinite(out).all():
-        bad = ~np.isfinite(out).all(axis=(1, 2))
-        index = failed if failed >= 0 else int(np.argmax(bad))
-        raise no_solution(legs, index, arrays[0][index])
-    parts = np.split(out.reshape((*shape, size, out.shape[2])), columns, axis=-1)
-    pose, twist, deflection, gravity, inputs, wrench, by_parameters = parts
-    return Derivatives(pose, twist, deflection, inputs, wrench, gravity, by_parameters)
+        failed = kernels[1](legs, slopes, slope_width(), batch, by_parameters)
+        check_results(failed, by_parameters, legs, arrays[0])
+    parts = np.split(found.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)
+    pose, twist, deflection, gravity, inputs, wrench = parts
+    last = by_parameters.reshape((*shape, size, len(parameters)))
+    return Derivatives(pose, twist, deflection, inputs, wrench, gravity, last)

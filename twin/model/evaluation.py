@@ -58,13 +58,27 @@ def run_checked(
     """
     if len(arrays[0]) == 0:
         return
-    failed = run(kernel, constants, arrays)
-    results = arrays[-1].reshape(len(arrays[-1]), -1)
+    check_results(run(kernel, constants, arrays), arrays[-1], legs, arrays[0])
+
+
+def check_results(failed: int, results: FloatArray, legs: Any, poses: FloatArray) -> None:
+    """Raise the error of the first state without a solution.
+
+    Args:
+        failed: index of the first state that a kernel could not handle, or -1.
+        results: `(batch, ...)`.
+        legs: constants of the legs.
+        poses: `(batch, 7)`.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution, or one that overflows.
+    """
     if failed < 0 and np.isfinite(results).all():
         return
-    bad = ~np.isfinite(results).all(axis=1)
+    bad = ~np.isfinite(results.reshape(len(results), -1)).all(axis=1)
     index = failed if failed >= 0 else int(np.argmax(bad))
-    raise no_solution(legs, index, arrays[0][index])
+    raise no_solution(legs, index, poses[index])
 
 
 def joint_motion(

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
-from twin.model.batch import lane_count
-from twin.model.derivatives import FEWEST_SLOPES
-from twin.model.evaluation import no_solution
+from twin.model.derivatives import slope_width
+from twin.model.evaluation import check_results
 from twin.model.machine_model import MachineModel, six_or_zero
 
 
@@ -79,13 +78,10 @@ def step_derivatives(
     columns = np.cumsum([12 + k, 3, n, 6])
     size = len(arrays[0])
     after, out = np.empty((size, 13 + k)), np.empty((size, 12 + k, columns[-1]))
-    width = (0,) * max(lane_count(), FEWEST_SLOPES)
     body, legs, _ = platform.constants
-    failed = step_slopes(body, legs, np.zeros(n), width, States(*arrays), step, after, out)
-    if failed >= 0 or not np.isfinite(out).all():
-        bad = ~np.isfinite(out).all(axis=(1, 2))
-        index = failed if failed >= 0 else int(np.argmax(bad))
-        raise no_solution(legs, index, arrays[0][index])
+    batch = States(*arrays)
+    failed = step_slopes(body, legs, np.zeros(n), slope_width(), batch, step, after, out)
+    check_results(failed, out, legs, arrays[0])
     pose, swing, inner = np.split(after.reshape((*shape, 13 + k)), [7, 13], axis=-1)
     parts = np.split(out.reshape((*shape, 12 + k, columns[-1])), columns[:-1], axis=-1)
     by_state, by_gravity, by_forces, by_wrench = parts

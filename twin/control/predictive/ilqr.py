@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +22,8 @@ from twin.kernels.control.predictive.shooting import (
 )
 from twin.kernels.derivatives import States
 from twin.kernels.step_derivatives import step_slopes
-from twin.model.batch import lane_count, on_threads, usable_cores
-from twin.model.derivatives import FEWEST_SLOPES
+from twin.model.batch import on_threads, shares, usable_cores
+from twin.model.derivatives import slope_width
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Measurement
@@ -103,7 +102,7 @@ class Ilqr(PlannedTorque):
         self._iterations = iterations
         spans, n = self.spans, self.model.n_actuators
         self._none = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
-        self._width = (0,) * max(lane_count(), FEWEST_SLOPES)
+        self._width = slope_width()
         self._last: tuple[Plan, FloatArray, FloatArray] | None = None
         self._damping = 0.0
 
@@ -198,10 +197,9 @@ class Ilqr(PlannedTorque):
         out, after = np.empty((count, 12, 15 + n)), np.empty((count, 13))
         pose, twist = np.ascontiguousarray(y[:, :7]), np.ascontiguousarray(y[:, 7:])
         none, rest = np.empty((count, 0)), np.zeros((count, 6))
-        edges = np.linspace(0, count, usable_cores() + 1).astype(int).tolist()
         body, legs, inertia, *_ = self._machine
         calls = []
-        for part in (slice(low, high) for low, high in pairwise(edges) if low < high):
+        for part in (slice(*ends) for ends in shares(count, min(count, usable_cores()))):
             states = States(pose[part], twist[part], none[part], forces[part], rest[part])
             calls.append(
                 (body, legs, inertia, self._width, states, self.span, after[part], out[part])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from twin.errors import InputError, brief
 from twin.kernels.control.predictive.course import Course
 from twin.kernels.control.predictive.rollouts import rollouts
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.model.batch import lane_count, on_threads, usable_cores
+from twin.model.batch import lane_count, on_threads, shares, usable_cores
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Measurement, seed_sequence
@@ -173,8 +172,8 @@ class Mppi(PlannedTorque):
     ) -> FloatArray:
         """Return the costs `(groups, lanes)` of rollouts under inputs and noise, on all cores."""
         totals = np.empty((len(knots), len(self._width)))
-        edges = np.linspace(0, len(knots), usable_cores() + 1).astype(int).tolist()
-        parts = [slice(low, high) for low, high in pairwise(edges) if low < high]
+        cores = min(len(knots), usable_cores())
+        parts = [slice(*ends) for ends in shares(len(knots), cores)]
         none, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
         given = self._machine, self._width, course, self.objective.cost
         calls = [

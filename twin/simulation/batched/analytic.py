@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from twin.errors import InputError
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
 from twin.kernels.machine_code import SameTypes
-from twin.model.batch import lane_count, on_threads, usable_cores
+from twin.model.batch import lane_count, on_threads, shares, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import MODES
@@ -53,13 +52,14 @@ class AnalyticBatchedPlant(BatchedPlant):
     def _adopt_arrays(self) -> None:
         """Cut the machines into chunks, one per core."""
         chunks = max(1, min(usable_cores(), self.size // SMALLEST_CHUNK))
-        edges = np.linspace(0, self.size, chunks + 1).astype(int).tolist()
         lanes, ball = lane_count(), self.rolling_ball
         full = ball is None and 1 < lanes <= self.size // chunks
         self._width = (0,) * lanes if full else ()
         middle = () if ball is None else (ball.constants,)
         last = (MODES.index(self.mode), self.timestep, *([self._width] if full else []))
-        self._calls = [(*self._chunk(slice(*edge)), *middle, *last) for edge in pairwise(edges)]
+        self._calls = [
+            (*self._chunk(slice(*edge)), *middle, *last) for edge in shares(self.size, chunks)
+        ]
         self._run: Any = SameTypes(self._kernel(len(self._width)))
 
     def _chunk(self, rows: slice) -> tuple[Any, ...]:
