@@ -29,8 +29,20 @@ HYPHEN = re.compile(r"-(?=[a-zA-Z])")
 QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
 """A number, decimal comma included so that it can be refused by name, and what follows it."""
 
+TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
+"""Title of a table's column: its name, and its unit in brackets."""
+
 LARGEST = 1e9
 """SI; beyond it products of a few numbers would leave the range in which float64 is exact."""
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number without a unit."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def to_si(value: Any, unit: str) -> float:

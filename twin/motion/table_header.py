@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
 from twin.errors import InputError
+from twin.machine.quantity import TITLE, is_number
 from twin.motion.samples import Column
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -73,7 +73,7 @@ def read_header(
 
 def _check_names(file: Path, line: int, cells: list[str], delimiter: str) -> None:
     """Refuse a row of numbers, and one that was split at the wrong delimiter."""
-    if all(_is_number(cell) for cell in cells):
+    if all(is_number(cell) for cell in cells):
         fail_in(
             file,
             f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
@@ -93,7 +93,7 @@ def _split(file: Path, line: int, cell: str) -> tuple[str, str | None]:
     """Return the name in a cell, and the unit in its brackets."""
     if len(cell) > LONGEST_NAME:
         fail_in(file, f"line {line}: {cell[:20]!r}... is too long for a column name")
-    match = re.fullmatch(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?", cell)
+    match = TITLE.fullmatch(cell)
     if match is None:
         fail_in(file, f"line {line}: {cell!r} is no column name; write it as name [unit]")
     return match["name"], match["unit"]
@@ -125,11 +125,3 @@ def _unit(
             f"use one of {fitting}",
         )
     return unit
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

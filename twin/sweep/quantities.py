@@ -9,7 +9,7 @@ from typing import Any
 from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import read_parameters
-from twin.machine.quantity import to_si
+from twin.machine.quantity import is_number, to_si
 from twin.machine.randomisation.paths import unit_at
 
 MOTION = {"frequency": "Hz", "duration": "s"}
@@ -52,7 +52,7 @@ def _converted(values: Any, convert: Callable[[str], Any]) -> Any:
 def _number(content: dict[str, Any], path: str, text: str) -> Any:
     """Return a text as it is where it is a plain number or none at all, else its number in SI."""
     word = text.strip()
-    if word[:1] not in "+-.0123456789" or not word or _is_plain(word):
+    if word[:1] not in "+-.0123456789" or not word or is_number(word):
         return text
     unit = _unit(content, path)
     if not unit:
@@ -61,14 +61,6 @@ def _number(content: dict[str, Any], path: str, text: str) -> Any:
         return to_si(word, unit)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _is_plain(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _unit(content: dict[str, Any], path: str) -> str:

@@ -25,6 +25,7 @@ from twin.logs.files.table import (
 )
 from twin.logs.log import Log
 from twin.logs.simulated import log_of
+from twin.machine.quantity import is_number
 from twin.simulation.recorded.files import MARK as TRAJECTORY
 from twin.simulation.trajectory import Trajectory
 
@@ -90,18 +91,10 @@ def _numbers(path: Path, line: int, row: list[str], names: list[str]) -> list[fl
     try:
         numbers = [float(cell) if cell else math.nan for cell in row]
     except ValueError:
-        column = next(k for k, cell in enumerate(row) if cell and not _is_number(cell))
+        column = next(k for k, cell in enumerate(row) if cell and not is_number(cell))
         message = f"line {line}, column {names[column]!r}: {row[column][:40]!r} is not a number"
         raise InputError(str(path), message) from None
     if any(map(math.isinf, numbers)):
         column = next(k for k, number in enumerate(numbers) if math.isinf(number))
         raise InputError(str(path), f"line {line}, column {names[column]!r}: is not finite")
     return numbers
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,16 +12,13 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, listed
 from twin.logs.channel import Channel
 from twin.logs.log import Log
-from twin.machine.quantity import to_si
+from twin.machine.quantity import TITLE, to_si
 
 MARK = "twin log"
 """Before the layout: in the first line of a CSV file, as key in other files."""
 
 AT_ONCE = 4096
 """Rows that are in memory as text or table."""
-
-TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
-"""Name of a column, and its unit in brackets."""
 
 Layout = dict[str, Any]
 """`channels`: name -> units of its columns; `metadata`: of the log."""
