@@ -52,7 +52,7 @@ class Visit:
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Somebody who visits whatever the command shows."""
     visitor = Visit()
-    monkeypatch.setattr(commands, "_interruption", lambda: nullcontext(visitor))
+    monkeypatch.setattr(commands, "_interruption", lambda: nullcontext(visitor.wait))
     monkeypatch.setattr(commands, "line", visitor.note)
     return visitor
 

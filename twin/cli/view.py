@@ -5,11 +5,11 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -194,7 +194,7 @@ def _serve(
 
     with PageServer(host, port, title=title) as server:
         page = make(server.viser)
-        with _interruption() as interrupted:
+        with _interruption() as wait:
             try:
                 page.runner.start()
                 line(f"{page.label()}: {server.url}", bold=True)
@@ -203,7 +203,7 @@ def _serve(
                 opened = browser and server.show()
                 shown = "opened in the browser" if opened else "open this address"
                 line(f"{shown}; Ctrl-C ends it")
-                interrupted.wait()
+                wait()
             finally:
                 if not page.close(patience=PATIENCE):
                     # The run compiles, which nothing stops: the process ends without it.
@@ -212,15 +212,17 @@ def _serve(
 
 
 @contextmanager
-def _interruption() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C, or a request to terminate, sets."""
-    interrupted = threading.Event()
+def _interruption() -> Iterator[Callable[[], int]]:
+    """Yield a function that waits for Ctrl-C, or for a request to terminate."""
+    # A queue may be filled by a handler that interrupts its reader; the lock of an event, which a
+    # reader holds for a moment, would stop both for ever.
+    requests: SimpleQueue[int] = SimpleQueue()
     before = {
-        number: signal.signal(number, lambda *_: interrupted.set())
+        number: signal.signal(number, lambda number, _: requests.put(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield interrupted
+        yield requests.get
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
