@@ -5,11 +5,11 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -152,6 +152,9 @@ def _check(
 PATIENCE = 1.0
 """[s] to wait for the end of a run."""
 
+LOOKING = 0.1
+"""[s] between two looks for Ctrl-C."""
+
 Shown = tuple["Source", Callable[[Any], "Page"]]
 """Source of states, and the function that makes its page."""
 
@@ -212,17 +215,22 @@ def _serve(
 
 
 @contextmanager
-def _interruption() -> Iterator[Callable[[], int]]:
+def _interruption() -> Iterator[Callable[[], None]]:
     """Yield a function that waits for Ctrl-C, or for a request to terminate."""
-    # A queue may be filled by a handler that interrupts its reader; the lock of an event, which a
-    # reader holds for a moment, would stop both for ever.
-    requests: SimpleQueue[int] = SimpleQueue()
+    # A list, read now and then: a handler may run while its own thread holds the lock of an event,
+    # and one that came just before a wait without end would never run.
+    requests: list[int] = []
     before = {
-        number: signal.signal(number, lambda number, _: requests.put(number))
+        number: signal.signal(number, lambda number, _: requests.append(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
+
+    def wait() -> None:
+        while not requests:
+            time.sleep(LOOKING)
+
     try:
-        yield requests.get
+        yield wait
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
