@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from twin.basics.arrays import not_negative
+from twin.basics.arrays import FloatArray, not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
+from twin.control.load_sharing import LoadSharing, shares_loads
 from twin.control.position_loop import PositionLoop
 from twin.control.positions import PositionCommands, takes_positions
 from twin.control.reference import Reference
@@ -80,11 +81,14 @@ class Cascade(Controller):
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
+        self._shares_loads = shares_loads(platform) and not positioned
         self._prepare(self.reference)
         self._held = self._stretching[0]
 
     def _prepare(self, reference: Reference) -> None:
         self._stretching = spring_forces(self.platform, reference.coordinates)
+        gain = self.velocity_gain
+        self._sharing = LoadSharing(self.platform, reference, gain) if self._shares_loads else None
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
@@ -96,7 +100,7 @@ class Cascade(Controller):
         feedforward = self._share(self.first * self.period) * self.reference.rates[row]
         # What stretches the springs at the start is in the integrals of the velocity loops.
         self._held = self._stretching[row]
-        self._loop.start(error, measurement.rates, feedforward)
+        self._start_loop(row, error, measurement.rates, feedforward)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds for control period `step`."""
@@ -106,9 +110,34 @@ class Cascade(Controller):
         if self._positions is not None:
             command = self._positions.update(setpoint, rates, setpoint - measured)
             return Command(command, "position")
-        command = self._loop.update(setpoint, measured, rates, self._share(step * self.period))
+        share = self._share(step * self.period)
+        command = self._loop_speeds(row, setpoint, rates, measurement, share)
         self.limited = self._loop.limited
         return Command(command, feedforward=self._stretching[row] - self._held)
+
+    def _start_loop(
+        self, row: int, error: FloatArray, rates: FloatArray, feedforward: FloatArray
+    ) -> None:
+        """Begin the position loop without a jump."""
+        if self._sharing is not None:
+            error = self._sharing.consistent(row, error)
+        self._loop.start(error, rates, feedforward)
+
+    def _loop_speeds(
+        self,
+        row: int,
+        setpoint: FloatArray,
+        rates: FloatArray,
+        measurement: Measurement,
+        share: float = 1.0,
+    ) -> FloatArray:
+        """Return the speeds of the position loop; redundant legs share the load."""
+        measured = measurement.coordinates
+        if self._sharing is None:
+            return self._loop.update(setpoint, measured, rates, share)
+        measured = setpoint - self._sharing.consistent(row, setpoint - measured)
+        command = self._loop.update(setpoint, measured, rates, share)
+        return command + self._sharing.giving_way(row, measurement.forces)
 
     def _share(self, time: float) -> float:
         """Return the share of velocity feedforward: 0, smoothly up to 1."""

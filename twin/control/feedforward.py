@@ -219,7 +219,7 @@ class InverseDynamicsFeedforward(Cascade):
         """Begin at `measurement`, without a jump in the command."""
         row = self.reference.row(self.first)
         error = self.table.coordinates[row] - measurement.coordinates
-        self._loop.start(error, measurement.rates, self.table.rates[row])
+        self._start_loop(row, error, measurement.rates, self.table.rates[row])
         # The integrals of the velocity loops hold the machine when the controller begins.
         self._held = measurement.forces
 
@@ -227,9 +227,7 @@ class InverseDynamicsFeedforward(Cascade):
         """Return speeds and forces for control period `step`."""
         row = self.reference.row(step)
         table = self.table
-        command = self._loop.update(
-            table.coordinates[row], measurement.coordinates, table.rates[row]
-        )
+        command = self._loop_speeds(row, table.coordinates[row], table.rates[row], measurement)
         self._force = table.forces[row] - self._held
         return Command(command, "velocity", self._force)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.control.load_sharing import internal_forces
 from twin.model.machine_model import MachineModel
 
 
@@ -32,17 +33,6 @@ def shared_loads(
     for row, internal in zip(rows, internal_forces(platform, poses[rows]), strict=True):
         changed[row] += internal @ _best(forces[row], internal, limits[row])
     return changed, True
-
-
-def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return orthonormal forces `(k, n, n - dof)` that hold each other at poses `(k, 7)`.
-
-    They are the actuators' part of the null space of [J; C]^T.
-    """
-    n, free = platform.n_actuators, platform.n_actuators - platform.dof
-    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
-    balanced = np.linalg.svd(np.swapaxes(rows, 1, 2))[2][:, -free:, :n]
-    return np.asarray(np.linalg.qr(np.swapaxes(balanced, 1, 2))[0])
 
 
 def _best(forces: FloatArray, internal: FloatArray, limits: FloatArray) -> FloatArray:

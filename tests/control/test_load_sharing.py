@@ -1,0 +1,91 @@
+"""Sharing of the load: internal forces decay, and the motion does not feel the law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from redundant import redundant_machine
+
+import twin
+from twin.control import make_controller
+from twin.control.load_sharing import DROOP, LoadSharing, internal_forces, shares_loads
+from twin.motion import SineMotion
+from twin.plant.signals import Measurement
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+
+def redundant(name: str) -> Platform:
+    return redundant_machine(8) if name == "eight legs" else twin.load(name)
+
+
+@pytest.mark.parametrize("name", ["driving_simulator", "eight legs"])
+def test_internal_forces_move_nothing(name: str) -> None:
+    machine = redundant(name)
+    rest = np.zeros(6)
+    pose = machine.constrain(np.add(machine.home, [0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0])).pose
+    held = machine.inverse_dynamics(pose, rest, rest)
+    [internal] = internal_forces(machine, pose[None])
+    assert internal.shape == (machine.n_actuators, machine.n_actuators - machine.dof)
+    np.testing.assert_allclose(
+        internal.T @ internal, np.eye(internal.shape[1]), rtol=0.0, atol=1e-12
+    )
+    for column in internal.T:
+        moved = machine.forward_dynamics(pose, rest, held + 100.0 * column)
+        np.testing.assert_allclose(moved, 0.0, rtol=0.0, atol=1e-9)
+    # The forces of the inverse dynamics are the smallest: they have no internal part.
+    np.testing.assert_allclose(internal.T @ held, 0.0, rtol=0.0, atol=1e-9)
+
+
+def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
+    machine = redundant("driving_simulator")
+    reference = make_controller("cascade", machine).reference
+    gain = np.full(4, 2e4)
+    law = LoadSharing(machine, reference, gain)
+    [internal] = internal_forces(machine, reference.pose[:1])
+    twist = machine.constrain(machine.home, [0.0, 0.0, 0.01, 0.02, -0.03, 0.0]).twist
+    change = machine.jacobian(machine.home) @ twist
+    np.testing.assert_allclose(
+        law.consistent(0, change + internal[:, 0]), change, rtol=0.0, atol=1e-12
+    )
+    speeds = law.giving_way(0, 300.0 * internal[:, 0])
+    np.testing.assert_allclose(speeds, -DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["cascade", "observer", "feedforward"])
+def test_legs_at_rest_carry_the_same_in_mujoco(name: str) -> None:
+    machine = redundant("driving_simulator")
+    run = machine.simulate(
+        1.0, controller=make_controller(name, machine), engine="mujoco", timestep=1e-3
+    )
+    assert np.ptp(run.forces[-200:]) < 1.0
+
+
+def test_wrong_readings_let_no_integral_grow() -> None:
+    machine = redundant("driving_simulator")
+    controller = make_controller("cascade", machine)
+    [internal] = internal_forces(machine, machine.home[None])
+    coordinates = machine.inverse_kinematics(machine.home) + 1e-4 * internal[:, 0]
+    reading = Measurement(0.0, coordinates, np.zeros(4), np.full(4, 642.6))
+    controller.start(reading)
+    speeds = [controller.update(step, reading).values for step in range(500)]
+    np.testing.assert_allclose(speeds, 0.0, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod", "rss"])
+def test_other_machines_have_no_law(name: str) -> None:
+    assert not shares_loads(twin.load(name))
+
+
+def test_motion_does_not_feel_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = redundant("driving_simulator")
+    size = {"z": 0.02, "roll": 0.02, "pitch": 0.02}
+    course = SineMotion(machine.home, amplitude=size, frequency=1.0, duration=1.0)
+
+    def poses() -> np.ndarray:
+        return machine.simulate(1.0, controller=make_controller("cascade", machine, course)).pose
+
+    shared = poses()
+    monkeypatch.setattr("twin.control.cascade.shares_loads", lambda _: False)
+    np.testing.assert_allclose(shared, poses(), rtol=0.0, atol=2e-6)
