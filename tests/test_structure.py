@@ -37,6 +37,7 @@ ORDER = (
     "analysis",
     "platform",
     "papers",
+    "link",
     "viewer",
     "envs",
     "training",

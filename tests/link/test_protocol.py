@@ -1,0 +1,124 @@
+"""Datagrams: what is encoded is decoded, and any bytes give a sample or a refusal."""
+
+from __future__ import annotations
+
+import struct
+from zlib import crc32
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+from twin.errors import InputError
+from twin.link.protocol import FIELDS, Encoder, Sample, decode, width_of
+from twin.link.protocol.datagram import HEADER, LARGEST_SIZE
+from twin.link.protocol.fields import MOST_LEGS
+from twin.logs import signal_units
+
+pytestmark = pytest.mark.quick
+
+LEGS = 6
+NUMBER = struct.Struct("<d")
+
+
+def filled(legs: int, *names: str) -> dict[str, np.ndarray]:
+    """Return values of fields, poses with unit quaternions."""
+    random = np.random.default_rng(legs)
+    found = {name: random.standard_normal(width_of(name, legs)) for name in names}
+    for name in found.keys() & {"pose", "reference_pose"}:
+        found[name][3:] /= np.linalg.norm(found[name][3:])
+    return found
+
+
+@pytest.mark.parametrize("legs", [1, 3, 6, MOST_LEGS])
+def test_a_sample_survives(legs: int) -> None:
+    sent = Sample("measurement", 12.000000345, filled(legs, *FIELDS), 2**32 - 1, 77, "holding")
+    got = decode(bytes(Encoder(legs).encode(sent)))
+    assert got._replace(values={}) == sent._replace(values={})
+    assert list(got.values) == list(FIELDS)
+    for name, value in sent.values.items():
+        np.testing.assert_allclose(got.values[name], value, rtol=1e-15, atol=0.0)
+        assert not got.values[name].flags.writeable
+
+
+def test_bytes_are_those_of_the_table() -> None:
+    rates = np.arange(1.0, 7.0)
+    data = bytes(Encoder(LEGS).encode(Sample("command", 1.5, {"command_rates": rates}, 5, 9)))
+    assert data[:4] == b"TWIN"
+    assert struct.unpack_from("<I", data, 4)[0] == crc32(data[8:])
+    assert data[8:12] == bytes([1, 1, 6, 0])
+    assert struct.unpack_from("<I", data, 12)[0] == 5
+    assert struct.unpack_from("<Q", data, 16)[0] == 1_500_000_000
+    assert struct.unpack_from("<II", data, 24) == (9, 1 << 11)
+    assert struct.unpack_from("<6d", data, 32) == tuple(rates)
+    assert len(data) == 80
+
+
+def test_fields_are_signals_of_a_log() -> None:
+    machine = twin.load("stewart")
+    units = signal_units(machine)
+    assert set(FIELDS) - set(units) == {"residuals", "alarms"}
+    for name in FIELDS.keys() & units.keys():
+        assert width_of(name, machine.n_actuators) == len(units[name]), name
+    assert LARGEST_SIZE <= 1472
+
+
+def test_one_flipped_bit_is_refused() -> None:
+    data = bytes(Encoder(LEGS).encode(Sample("measurement", 1.0, filled(LEGS, "pose", "forces"))))
+    for place in range(8 * len(data)):
+        spoilt = bytearray(data)
+        spoilt[place // 8] ^= 1 << place % 8
+        with pytest.raises(InputError):
+            decode(bytes(spoilt))
+
+
+@st.composite
+def datagrams(draw: st.DrawFn) -> bytes:
+    """Draw headers with a right checksum, so that what follows it is reached."""
+    legs, mask = draw(st.integers(0, 14)), draw(st.integers(0, 2 ** len(FIELDS)))
+    count = draw(st.integers(0, 150))
+    numbers = draw(st.lists(st.floats(), min_size=count, max_size=count))
+    if draw(st.booleans()):
+        count = sum(
+            (mask >> bit & 1) * (width or legs) for bit, width in enumerate(FIELDS.values())
+        )
+        numbers = (numbers + [0.5] * count)[:count]
+    small = st.integers(0, 4)
+    head = (draw(st.integers(1, 2)), draw(small), legs, draw(small))
+    rest = (draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, 2**64 - 1)), 0, mask)
+    body = HEADER.pack(b"TWIN", 0, *head, *rest) + b"".join(map(NUMBER.pack, numbers))
+    return body[:4] + crc32(body[8:]).to_bytes(4, "little") + body[8:]
+
+
+@given(st.one_of(st.binary(max_size=1600), datagrams()))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_give_a_sample_or_a_refusal(data: bytes) -> None:
+    try:
+        sample = decode(data)
+    except InputError as error:
+        assert error.field
+        return
+    assert all(np.isfinite(value).all() for value in sample.values.values())
+    legs = data[10]
+    again = decode(bytes(Encoder(legs).encode(sample)))
+    assert again._replace(values={}, time=0.0) == sample._replace(values={}, time=0.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"coordinates": np.zeros(5)}, "coordinates"),
+        ({"rates": np.full(6, np.nan)}, "values"),
+        ({"colour": np.zeros(6)}, "values"),
+    ],
+)
+def test_what_no_datagram_holds_is_named(values: dict[str, np.ndarray], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Encoder(LEGS).encode(Sample("command", 0.0, values))
+    assert caught.value.field == field
+    with pytest.raises(InputError, match="time"):
+        Encoder(LEGS).encode(Sample("command", float("nan"), {}))
+    with pytest.raises(InputError, match="legs"):
+        Encoder(0)

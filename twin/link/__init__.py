@@ -1,0 +1,1 @@
+"""The link to a machine: samples as datagrams, transport, and the emulated machine."""

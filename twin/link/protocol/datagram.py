@@ -1,0 +1,147 @@
+"""A sample as the bytes of a datagram, and back; nothing that arrives is ever executed."""
+
+from __future__ import annotations
+
+from struct import Struct
+from zlib import crc32
+
+import numpy as np
+
+from twin.basics.arrays import HUGE, FloatArray
+from twin.errors import InputError, brief
+from twin.link.protocol.fields import FIELDS, MOST_LEGS, layout_of, mask_of, width_of
+from twin.link.protocol.sample import KINDS, SEQUENCES, STATES, Sample
+
+MAGIC = b"TWIN"
+VERSION = 1
+
+HEADER = Struct("<4sIBBBBIQII")
+"""Magic, checksum, version, kind, legs, state, sequence, time [ns], answer, mask."""
+
+CHECKED = 8
+"""First byte that the checksum covers."""
+
+LARGEST_SIZE = HEADER.size + 8 * sum(width or MOST_LEGS for width in FIELDS.values())
+"""Bytes of the largest datagram."""
+
+NANOSECONDS = 10**9
+LATEST = 9e9
+"""[s] Largest time: nanoseconds fit into 64 bits."""
+
+NORM_TOLERANCE = 1e-2
+"""How far the norm of a received quaternion may be from one; it is normalised."""
+
+NUMBERS = np.dtype("<f8")
+
+
+class Encoder:
+    """Samples of a machine as datagrams, all in one buffer."""
+
+    def __init__(self, legs: int) -> None:
+        """Prepare for a machine with so many legs.
+
+        Raises:
+            InputError: no whole number from 1 to 12.
+        """
+        if type(legs) is not int or not 1 <= legs <= MOST_LEGS:
+            raise InputError("legs", f"must be from 1 to {MOST_LEGS}, not {brief(legs)}")
+        self._legs = legs
+        self._buffer = bytearray(LARGEST_SIZE)
+        self._view = memoryview(self._buffer)
+        self._numbers = np.frombuffer(self._buffer, NUMBERS, offset=HEADER.size)
+
+    def encode(self, sample: Sample) -> memoryview:
+        """Return a sample's datagram; the next one overwrites it.
+
+        Raises:
+            InputError: a field or a time that no datagram can hold; names it.
+        """
+        kind, time, values, sequence, answer, state = sample
+        if not 0.0 <= time <= LATEST:
+            raise InputError("time", f"must be from 0 to {LATEST:g} s, not {brief(time)}")
+        if kind not in KINDS or state not in STATES:
+            raise InputError("kind", f"{brief(kind)} in state {brief(state)} is no sample")
+        legs, numbers = self._legs, self._numbers
+        mask = mask_of(frozenset(values))
+        layout = layout_of(legs, mask)
+        if len(layout.slices) != len(values):
+            unknown = next(name for name in values if name not in FIELDS)
+            raise InputError("values", f"{unknown!r} is no field; known: {', '.join(FIELDS)}")
+        for name, places in layout.slices:
+            given = values[name]
+            if np.shape(given) != (width_of(name, legs),):
+                shape = f"({width_of(name, legs)},)"
+                raise InputError(name, f"must have shape {shape}, got {np.shape(given)}")
+            numbers[places] = given
+        if not _usable(numbers[: layout.size]):
+            raise InputError("values", "must be finite numbers")
+        head = (VERSION, KINDS.index(kind) + 1, legs, STATES.index(state), sequence % SEQUENCES)
+        tail = (round(time * NANOSECONDS), answer % SEQUENCES, mask)
+        HEADER.pack_into(self._buffer, 0, MAGIC, 0, *head, *tail)
+        size = HEADER.size + 8 * layout.size
+        checksum = crc32(self._view[CHECKED:size])
+        self._buffer[4:CHECKED] = checksum.to_bytes(4, "little")
+        return self._view[:size]
+
+
+def decode(data: bytes) -> Sample:
+    """Return the sample of a datagram; its arrays are views of `data` where no pose is among them.
+
+    Raises:
+        InputError: no datagram of this protocol; the field is what is wrong with it: `size`,
+            `magic`, `version`, `checksum`, `kind`, `legs`, `state`, `time`, `mask` or `values`.
+    """
+    if not HEADER.size <= len(data) <= LARGEST_SIZE:
+        raise InputError("size", f"{len(data)} bytes are no datagram")
+    magic, checksum, version, kind, legs, state, sequence, time, answer, mask = (
+        HEADER.unpack_from(data)
+    )  # fmt: skip
+    if magic != MAGIC:
+        raise InputError("magic", "is no datagram of this protocol")
+    if version != VERSION:
+        raise InputError("version", f"{version} is not known, this is {VERSION}")
+    if checksum != crc32(memoryview(data)[CHECKED:]):
+        raise InputError("checksum", "is wrong")
+    if not 1 <= kind <= len(KINDS):
+        raise InputError("kind", f"{kind} is not known")
+    if not 1 <= legs <= MOST_LEGS:
+        raise InputError("legs", f"{legs} are not from 1 to {MOST_LEGS}")
+    if state >= len(STATES):
+        raise InputError("state", f"{state} is not known")
+    if time > LATEST * NANOSECONDS:
+        raise InputError("time", f"is beyond {LATEST:g} s")
+    if mask >> len(FIELDS):
+        raise InputError("mask", "has bits without a field")
+    layout = layout_of(legs, mask)
+    if len(data) != HEADER.size + 8 * layout.size:
+        raise InputError("size", f"{len(data)} bytes do not fit the mask")
+    numbers = np.frombuffer(data, NUMBERS, layout.size, HEADER.size)
+    if not _usable(numbers):
+        raise InputError("values", "are not finite")
+    if layout.poses:
+        numbers = _normalised(numbers, layout.poses)
+    values = {name: numbers[places] for name, places in layout.slices}
+    known = KINDS[kind - 1], time / NANOSECONDS, values
+    return Sample(*known, sequence, answer, STATES[state])
+
+
+def _usable(numbers: FloatArray) -> bool:
+    """Return whether all are finite, and their squares as well."""
+    return bool(np.abs(numbers).max(initial=0.0) <= HUGE)
+
+
+def _normalised(numbers: FloatArray, poses: tuple[int, ...]) -> FloatArray:
+    """Return the numbers with unit quaternions, read-only.
+
+    Raises:
+        InputError: a quaternion that is none.
+    """
+    found = numbers.copy()
+    for start in poses:
+        quaternion = found[start : start + 4]
+        norm = float(np.sqrt(quaternion @ quaternion))
+        if not abs(norm - 1.0) <= NORM_TOLERANCE:
+            raise InputError("values", f"a quaternion has the norm {norm:.3g}")
+        quaternion /= norm
+    found.flags.writeable = False
+    return found
