@@ -16,7 +16,7 @@ MAGIC = b"TWIN"
 VERSION = 1
 
 HEADER = Struct("<4sIBBBBIQII")
-"""Magic, checksum, version, kind, legs, state, sequence, time [ns], answer, mask."""
+"""Magic, checksum, version, kind, legs, state, sequence, time [ns], acknowledged, mask."""
 
 CHECKED = 8
 """First byte that the checksum covers."""
@@ -56,7 +56,7 @@ class Encoder:
         Raises:
             InputError: a field or a time that no datagram can hold; names it.
         """
-        kind, time, values, sequence, answer, state = sample
+        kind, time, values, sequence, acknowledged, state = sample
         if not 0.0 <= time <= LATEST:
             raise InputError("time", f"must be from 0 to {LATEST:g} s, not {brief(time)}")
         if kind not in KINDS or state not in STATES:
@@ -76,7 +76,7 @@ class Encoder:
         if not _usable(numbers[: layout.size]):
             raise InputError("values", "must be finite numbers")
         head = (VERSION, KINDS.index(kind) + 1, legs, STATES.index(state), sequence % SEQUENCES)
-        tail = (round(time * NANOSECONDS), answer % SEQUENCES, mask)
+        tail = (round(time * NANOSECONDS), acknowledged % SEQUENCES, mask)
         HEADER.pack_into(self._buffer, 0, MAGIC, 0, *head, *tail)
         size = HEADER.size + 8 * layout.size
         checksum = crc32(self._view[CHECKED:size])
@@ -93,7 +93,7 @@ def decode(data: bytes) -> Sample:
     """
     if not HEADER.size <= len(data) <= LARGEST_SIZE:
         raise InputError("size", f"{len(data)} bytes are no datagram")
-    magic, checksum, version, kind, legs, state, sequence, time, answer, mask = (
+    magic, checksum, version, kind, legs, state, sequence, time, acknowledged, mask = (
         HEADER.unpack_from(data)
     )  # fmt: skip
     if magic != MAGIC:
@@ -122,7 +122,7 @@ def decode(data: bytes) -> Sample:
         numbers = _normalised(numbers, layout.poses)
     values = {name: numbers[places] for name, places in layout.slices}
     known = KINDS[kind - 1], time / NANOSECONDS, values
-    return Sample(*known, sequence, answer, STATES[state])
+    return Sample(*known, sequence, acknowledged, STATES[state])
 
 
 def _usable(numbers: FloatArray) -> bool:

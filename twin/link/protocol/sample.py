@@ -34,7 +34,7 @@ class Sample(NamedTuple):
     """name of a field -> `(w,)`; read-only where it was received"""
     sequence: int = 0
     """number of the sample, one more than the sender's last; 0 after 4294967295"""
-    answer: int = 0
+    acknowledged: int = 0
     """sequence number of the last command that was received before; 0 without one"""
     state: State = "running"
     """of the machine: it follows commands, holds its position without them, or has stopped"""
