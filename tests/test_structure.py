@@ -37,6 +37,7 @@ ORDER = (
     "analysis",
     "platform",
     "papers",
+    "identification",
     "link",
     "viewer",
     "envs",

@@ -1,0 +1,124 @@
+"""Parameters by group, path and pattern: on every machine, with spreads and words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import InputError
+from twin.identification.parameters import (
+    gravity_field,
+    groups_of,
+    select,
+    signal_errors,
+    with_parameters,
+)
+from twin.machine.randomisation.paths import nominal_value
+from twin.platform import Platform
+from twin.rotations import displaced, rotated
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("configuration", [None, "hardware"])
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_every_group_has_parameters_that_change_the_machine(
+    name: str, configuration: str | None
+) -> None:
+    machine = twin.load(name, configuration)
+    groups = groups_of(machine)
+    assert {"payload", "platform", "legs", "gravity", "sensors"} <= set(groups)
+    assert ("friction" in groups) >= (configuration == "hardware")
+    found = select(machine, groups)
+    assert len({parameter.path for parameter in found}) == len(found)
+    nominal = [parameter.nominal for parameter in found]
+    assert with_parameters(machine, found, nominal) is machine
+    for parameter in found:
+        if parameter.is_of_machine:
+            # A thin plate has the largest moment that a body can have.
+            sign = -1.0 if parameter.path.endswith("inertia.2.2") else 1.0
+            value = parameter.nominal + sign * 1e-3 * parameter.spread
+            changed = with_parameters(machine, [parameter], [value])
+            assert type(changed) is Platform
+            assert nominal_value(changed.parameters, parameter.path) == value
+
+
+def test_a_group_is_what_its_name_says() -> None:
+    machine = twin.load("stewart", "hardware")
+    payload = select(machine, "payload")
+    assert [each.path.split(".")[2] for each in payload] == (
+        ["mass"] + ["center_of_mass"] * 3 + ["inertia"] * 6
+    )
+    assert payload[0].words == "mass of the platform body"
+    assert payload[0].spread == pytest.approx(0.1 * payload[0].nominal)
+    assert select(machine, "platform")[0].spread < payload[0].spread
+    # The first name decides about a parameter that two of them have.
+    assert select(machine, "payload,platform") == payload
+    paths = {each.path for each in select(machine, ["drives", "friction"])}
+    for each in ("delay", "current_lag", "backlash", "friction_torque", "viscous_torque"):
+        assert f"leg.drive.{each}" in paths
+    one = select(machine, "leg.3.drive.friction_torque")
+    assert [each.words for each in one] == ["dry friction torque of the drive of leg 3"]
+    assert one[0].spread == pytest.approx(0.3 * one[0].nominal)
+    assert len(select(machine, "leg.*.drive.friction_torque")) == 6
+
+
+def test_spreads_are_given_with_units() -> None:
+    machine = twin.load("stewart")
+    found = select(machine, "payload", spreads={"platform.body.mass": "500 g"})
+    assert found[0].spread == 0.5
+    for given in ("2 N", 0.0, "-1 kg"):
+        with pytest.raises(InputError, match=r"spreads\['platform.body.mass'\]"):
+            select(machine, "payload", spreads={"platform.body.mass": given})
+    with pytest.raises(InputError, match="no path of the selected"):
+        select(machine, "payload", spreads={"leg.rod.mass": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("drive", "is no group; name one of the groups .payload, platform, legs"),
+        ("friction", "none of the group 'friction'; it has payload.*hardware"),
+        ("leg.drive.backlash", "no such number"),
+        ("leg.encoder.*", "no path like"),
+        ("signal.gyroscope.scale", "known: tilt.x"),
+        ("driv*", "no path like"),
+        ("", "names of groups or paths"),
+    ],
+)
+def test_what_a_machine_does_not_have_is_named(names: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        select(twin.load("stewart"), names)
+
+
+def test_numbers_that_cannot_be_identified_are_refused() -> None:
+    machine = twin.load("driving_simulator", "hardware")
+    with pytest.raises(InputError, match="whole number"):
+        select(machine, "leg.encoder.counts")
+    assert "leg.friction.coulomb" not in {each.path for each in select(machine, "friction")}
+    with pytest.raises(InputError, match="spread has to be given"):
+        select(machine, "leg.friction.coulomb")
+    [dry] = select(machine, "leg.friction.coulomb", spreads={"leg.friction.coulomb": "5 N"})
+    assert (dry.lower, dry.nominal, dry.spread) == (0.0, 0.0, 5.0)
+
+
+def test_a_tilted_base_turns_gravity() -> None:
+    machine = twin.load("stewart")
+    found = select(machine, "gravity")
+    level = gravity_field(machine, found, [0.0, 0.0])
+    assert level.tolist() == [0.0, 0.0, -machine.parameters.gravity]
+    tilt = [0.03, -0.05]
+    turned = displaced([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, *tilt, 0.0])[3:]
+    field = rotated(turned[None], gravity_field(machine, found, tilt)[None])[0]
+    np.testing.assert_allclose(field, level, rtol=0.0, atol=1e-14)
+
+
+def test_errors_of_signals_are_gathered_by_signal() -> None:
+    machine = twin.load("stewart")
+    found = select(machine, "signal.forces.scale, signal.forces.bias.2, signal.coordinates.delay")
+    errors = signal_errors(machine, found, [1.02, -3.0, 1e-3])
+    assert set(errors) == {"forces", "coordinates"}
+    assert errors["forces"].scale == 1.02
+    assert errors["forces"].bias.tolist() == [0.0, 0.0, -3.0, 0.0, 0.0, 0.0]
+    assert errors["coordinates"].delay == 1e-3

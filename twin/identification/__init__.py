@@ -1,0 +1,1 @@
+"""Identification: parameters of a machine from its logs, and motions that make them visible."""
