@@ -138,6 +138,17 @@ class Plant:
         self._parts = motor_parts(self._drives, self._step)
         self._delay_steps = round(self._delay / self._step)
 
+    def exchange(self, platform: MachineModel) -> None:
+        """Go on with the drives of a machine like this one: other friction, other backlash.
+
+        States and commands that wait stay, and so does the delay.
+
+        Raises:
+            InputError: the engine's step is too long for these drives.
+        """
+        self._drives = drive_constants(platform, self._step, self.limits)
+        self._parts = motor_parts(self._drives, self._step)
+
     def start(self, state: State, gains: FloatArray) -> None:
         """Take over a machine in `state`, held by its motors, at rest or not.
 

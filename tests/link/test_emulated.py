@@ -1,0 +1,216 @@
+"""The emulated machine: it is the simulated one, and each fault changes what it should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import InputError
+from twin.link.emulated import EmulatedMachine, parse_fault
+from twin.link.protocol import Sample
+from twin.platform import Platform
+from twin.simulation.batched.analytic import AnalyticBatchedPlant
+
+pytestmark = pytest.mark.quick
+
+N = 6
+
+
+@pytest.fixture(scope="module")
+def hardware() -> Platform:
+    """The machine with drives and sensors."""
+    return twin.load("stewart", configuration="hardware")
+
+
+def speeds(step: int) -> np.ndarray:
+    """Return speeds [m/s] of six legs in a period, which begin at rest."""
+    return 0.02 * np.sin(0.02 * step * (1.0 + 0.1 * np.arange(N)))
+
+
+def command(sequence: int, **values: Any) -> Sample:
+    """Return a command with one number, or `(n,)`, for each field."""
+    given = {name: np.broadcast_to(np.asarray(value, float), N) for name, value in values.items()}
+    return Sample("command", 1e-3 * sequence, given, sequence)
+
+
+def run(machine: EmulatedMachine, count: int, **values: Any) -> Sample:
+    """Return the last of `count` measurements under the same command."""
+    for step in range(count):
+        machine.step(command(step, **values))
+    return machine.measurement
+
+
+def test_it_moves_as_the_batched_plant_does(hardware: Platform) -> None:
+    machine = EmulatedMachine(hardware, seed=3)
+    sent = [machine.step(command(k, command_rates=speeds(k))) for k in range(100)]
+    batch = AnalyticBatchedPlant(hardware, 1, period=1e-3, timestep=5e-4)
+    batch.reset([0])
+    for step in range(100):
+        batch.advance(speeds(step)[None])
+    np.testing.assert_allclose(machine.state.pose, batch.pose[0], rtol=0.0, atol=1e-15)
+    np.testing.assert_array_equal(sent[-1].values["coordinates"], batch.measured[0])
+    np.testing.assert_allclose(sent[-1].values["forces"], batch.effort[0], rtol=1e-12)
+    assert np.abs(batch.pose[0] - hardware.home).max() > 1e-4
+    assert sent[-1].acknowledged == 99
+    assert {"coordinates", "rates", "forces", "gyroscope"} < sent[-1].values.keys()
+    np.testing.assert_array_equal(sent[50].values["command_rates"], speeds(50))
+    again = machine.reset()
+    assert again.time == 0.0
+    for k, before in enumerate(sent):
+        now = machine.step(command(k, command_rates=speeds(k)))
+        for name, value in before.values.items():
+            np.testing.assert_array_equal(now.values[name], value)
+
+
+def test_setpoints_are_reached_and_held_without_commands(hardware: Platform) -> None:
+    machine = EmulatedMachine(hardware, watchdog=0.05)
+    goal = machine.measurement.values["coordinates"] + 2e-3
+    assert run(machine, 1000, setpoint=goal).state == "running"
+    states = [machine.step().state for _ in range(200)]
+    assert states[:50] == ["running"] * 50
+    assert states[51:] == ["holding"] * 149
+    np.testing.assert_allclose(machine.measurement.values["coordinates"], goal, rtol=0, atol=1e-3)
+    moving = run(machine, 100, command_rates=0.05)
+    for _ in range(1000):
+        held = machine.step()
+    assert held.state == "holding"
+    assert np.abs(held.values["rates"]).max() < 2e-3
+    assert np.abs(held.values["coordinates"] - moving.values["coordinates"]).max() < 8e-3
+
+
+def test_forces_of_the_inverse_dynamics_hold_it() -> None:
+    ideal = twin.load("stewart")
+    machine = EmulatedMachine(ideal)
+    held = ideal.inverse_dynamics(ideal.home, np.zeros(6), np.zeros(6))
+    sample = run(machine, 200, command_forces=held)
+    np.testing.assert_allclose(machine.state.pose, ideal.home, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(sample.values["forces"], held, rtol=1e-9)
+    for _ in range(300):
+        machine.step()
+    np.testing.assert_allclose(machine.state.pose, ideal.home, rtol=0.0, atol=1e-6)
+
+
+def settled(machine: EmulatedMachine, seconds: float = 1.2) -> np.ndarray:
+    """Return the forces of a machine that holds its position."""
+    for _ in range(round(seconds / machine.period)):
+        machine.step()
+    return machine.measurement.values["forces"]
+
+
+def test_a_payload_and_an_overload_weigh_what_they_should() -> None:
+    ideal = twin.load("stewart")
+    rest = np.zeros(6)
+    loaded = settled(EmulatedMachine(ideal, faults=[parse_fault("payload@50 ms:mass=40 kg")]))
+    heavier = ideal.with_(payload=40.0)
+    expected = heavier.inverse_dynamics(ideal.home, rest, rest)
+    np.testing.assert_allclose(loaded, expected, rtol=1e-3)
+    pushed = EmulatedMachine(ideal, faults=[parse_fault("overload@0.1:force=300 N,axis=x,for=2s")])
+    wrench = np.array([300.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    expected = ideal.inverse_dynamics(ideal.home, rest, rest, wrench)
+    np.testing.assert_allclose(settled(pushed), expected, rtol=0.0, atol=0.5)
+
+
+def test_more_friction_takes_more_force(hardware: Platform) -> None:
+    drive = hardware.parameters.leg.drive
+    assert drive is not None
+    seen, rate = drive.reflected(), 0.02
+    plain, fault = (
+        EmulatedMachine(hardware, faults=faults)
+        for faults in ([], [parse_fault("friction@100 ms:leg=2,factor=3")])
+    )
+    change = [run(each, 700, command_rates=rate).values["forces"] for each in (fault, plain)]
+    expected = np.zeros(N)
+    expected[1] = 2.0 * (seen.friction + rate * seen.viscous)
+    np.testing.assert_allclose(change[0] - change[1], expected, rtol=0.0, atol=0.03 * expected[1])
+
+
+def test_backlash_grows(hardware: Platform) -> None:
+    machine = EmulatedMachine(hardware, faults=[parse_fault("backlash@0.1:leg=5,factor=4")])
+    before, after = (each.platform.parameters.legs for each in machine._phases)
+    grown = [new.drive.backlash for new in after if new.drive is not None]
+    nominal = before[0].drive
+    assert nominal is not None
+    assert [value / nominal.backlash for value in grown] == [1, 1, 1, 1, 4, 1]
+    settled(machine, 0.2)
+    assert machine._plant.drives.constants[:, 5].argmax() == 4
+
+
+def test_lost_counts_move_the_machine_and_a_dead_encoder_does_not_see_it(
+    hardware: Platform,
+) -> None:
+    count = 5.08e-3 / 4096
+    lost = EmulatedMachine(hardware, faults=[parse_fault("counts@0.1:leg=3,counts=400")])
+    home = lost.measurement.values["coordinates"]
+    for _ in range(101):
+        lost.step()
+    assert lost.measurement.values["rates"][2] == pytest.approx(-400 * count / 1e-3, rel=0.02)
+    settled(lost, 2.0)
+    np.testing.assert_allclose(lost.measurement.values["coordinates"], home, rtol=0, atol=2e-4)
+    assert lost.state.lengths[2] - home[2] == pytest.approx(400 * count, abs=2e-4)
+    dead = EmulatedMachine(hardware, faults=[parse_fault("sensor@0.1:leg=3")])
+    sample = run(dead, 400, command_rates=0.02)
+    moved = sample.values["coordinates"] - home
+    assert sample.values["rates"][2] == 0.0
+    assert moved[2] < 0.3 * moved[0]
+    assert dead.state.lengths[2] - home[2] == pytest.approx(moved[0], abs=1e-4)
+
+
+def test_noise_has_its_deviation_and_the_poses_of_a_tracker_are_sent() -> None:
+    noise = {"forces": 3.0, "pose": 2e-5, "attitude": 5e-5}
+    machine = EmulatedMachine(twin.load("stewart"), noise=noise, seed=1)
+    samples = [machine.step() for _ in range(400)]
+    forces = np.array([sample.values["forces"] for sample in samples])
+    poses = np.array([sample.values["pose"] for sample in samples])
+    assert forces.std(axis=0) == pytest.approx(3.0, rel=0.15)
+    assert poses[:, :3].std(axis=0) == pytest.approx(2e-5, rel=0.15)
+    assert 2.0 * poses[:, 4:].std(axis=0) == pytest.approx(5e-5, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("rust", "fault"),
+        ("friction@1s:leg=0", "leg"),
+        ("friction:colour=1", "colour"),
+        ("payload@2 s", "mass"),
+        ("payload:mass=3 m", "mass"),
+        ("counts@-1", "begin"),
+        ("sensor:signal=pain", "signal"),
+    ],
+)
+def test_wrong_faults_name_their_option(text: str, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_fault(text)
+    assert caught.value.field.endswith(field)
+
+
+def test_faults_that_a_machine_cannot_have_are_refused(hardware: Platform) -> None:
+    ideal = twin.load("stewart")
+    for machine, text in ((ideal, "friction"), (ideal, "counts"), (hardware, "sensor:leg=7")):
+        with pytest.raises(InputError, match="fault"):
+            EmulatedMachine(machine, faults=[parse_fault(text)])
+    with pytest.raises(InputError, match=r"noise\.smell"):
+        EmulatedMachine(ideal, noise={"smell": 1.0})
+
+
+def test_a_machine_that_cannot_go_on_says_so() -> None:
+    machine = EmulatedMachine(twin.load("stewart", limits=False))
+    sample = run(machine, 20, command_forces=1e140)
+    assert sample.state == "stopped"
+    assert machine.stopped
+    assert all(np.isfinite(value).all() for value in sample.values.values())
+
+
+def test_it_runs_in_another_engine() -> None:
+    first, second = (
+        EmulatedMachine(twin.load("stewart"), engine=name) for name in ("analytic", "mujoco")
+    )
+    for step in range(100):
+        for machine in (first, second):
+            machine.step(command(step, command_rates=speeds(step)))
+    np.testing.assert_allclose(first.state.pose, second.state.pose, rtol=0.0, atol=2e-5)
+    assert np.abs(first.state.pose - first.platform.home).max() > 1e-4
+    second.close()
