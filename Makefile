@@ -17,6 +17,8 @@ RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
+# Libraries of reinforcement learning that the environments are tested with, beside those of the extras.
+OTHERS := 'torchrl>=0.14'
 # Without bytecode, each of the many processes would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 # Of generated bad input.
@@ -63,7 +65,7 @@ quick: $(INSTALLED)
 # What needs PyTorch, Ray or compilers for graphics cards, and the environments on the oldest Gymnasium: the one of RLlib.
 # Tests are skipped where a library is missing: here none may be.
 test-rl: $(RL)/.installed
-	$(RL)/bin/python -c 'import joblib, matplotlib, numba_cuda, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
+	$(RL)/bin/python -c 'import joblib, matplotlib, numba_cuda, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch, torchrl'
 	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep/test_cluster_ray.py \
 		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda/test_compilation.py
 
@@ -116,7 +118,7 @@ $(RL)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
 	$(@D)/bin/python -m pip install -qq --no-compile $(TORCH)
-	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable '.[rl,cluster,cuda]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
+	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) $(OTHERS) --editable '.[rl,cluster,cuda]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
 	touch $@
 
 clean:

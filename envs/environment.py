@@ -14,8 +14,9 @@ import numpy as np
 from gymnasium import spaces
 
 from twin.basics.arrays import FloatArray, as_array, one_of
+from twin.envs.channels import width
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
-from twin.envs.task import Task, width
+from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
 from twin.platform import Platform
@@ -179,7 +180,8 @@ class PlatformEnv(gym.Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
         info = self._info()
-        info["randomised"] = dict(self._episodes.varied[0])
+        if self.task.settings.info:
+            info["randomised"] = dict(self._episodes.varied[0])
         return self.task.observation[0].copy(), info
 
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
@@ -250,6 +252,7 @@ class MachineInfo:
 
     def __init__(self, task: Task, index: int) -> None:
         """Take views of the machine's values; tasks keep their arrays."""
+        self._wanted = task.settings.info
         signals = task.signals.items()
         self._arrays = [(name, value[index]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
@@ -257,7 +260,9 @@ class MachineInfo:
         self._reasons, self._reason, self._index = task.reasons, task.reason, index
 
     def __call__(self) -> dict[str, Any]:
-        """Return what there is now."""
+        """Return what there is now; nothing with the option `info=False`."""
+        if not self._wanted:
+            return {}
         info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}
         for name, value in self._numbers:
             info[name] = float(value[self._index])

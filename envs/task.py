@@ -6,14 +6,15 @@ Typical sizes of the quantities of a machine's actuators.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.errors import InputError
+from twin.envs.channels import Channel, channel_scales, check_names, rescaled, width
+from twin.errors import InputError, UnknownOptionError
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
@@ -23,37 +24,6 @@ from twin.plant.drives import actuator_limit
 from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.scene import Scene
-
-
-class Channel(NamedTuple):
-    """Some neighbouring numbers of an action or an observation."""
-
-    name: str
-    size: int
-    unit: str
-    scale: Any
-    """physical value that 1 in the space means, one number or `(size,)`"""
-
-
-def channel_scales(channels: Sequence[Channel]) -> FloatArray:
-    """Return the scales of all numbers of a space, in order, read-only."""
-    parts = [np.broadcast_to(np.asarray(c.scale, dtype=float), (c.size,)) for c in channels]
-    return read_only(np.concatenate(parts))
-
-
-def width(channels: Sequence[Channel]) -> int:
-    """Return the sum of the channels' sizes."""
-    return sum(channel.size for channel in channels)
-
-
-def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
-    """Return the slice of each channel in the space, by name."""
-    ends = np.cumsum([channel.size for channel in channels]).tolist()
-    return {
-        channel.name: slice(end - channel.size, end)
-        for channel, end in zip(channels, ends, strict=True)
-    }
-
 
 SHARE_OF_WEIGHT = 2.0
 """Times the largest force that holds the machine at home: that of an actuator without limit."""
@@ -74,6 +44,9 @@ def machine_scales(platform: Platform) -> Scales:
     return Scales(*(read_only(np.asarray(part, dtype=float)) for part in parts))
 
 
+Scale = Annotated[float, Field(gt=0.0)]
+
+
 class TaskSettings(BaseModel):
     """Options of all tasks."""
 
@@ -89,6 +62,15 @@ class TaskSettings(BaseModel):
     limits: bool = Field(True, description="whether the drives' limits of force and speed hold")
     weights: Mapping[str, float] = Field(
         default_factory=dict, description="of the reward's terms, where others than the usual"
+    )
+    scales: Mapping[str, Scale | tuple[Scale, ...]] = Field(
+        default_factory=dict,
+        description="physical values that 1 means, by the name of an observation or an action, "
+        "where others than the usual: a policy needs those of its training",
+    )
+    info: bool = Field(
+        True,
+        description="whether `info` has signals, terms of the reward and the reason of the end",
     )
 
 
@@ -169,8 +151,14 @@ class Task(ABC):
         return {}
 
     def _allocate(self) -> None:
-        """Make the arrays of all tasks; `actions` and `observations` are known."""
-        size = self.size
+        """Make the arrays of all tasks; `actions` and `observations` are known.
+
+        Raises:
+            InputError: scales of channels that there are not.
+        """
+        size, scales = self.size, self.settings.scales
+        self.observations = rescaled(self.observations, scales)
+        check_names(scales, (*self.observations, *self.actions))
         self.drive_commands = np.zeros((size, self.platform.n_actuators))
         self.feedforward: FloatArray | None = None
         self.wrench: FloatArray | None = None
@@ -292,16 +280,16 @@ def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any])
     """Return checked options of a task.
 
     Raises:
-        InputError: an unknown option, or a value that cannot be used; names it.
+        UnknownOptionError: an option that the task does not have.
+        InputError: a value that cannot be used; names the option.
     """
     try:
         return settings_type(**options)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "options"
-        message = first["msg"]
         if first["type"] == "extra_forbidden":
-            message = (
-                f"no option of this environment; it takes {', '.join(settings_type.model_fields)}"
-            )
-        raise InputError(field, message) from None
+            known = ", ".join(settings_type.model_fields)
+            message = f"got an unexpected keyword argument {field!r}; there are {known}"
+            raise UnknownOptionError(field, message) from None
+        raise InputError(field, first["msg"]) from None

@@ -21,6 +21,7 @@ from twin.envs.environment import (
     task_spaces,
 )
 from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
+from twin.envs.rows import Row, as_values
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.platform import Platform
@@ -35,6 +36,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         task: actions, observations and what they mean in physical units.
         platform: the machine as its parameters describe it.
         max_episode_steps: control periods after which an episode is truncated; None for never.
+        envs: rows with the attributes of single environments.
     """
 
     task_type: ClassVar[type[Task]]
@@ -98,6 +100,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._started = np.zeros(num_envs, dtype=bool)
         self._everywhere = np.ones(num_envs, dtype=bool)
         self._frames: Frames | None = None
+        self.envs = tuple(Row(self, index) for index in range(num_envs))
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -195,6 +198,34 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             self._frames = Frames(self.task, self.render_mode)
         return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
 
+    def call(self, name: str, *arguments: Any, **options: Any) -> tuple[Any, ...]:
+        """Return the results of a row's method, or its attribute, for all rows.
+
+        Args:
+            name: such as "render" or "platform".
+            arguments: of the method.
+            options: of the method.
+        """
+        found = [getattr(row, name) for row in self.envs]
+        return tuple(each(*arguments, **options) if callable(each) else each for each in found)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of all rows."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Keep an attribute of the caller's own in all rows.
+
+        Args:
+            name: of none that the environment has.
+            values: one, or a list or tuple with one per row.
+
+        Raises:
+            InputError: an attribute of the environment, or another count of values.
+        """
+        for row, value in zip(self.envs, as_values(values, self.num_envs), strict=True):
+            setattr(row, name, value)
+
     def close_extras(self, **_: Any) -> None:
         """Free engines and pictures; what was refused by the constructor has none."""
         for part in (getattr(self, "_frames", None), getattr(self, "_episodes", None)):
@@ -209,7 +240,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
         """Add to `infos` what was varied in `indices` that have begun."""
-        for index in indices.tolist():
+        for index in indices.tolist() if self.task.settings.info else ():
             infos |= self._add_info(
                 infos, {"randomised": dict(self._episodes.varied[index])}, index
             )
@@ -228,6 +259,8 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         """Return `info` of all machines, with the mask of those that have it."""
         task = self.task
         infos: dict[str, Any] = {}
+        if not task.settings.info:
+            return infos
         for name, value in task.signals.items():
             infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
         terms: dict[str, Any] = {}

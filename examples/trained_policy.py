@@ -19,7 +19,7 @@ NAME = "stewart_tracking"
 EPISODES = 2
 
 policy = load_policy(NAME)
-options = policy.origin.options  # what it was trained with
+options = policy.options  # those of its training
 
 env = gym.make(ENVIRONMENT, **options)
 observation, info = env.reset(seed=1)

@@ -62,6 +62,16 @@ class InputError(TwinError, ValueError):
         return type(self), (self.field, self.message)
 
 
+class UnknownOptionError(InputError, TypeError):
+    """An environment does not take a keyword argument; a TypeError, as functions raise it."""
+
+    def __init__(self, field: str, message: str = "") -> None:
+        # `gymnasium.make` raises a TypeError again with its whole text alone.
+        text = f"{field}: {message}" if message else field
+        name, _, rest = text.partition(": ")
+        super().__init__(name, rest)
+
+
 class ParameterError(TwinError, ValueError):
     """A platform.toml cannot be used.
 

@@ -95,6 +95,8 @@ class BallBalanceEnv(PlatformEnv):
     | fidelity | None |
     | limits | True |
     | weights | {} |
+    | scales | {} |
+    | info | True |
     | action | tilt |
     | action_scale | 0.5 |
     | tilt | 0.5 |

@@ -10,7 +10,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector, not_negative, read_only
 from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
-from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
+from twin.envs.channels import Channel, rescaled
+from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
@@ -67,7 +68,7 @@ class BallBalance(Task):
         self.ball: Ball = ball
         self._moves_pose = settings.action != "velocities"
         super().__init__(platform, settings, engine, size)
-        self.actions = (self._action_channel(),)
+        self.actions = rescaled([self._action_channel()], settings.scales)
         self.observations = self._observation_channels()
         self._make_arrays()
         self._allocate()

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
+from twin.envs.channels import Channel, rescaled
 from twin.envs.motion_cueing.settings import MotionCueingSettings
-from twin.envs.task import Channel
 from twin.errors import InputError
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.motion_cueing.arrays import (
@@ -199,12 +199,21 @@ ACTIONS = {
 def action_channel(
     platform: Platform, scales: Scales, machine: Command, settings: MotionCueingSettings
 ) -> Channel:
-    """Return what the numbers of an action are."""
+    """Return the channel of an action.
+
+    Raises:
+        InputError: other scales for speeds of the actuators, which take all of their speed.
+    """
     if settings.action == "velocities":
         unit = f"{platform.coordinate_unit}/s"
-        return Channel("actuator velocity", platform.n_actuators, unit, scales.speed)
+        speed = Channel("actuator velocity", platform.n_actuators, unit, scales.speed)
+        if not np.allclose(rescaled([speed], settings.scales)[0].scale, speed.scale, rtol=1e-6):
+            raise InputError("scales", f"{speed.name} is the whole speed of the actuators")
+        return speed
     name, end = ACTIONS[settings.action]
-    return _on_axes(name, machine.free, machine.scale, end)
+    channel = rescaled([_on_axes(name, machine.free, machine.scale, end)], settings.scales)[0]
+    machine.scale[machine.free] = channel.scale
+    return channel
 
 
 def observation_channels(

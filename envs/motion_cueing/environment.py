@@ -107,6 +107,8 @@ class MotionCueingEnv(PlatformEnv):
     | fidelity | None |
     | limits | True |
     | weights | {} |
+    | scales | {} |
+    | info | True |
     | action | accelerations |
     | manoeuvre | drive |
     | intensity | 1.0 |

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.arrays import POSE_ACTIONS
 from twin.envs.motion_cueing.task import MotionCueing
-from twin.envs.task import channel_scales, channel_slices
 from twin.errors import InputError, brief
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion

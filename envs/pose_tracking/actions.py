@@ -12,8 +12,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop
 from twin.control.reference import Reference as SampledReference
+from twin.envs.channels import Channel, rescaled
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
-from twin.envs.task import Channel
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.increments import ActionLaw
@@ -48,15 +48,16 @@ class TrackingActions:
         self._radius = characteristic_length(platform.platform_joints)
         self.reach = float(scales.half.max()) * (1.0 if unit == "m" else self._radius)
         if settings.action == "velocities":
-            self.channel = Channel("actuator velocity", n, f"{unit}/s", share * scales.speed)
+            channel = Channel("actuator velocity", n, f"{unit}/s", share * scales.speed)
         elif settings.action == "forces":
             force = platform.force_unit
-            self.channel = Channel("actuator force", n, force, share * scales.effort)
+            channel = Channel("actuator force", n, force, share * scales.effort)
         else:
             way = share * float(scales.half.min()) * batch.period
             way *= 1.0 if unit == "m" else self._radius
             steps = np.array([way] * 3 + [way / self._radius] * 3)
-            self.channel = Channel("pose increment", 6, "m, rad", steps)
+            channel = Channel("pose increment", 6, "m, rad", steps)
+        self.channel = rescaled([channel], settings.scales)[0]
         self._increments = Increments(
             np.zeros((batch.size, 6)),
             np.zeros((batch.size, n)),

@@ -10,10 +10,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from twin.basics.arrays import as_instance
+from twin.envs.channels import width
 from twin.envs.environment import task_spaces
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.pose_tracking.task import PoseTracking
-from twin.envs.task import width
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.model.device import THREADS, CardModel, as_card_array, is_on_card
 from twin.platform import Platform

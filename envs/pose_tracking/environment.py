@@ -92,6 +92,8 @@ class PoseTrackingEnv(PlatformEnv):
     | fidelity | None |
     | limits | True |
     | weights | {} |
+    | scales | {} |
+    | info | True |
     | action | velocities |
     | residual | True |
     | action_scale | None |

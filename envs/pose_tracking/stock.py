@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.envs.channels import width
 from twin.envs.pose_tracking.task import PoseTracking
-from twin.envs.task import width
 from twin.kernels.cuda.periods import Period
 from twin.kernels.cuda.pose_tracking import Layout, States, Tables, Views, tracking_kernel
 from twin.kernels.cuda.rows import Rows

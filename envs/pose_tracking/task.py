@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference, sample_reference
+from twin.envs.channels import Channel
 from twin.envs.pose_tracking.actions import (
     TrackingActions,
     fill_reference,
@@ -17,7 +18,7 @@ from twin.envs.pose_tracking.actions import (
 )
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
-from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
+from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError, brief
 from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
 from twin.kernels.tasks.pose_tracking.task import evaluate

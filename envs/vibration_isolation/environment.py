@@ -96,6 +96,8 @@ class VibrationIsolationEnv(PlatformEnv):
     | fidelity | None |
     | limits | True |
     | weights | {} |
+    | scales | {} |
+    | info | True |
     | action | velocities |
     | action_scale | None |
     | centring | 1.0 |

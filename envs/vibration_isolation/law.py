@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, read_only
-from twin.envs.task import channel_scales, channel_slices
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.vibration_isolation.task import VibrationIsolation
 from twin.errors import InputError
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import LARGEST, SMALLEST, FloatArray, bounded
+from twin.envs.channels import Channel, rescaled
 from twin.envs.shaking import (
     Spectrum,
     leg_effect,
@@ -17,7 +18,7 @@ from twin.envs.shaking import (
     spectrum,
     usual_acceleration,
 )
-from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
+from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.envs.vibration_isolation.settings import VibrationIsolationSettings
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals
@@ -80,10 +81,10 @@ class VibrationIsolation(Task):
             platform, self.scales, *band
         )
         level = spectrum(self.acceleration, *band)
-        self.actions = (self._action_channel(level),)
+        self.actions = rescaled([self._action_channel(level)], settings.scales)
         self.observations = self._observation_channels(level)
         self._allocate()
-        self._make_arrays()
+        self._make_arrays(level)
 
     def _batch_options(self) -> dict[str, Any]:
         return {"mode": "force" if self.settings.action == "forces" else "velocity"}
@@ -118,7 +119,7 @@ class VibrationIsolation(Task):
             Channel("last action", n, "1", 1.0),
         )
 
-    def _make_arrays(self) -> None:
+    def _make_arrays(self, level: Spectrum) -> None:
         settings, batch, size = self.settings, self.batch, self.size
         n, scales = self.platform.n_actuators, self.scales
         periods = int(np.ceil(settings.duration / batch.period - 1e-9))
@@ -144,7 +145,8 @@ class VibrationIsolation(Task):
         else:
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
         given = (settings.accelerometer_noise, settings.gyroscope_noise)
-        usual = [QUIET * float(channel.scale) for channel in self.observations[:2]]
+        radius = characteristic_length(self.platform.platform_joints)
+        usual = (QUIET * level.acceleration, QUIET * level.velocity / radius)
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))

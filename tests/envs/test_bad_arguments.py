@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ import pytest
 
 from twin.envs import environment_ids
 from twin.envs.pose_tracking.environment import PoseTrackingEnv, PoseTrackingVectorEnv
-from twin.errors import InputError, TwinError
+from twin.errors import InputError, TwinError, UnknownOptionError
 
 pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("error::RuntimeWarning")]
 
@@ -38,6 +39,31 @@ def test_constructors(kind: Any, field: str, value: Any) -> None:
     with pytest.raises(InputError) as caught:
         kind(**{field: value})
     assert caught.value.field == field
+
+
+def test_unknown_arguments_are_errors_of_type() -> None:
+    """Libraries that try arguments, such as TorchRL, look for Python's own error and words."""
+    for make in (PoseTrackingEnv, PoseTrackingVectorEnv):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+            make(frameskip=4)  # type: ignore[operator]
+    with pytest.raises(UnknownOptionError) as caught:
+        gymnasium.make("twin/PoseTracking-v0", frameskip=4)
+    assert caught.value.field == "frameskip" and "overtravel" in caught.value.message
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scales", "word"),
+    [
+        ({"colour": 1.0}, "'colour' is no channel"),
+        ({"coordinate": [1.0, 2.0]}, "6 numbers, not 2"),
+        ({"coordinate": 0.0}, "greater than 0"),
+    ],
+)
+def test_scales(scales: Any, word: str) -> None:
+    with pytest.raises(InputError, match=word):
+        PoseTrackingEnv(scales=scales)
 
 
 def test_an_empty_machine_is_the_usual_one() -> None:

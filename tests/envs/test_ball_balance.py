@@ -13,7 +13,7 @@ import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
 from twin.envs.ball_balance.environment import BallBalanceEnv
-from twin.envs.task import channel_scales, channel_slices
+from twin.envs.channels import channel_scales, channel_slices
 from twin.errors import InputError
 from twin.model.ball.ball import Ball, ball_for
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from twin.envs import ENVIRONMENTS, environment_ids
+from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
-from twin.envs.task import Channel
 
 TABLES = ("Actions", "Observations", "Reward terms", "Ends", "Info", "Options")
 

@@ -12,9 +12,9 @@ import pytest
 
 import twin
 from twin.basics.arrays import FloatArray
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.environment import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
-from twin.envs.task import channel_scales, channel_slices
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
 import warnings
 from collections.abc import Callable
@@ -262,3 +263,64 @@ def test_wrong_options_are_named() -> None:
             warnings.simplefilter("ignore")
             twin.envs.pose_tracking.environment.PoseTrackingVectorEnv(**options)
         assert caught.value.field == field
+
+
+def test_rows_have_the_attributes_of_single_environments() -> None:
+    env = native("twin/PoseTracking-v0", render_mode="rgb_array")
+    single: Any = gym.make("twin/PoseTracking-v0", render_mode="rgb_array").unwrapped
+    env.reset(seed=[4, 5, 6])
+    single.reset(seed=5)
+    assert env.get_attr("platform") == (env.platform,) * ROWS
+    assert env.get_attr("np_random_seed") == (4, 5, 6)
+    assert env.call("action_space")[1] == single.action_space
+    np.testing.assert_array_equal(env.get_attr("scene")[1].pose, single.scene.pose)
+    np.testing.assert_array_equal(env.call("render")[1], single.render())
+    env.set_attr("difficulty", [1, 2, 3])
+    assert env.get_attr("difficulty") == (1, 2, 3)
+    env.set_attr("difficulty", 7)
+    assert env.envs[2].get_wrapper_attr("difficulty") == 7
+    with pytest.raises(AttributeError, match="colour"):
+        env.get_attr("colour")
+    for name, values in (("platform", 1), ("scene", 1), ("difficulty", [1, 2])):
+        with pytest.raises(InputError):
+            env.set_attr(name, values)
+    env.close()
+    single.close()
+
+
+def test_without_info_the_rest_is_the_same() -> None:
+    options: dict[str, Any] = {"max_episode_steps": LIMIT, "info": False}
+    mode = AutoresetMode.SAME_STEP
+    mine = native("twin/PoseTracking-v0", autoreset_mode=mode, **options)
+    its = singles("twin/PoseTracking-v0", "analytic", mode, **options)
+    assert sum(run_both(mine, its, mode)) >= 2 * ROWS
+    *_, infos = mine.step(mine.action_space.sample())
+    assert not set(infos) - {"final_obs", "_final_obs", "final_info", "_final_info"}
+    mine.close()
+    its.close()
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_scales_change_what_numbers_mean_and_nothing_else(name: str) -> None:
+    """Observations in other scales, and actions in half: twice the action does the same."""
+    usual = gym.make(name)
+    task: Any = usual.unwrapped.task  # type: ignore[attr-defined]
+    seen = {each.name: 2.0 * np.asarray(each.scale) for each in task.observations}
+    seen["last action"] = 1.0
+    moved = {each.name: 0.5 * np.asarray(each.scale) for each in task.actions}
+    other = gym.make(name, scales=json.loads(json.dumps(seen | moved, default=np.ndarray.tolist)))
+    usual.reset(seed=3)
+    other.reset(seed=3)
+    random = np.random.default_rng(1)
+    last = [channel.name for channel in task.observations].index("last action")
+    start = sum(channel.size for channel in task.observations[:last])
+    for _ in range(5):
+        action = random.uniform(-0.5, 0.5, usual.action_space.shape)
+        one, _, _, _, info = usual.step(action)
+        two, _, _, _, same = other.step(2.0 * action)
+        np.testing.assert_array_equal(info["pose"], same["pose"])
+        inside = np.abs(one[:start]) < 10.0
+        np.testing.assert_allclose(two[:start][inside], 0.5 * one[:start][inside], rtol=1e-6)
+        np.testing.assert_allclose(two[start:], 2.0 * one[start:], rtol=1e-6)
+    usual.close()
+    other.close()

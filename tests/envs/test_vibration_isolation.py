@@ -13,9 +13,10 @@ import twin
 import twin.envs
 from twin.analysis.frequency.linear.response import frequency_response
 from twin.control.linear.linearise import linearise
+from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
-from twin.envs.task import channel_slices, machine_scales
+from twin.envs.task import machine_scales
 from twin.envs.vibration_isolation.environment import (
     VibrationIsolationEnv,
     VibrationIsolationVectorEnv,

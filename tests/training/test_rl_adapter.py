@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
+from twin.training.environments import make_environments
 from twin.training.metrics import Metric
 from twin.training.vector_adapter import VectorAdapter
 
@@ -105,11 +106,27 @@ def test_other_modes_are_refused() -> None:
         VectorAdapter(Points(2, AutoresetMode.NEXT_STEP))
 
 
-def test_rows_have_nothing_of_their_own() -> None:
+def test_rows_that_cannot_be_reached() -> None:
     adapter: Any = VectorAdapter(Points(2))
     assert adapter.get_attr("wind") == [0.3, 0.3]
     assert adapter.env_is_wrapped(object) == [False, False]
-    with pytest.raises(InputError, match="attributes"):
+    with pytest.raises(InputError, match="one by one"):
         adapter.set_attr("wind", 1.0)
-    with pytest.raises(InputError, match="methods"):
+    with pytest.raises(InputError, match="one by one"):
         adapter.env_method("reset")
+
+
+def test_methods_and_attributes_of_native_rows() -> None:
+    env = make_environments("twin/PoseTracking-v0", 3, {"render_mode": "rgb_array"})
+    adapter = VectorAdapter(env)
+    adapter.reset()
+    pictures = env.render()
+    first, last = adapter.env_method("render", indices=[0, 2])
+    np.testing.assert_array_equal(first, pictures[0])
+    np.testing.assert_array_equal(last, pictures[2])
+    adapter.set_attr("difficulty", 4, indices=1)
+    assert adapter.get_attr("difficulty", indices=1) == [4]
+    assert adapter.get_attr("render_mode") == ["rgb_array"] * 3
+    with pytest.raises(AttributeError):
+        adapter.get_attr("difficulty", indices=0)
+    adapter.close()

@@ -58,11 +58,13 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
     least = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
     for part in _parts(columns, least, _console().width):
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        full = sum(max(least[k], len(columns[k].title)) + GAP for k in part)
         for k in part:
-            side: Any = "right" if columns[k].number else "left"
-            shown.add_column(
-                Text(columns[k].title), justify=side, min_width=least[k], overflow="fold"
-            )
+            number, title = columns[k].number, columns[k].title
+            # Where titles must wrap, rich takes room from all columns alike, also from numbers.
+            title = fill(title, least[k]) if number and full > _console().width else title
+            side: Any = "right" if number else "left"
+            shown.add_column(Text(title), justify=side, min_width=least[k], overflow="fold")
         for row in cells:
             shown.add_row(*(Text(row[k], style=COLORS.get(row[k], "")) for k in part))
         _console().print(shown)

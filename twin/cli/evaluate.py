@@ -11,7 +11,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app, command_line
-from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.console import Column, line, paragraph, progress_bar, table
 from twin.cli.values import check_files, environment_options, write
 
 Policy = Annotated[
@@ -47,12 +47,18 @@ def evaluate(
 ) -> None:
     """Run policies and baselines in the same episodes on several engines, with 95 % intervals.
 
-    Options of the environment are those that the first policy was trained with, where none are
-    given.
+    Options of the environment are those that the first policy was trained with; given ones take
+    their place, and the differences are printed.
     """
     from twin.training.evaluation.evaluation import count_parts
     from twin.training.evaluation.evaluation import evaluate as run
-    from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
+    from twin.training.evaluation.report import (
+        as_json,
+        as_markdown,
+        changes_from_training,
+        report_columns,
+        report_rows,
+    )
 
     check_files(json=(json, ".json"), markdown=(markdown, ".md"))
     own = environment_options(
@@ -67,10 +73,12 @@ def evaluate(
             engines=engines,
             episodes=episodes,
             seed=seed,
-            options=own or None,
+            options=own,
             jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
             show=show,
         )
+    for sentence in changes_from_training(found):
+        paragraph(sentence, bold=True)
     first, _, unit = found.titles[0].partition(" [")
     titles = [*report_columns(found)[:-1], f"difference [{unit}" if unit else "difference [1]"]
     columns = [Column(title, k > 1) for k, title in enumerate(titles)]

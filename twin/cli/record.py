@@ -38,8 +38,8 @@ def record(
 ) -> None:
     """Record episodes of an environment as a Minari dataset, in Minari's own folder.
 
-    Options of the environment are those that a trained policy was trained with, where none are
-    given.
+    Options of the environment are those that a trained policy was trained with; given ones take
+    their place.
     """
     from twin.datasets import record_dataset
 
@@ -56,7 +56,7 @@ def record(
         episodes=episodes,
         dataset=dataset,
         seed=seed,
-        options=own or None,
+        options=own,
         description=description,
     )
     rewards = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]

@@ -20,6 +20,7 @@ from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
 from twin.errors import InputError, TwinError, brief
 from twin.training.environments import channels, checked_environment
+from twin.training.options import merged_options
 
 if TYPE_CHECKING:
     import gymnasium
@@ -56,7 +57,7 @@ def record_dataset(
         episodes: their number.
         dataset: id of the dataset, such as "twin/tracking/random-v0".
         seed: of the whole recording.
-        options: of the environment; default: those a trained policy was trained with, else none.
+        options: of the environment, in place of those that a trained policy was trained with.
         description: of the dataset; default: one made from the arguments.
         progress: whether to show a progress bar; default: if it takes a while.
 
@@ -72,9 +73,7 @@ def record_dataset(
     _check_whole(episodes, "episodes", 1)
     _check_whole(seed, "seed", 0)
     saved = saved_policy(policy, environment)
-    if options is None:
-        options = {} if saved is None else saved.origin.options
-    env = _make(environment, dict(options))
+    env = _make(environment, merged_options(saved, options, str(policy)))
     try:
         actor: Any = make_actor(policy, env, saved)
         summary = {

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from twin.errors import InputError, brief
+from twin.training.options import difference_text, option_differences
 from twin.training.policy import Policy, PolicyChannel
 
 OWN = "twin/"
@@ -35,6 +36,8 @@ def checked_environment(environment: Any) -> Iterator[None]:
         raise InputError(
             "environment", f"cannot make {brief(environment)} ({error}); known: {known}"
         ) from None
+    except InputError:
+        raise
     except TypeError as error:
         field = "options" if environment.startswith(OWN) else "environment"
         raise InputError(field, f"{environment} does not take the options: {error}") from None
@@ -84,8 +87,13 @@ def check_fit(policy: Policy, env: Any) -> None:
         env: a single environment, or a vector of them.
 
     Raises:
-        InputError: other observations or actions, or other scales of them.
+        InputError: other observations or actions, or other scales of them; names the options that
+            differ from those of the training.
     """
+    differences = option_differences(policy, env.spec.kwargs) if env.spec else {}
+    advice = "make it with `policy.options`, the options of the training"
+    if differences:
+        advice = f"not as in the training: {difference_text(differences)}"
     prefix = "single_" if hasattr(env, "num_envs") else ""
     seen, moved = (getattr(env, f"{prefix}{kind}_space") for kind in ("observation", "action"))
     sizes = (seen.shape[0], moved.shape[0])
@@ -94,7 +102,7 @@ def check_fit(policy: Policy, env: Any) -> None:
         raise InputError(
             "policy",
             f"takes {own[0]} observations to {own[1]} actions, the environment has {sizes[0]} and "
-            f"{sizes[1]}; give the options that it was trained with",
+            f"{sizes[1]}; {advice}",
         )
     for kind, table in zip(("observations", "actions"), channels(env), strict=True):
         trained = getattr(policy.origin, kind)
@@ -106,8 +114,8 @@ def check_fit(policy: Policy, env: Any) -> None:
             if not alike or not np.allclose(*scales, rtol=SAME, atol=0.0):
                 raise InputError(
                     "policy",
-                    f"was trained with {kind} where {there.name} has another place or scale; give "
-                    "the options that it was trained with",
+                    f"was trained with {kind} where {there.name} has another place or scale; "
+                    f"{advice}",
                 )
 
 

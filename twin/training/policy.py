@@ -101,6 +101,17 @@ class Policy:
         self._check_channels("observations", self.mean.size)
         self._check_channels("actions", width)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of `gymnasium.make` as in the training, with the scales of its numbers.
+
+        In such an environment observations and actions mean what they meant in the training, also
+        where further options, such as a weaker shaking, would change their scales.
+        """
+        own, origin = dict(self.origin.options), self.origin
+        scales = {each.name: each.scale for each in (*origin.observations, *origin.actions)}
+        return own | {"scales": scales | own.get("scales", {})} if scales else own
+
     def __repr__(self) -> str:
         widths = [self.mean.size, *(bias.size for bias in self.biases)]
         return f"<Policy for {self.origin.environment}: {' - '.join(map(str, widths))}>"

@@ -113,30 +113,42 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return finished
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the environment once per row."""
-        return [getattr(self.env, attr_name)] * len(list(self._get_indices(indices)))
+        """Return an attribute of each row, or else that of the environment once per row."""
+        return [getattr(row, attr_name) for row in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refuse: rows of a native environment have no attributes of their own.
+        """Set an attribute of each row.
 
         Raises:
-            InputError: always.
+            InputError: rows that the environment does not show, or an attribute of its own.
         """
-        raise InputError(attr_name, "rows of a native vector environment have no attributes")
+        for row in self._own_rows(attr_name, indices):
+            setattr(row, attr_name, value)
 
     def env_method(
         self, method_name: str, *arguments: Any, indices: Any = None, **options: Any
     ) -> list[Any]:
-        """Refuse: rows of a native environment have no methods of their own.
+        """Return the results of a method of each row.
 
         Raises:
-            InputError: always.
+            InputError: rows that the environment does not show.
         """
-        raise InputError(method_name, "rows of a native vector environment have no methods")
+        rows = self._own_rows(method_name, indices)
+        return [getattr(row, method_name)(*arguments, **options) for row in rows]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return False once per row: rows are not wrapped."""
         return [False] * len(list(self._get_indices(indices)))
+
+    def _rows(self, indices: Any) -> list[Any]:
+        """Return the rows of some numbers; the environment in their place where it shows none."""
+        shown = getattr(self.env.unwrapped, "envs", (self.env,) * self.num_envs)
+        return [shown[index] for index in self._get_indices(indices)]
+
+    def _own_rows(self, name: str, indices: Any) -> list[Any]:
+        if not hasattr(self.env.unwrapped, "envs"):
+            raise InputError(name, "rows of this environment cannot be reached one by one")
+        return self._rows(indices)
 
     def _begin(self, metrics: tuple[Metric, ...]) -> None:
         self._sums = Accumulator(metrics, self.num_envs)

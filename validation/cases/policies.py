@@ -58,17 +58,14 @@ SHIPPED = {
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    from twin.training import load_policy
-
     shipped = SHIPPED[platform.name]
-    trained = load_policy(shipped.policy).origin.options
     found = evaluate(
         shipped.environment,
         (shipped.baseline, shipped.policy),
         engines=("mujoco",),
         episodes=shipped.episodes,
         seed=SEED,
-        options={**trained, **shipped.options},
+        options=shipped.options,
     )
     return CASE.result(platform, [_better(found, shipped)], (), (), (_full_table(shipped.policy),))
 

@@ -13,12 +13,18 @@ from stand_in import EPISODE, Points
 
 import twin.envs  # noqa: F401 (registers the environments)
 from twin.errors import InputError
-from twin.training import Policy, evaluate
+from twin.training import Policy, evaluate, load_policy
 from twin.training import metrics as table
-from twin.training.environments import channels, make_environments
+from twin.training.environments import channels, check_fit, make_environments
 from twin.training.evaluation.controllers import TRACKING, run_controller
 from twin.training.evaluation.evaluation import count_parts
-from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
+from twin.training.evaluation.report import (
+    as_json,
+    as_markdown,
+    changes_from_training,
+    report_columns,
+    report_rows,
+)
 from twin.training.evaluation.rollout import roll_out
 from twin.training.metrics import Accumulator, Metric, signal_values
 from twin.training.policy import PolicyNetwork, PolicyOrigin
@@ -225,8 +231,60 @@ def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
     origin = plain.origin.model_copy(update={"observations": observations, "actions": actions})
     path = replace(plain, origin=origin).save(tmp_path / "policy.npz")
     assert evaluate(TRACKING, [path], episodes=1).seeds
-    with pytest.raises(InputError, match="actuator velocity has another place or scale"):
-        evaluate(TRACKING, [path], options={**SHORT, "action_scale": 0.1}, episodes=1)
+    with pytest.raises(InputError, match=r"action_scale: is 0\.1, but null in the training"):
+        evaluate(TRACKING, [path], options={"action_scale": 0.1}, episodes=1)
+    wide = make_environments(TRACKING, 1, {**SHORT, "action_scale": 0.1})
+    with pytest.raises(InputError, match=r"another place or scale; .*action_scale 0.1 \(training"):
+        check_fit(replace(plain, origin=origin), wide)
+    wide.close()
+
+
+def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -> None:
+    """What is not given stays as in the training, and what differs is told."""
+    path = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
+    given = {"amplitude": 0.2, "duration": 0.4, "fidelity": None}
+    found = evaluate(TRACKING, [path], options=given, episodes=1)
+    assert found.options == {**SHORT, **given}
+    assert found.changes == {str(path): {"amplitude": ("0.2", "0.4")}}
+    (sentence,) = changes_from_training(found)
+    assert "amplitude 0.2 (training: 0.4)" in sentence
+    assert sentence in as_markdown(found)
+    plain = evaluate(TRACKING, [path], episodes=1)
+    assert plain.options == SHORT and not changes_from_training(plain)
+    ideal = evaluate(TRACKING, [path], options={"configuration": None}, episodes=1)
+    assert ideal.changes[str(path)] == {"configuration": ("null", "hardware")}
+
+
+def test_a_policy_sees_and_acts_in_the_scales_of_its_training() -> None:
+    """A base that shakes less would change both, and what the same policy then does."""
+    policy = load_policy("stewart_isolation")
+    own = {**policy.options, "acceleration": 0.2}
+    env = make_environments(policy.origin.environment, 1, own)
+    check_fit(policy, env)
+    env.close()
+    env = make_environments(policy.origin.environment, 1, {**own, "scales": {}})
+    with pytest.raises(InputError, match=r"acceleration 0.2 \(training: null\)"):
+        check_fit(policy, env)
+    env.close()
+    found = evaluate(
+        policy.origin.environment,
+        ["zero", "stewart_isolation"],
+        options={"acceleration": 0.2, "max_episode_steps": 300},
+        episodes=2,
+    )
+    passive, policies = (found.results[name, "analytic"] for name in found.policies)
+    assert (policies["transmissibility"] < 0.3 * passive["transmissibility"]).all()
+
+
+def test_what_does_not_fit_names_the_options(tmp_path: Path) -> None:
+    name = "stewart_tracking"
+    for options, words in (
+        ({"preview": 2}, "preview 2 .training: 3."),
+        ({"machine": "driving_simulator"}, "machine driving_simulator .training: stewart."),
+        ({"action": "forces"}, "action forces .training: velocities."),
+    ):
+        with pytest.raises(InputError, match=f"policy: {name} does not fit .*{words}"):
+            evaluate(TRACKING, [name], options=options, episodes=1)
 
 
 def test_isolation_law_beats_the_passive_machine() -> None:

@@ -16,10 +16,14 @@ from twin.training.evaluation.baselines import Entry, entry
 from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
 from twin.training.evaluation.rollout import Outcome
 from twin.training.metrics import METRICS
+from twin.training.options import difference_text, merged_options, option_differences
 
 RETURN, TERMINATED = "return", "terminated [%]"
 PART = 8
 """Largest number of episodes that one process runs side by side."""
+
+NOT_FOR_ALL = ("engine", "info", "scales")
+"""Options of a training that an evaluation sets by itself, for every engine and policy."""
 
 Show = Callable[[str], object]
 
@@ -36,6 +40,8 @@ class Evaluation:
     engines: tuple[str, ...]
     results: dict[tuple[str, str], dict[str, FloatArray]] = field(repr=False)
     """(policy, engine) -> title of a metric -> `(episodes,)`"""
+    changes: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    """policy -> option -> (value here, value in its training), where they differ"""
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -68,7 +74,20 @@ class _Part:
     def run(self) -> Outcome:
         options = {**self.options, "engine": self.engine}
         metrics = METRICS.get(self.environment, ())
-        return self.policy.run(self.environment, options, self.seeds, metrics)
+        trained = self.policy.policy
+        if trained is not None and "scales" in trained.options:
+            options["scales"] = trained.options["scales"]
+        try:
+            return self.policy.run(self.environment, options, self.seeds, metrics)
+        except InputError as error:
+            if trained is None or error.field != "scales":
+                raise
+            changed = difference_text(option_differences(trained, options))
+            raise InputError(
+                "policy",
+                f"{self.policy.name} does not fit ({error.message}); not as in its training: "
+                f"{changed}",
+            ) from None
 
 
 def evaluate(
@@ -91,7 +110,7 @@ def evaluate(
         engines: "analytic", "mujoco", "bullet".
         episodes: how many.
         seed: of the first episode; the others have the next numbers. Far from those of training.
-        options: of the environment; default: those that the first policy was trained with.
+        options: of the environment, in place of those that the first policy was trained with.
         jobs: processes.
         show: called with a short text after every part of the work.
 
@@ -122,7 +141,12 @@ def evaluate(
             show(f"{part.policy.name} on {part.engine}")
     titles = [metric.title for metric in METRICS.get(environment, ())]
     results = {key: _joined(parts, titles) for key, parts in outcomes.items()}
-    return Evaluation(environment, chosen, seeds, tuple(names), tuple(engines), results)
+    changes = {
+        each.name: option_differences(each.policy, chosen)
+        for each in entries
+        if each.policy is not None
+    }
+    return Evaluation(environment, chosen, seeds, tuple(names), tuple(engines), results, changes)
 
 
 def count_parts(policies: int, engines: int, episodes: int) -> int:
@@ -143,10 +167,11 @@ def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
 
 
 def _options(entries: Sequence[Entry], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the given options, or those that the first policy was trained with; no engine."""
-    trained = (each.policy.origin.options for each in entries if each.policy is not None)
-    options = next(trained, {}) if given is None else given
-    return {name: value for name, value in options.items() if name != "engine"}
+    """Return the options of the first policy's training with the given ones, for all entries."""
+    trained = (each for each in entries if each.policy is not None)
+    first = next(trained, Entry("zero"))
+    options = merged_options(first.policy, given, first.name)
+    return {name: value for name, value in options.items() if name not in NOT_FOR_ALL}
 
 
 def _joined(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.training.evaluation.confidence import Mean
 from twin.training.evaluation.evaluation import Evaluation
+from twin.training.options import difference_text
 
 NOTHING = "-"
 
@@ -34,6 +35,15 @@ def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     return rows
 
 
+def changes_from_training(evaluation: Evaluation) -> list[str]:
+    """Return a sentence for every policy whose training had other options."""
+    return [
+        f"{name} is not evaluated as it was trained: {difference_text(changed)}."
+        for name, changed in evaluation.changes.items()
+        if changed
+    ]
+
+
 def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     """Return a table in Markdown, with the command and the episodes below it."""
     columns = report_columns(evaluation)
@@ -46,7 +56,8 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
         f"seeds from {evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
         '(Student\'s t), "difference" is that of the '
         f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.policies[0]}, "
-        "episode by episode.\n"
+        + " ".join(["episode by episode.", *changes_from_training(evaluation)])
+        + "\n"
     )
 
 
@@ -56,6 +67,7 @@ def as_json(evaluation: Evaluation, command: str = "") -> str:
         "command": command,
         "environment": evaluation.environment,
         "options": evaluation.options,
+        "changes": evaluation.changes,
         "seeds": list(evaluation.seeds),
         "policies": list(evaluation.policies),
         "engines": list(evaluation.engines),

@@ -1,0 +1,74 @@
+"""Channels: what the numbers of actions and observations mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, read_only
+from twin.errors import InputError
+
+
+class Channel(NamedTuple):
+    """Some neighbouring numbers of an action or an observation."""
+
+    name: str
+    size: int
+    unit: str
+    scale: Any
+    """physical value that 1 in the space means, one number or `(size,)`"""
+
+
+def channel_scales(channels: Sequence[Channel]) -> FloatArray:
+    """Return the scales of all numbers of a space, in order, read-only."""
+    parts = [np.broadcast_to(np.asarray(c.scale, dtype=float), (c.size,)) for c in channels]
+    return read_only(np.concatenate(parts))
+
+
+def width(channels: Sequence[Channel]) -> int:
+    """Return the sum of the channels' sizes."""
+    return sum(channel.size for channel in channels)
+
+
+def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
+    """Return the slice of each channel in the space, by name."""
+    ends = np.cumsum([channel.size for channel in channels]).tolist()
+    return {
+        channel.name: slice(end - channel.size, end)
+        for channel, end in zip(channels, ends, strict=True)
+    }
+
+
+def rescaled(channels: Sequence[Channel], scales: Mapping[str, Any]) -> tuple[Channel, ...]:
+    """Return channels with the given scales in place of their own.
+
+    Args:
+        channels: of observations or of actions.
+        scales: name -> one number or `(size,)`; other names are passed over.
+
+    Raises:
+        InputError: another count of numbers than the channel has.
+    """
+    found = []
+    for channel in channels:
+        scale = np.asarray(scales.get(channel.name, channel.scale), dtype=float)
+        if scale.shape not in ((), (channel.size,)):
+            raise InputError(
+                "scales", f"{channel.name} has {channel.size} numbers, not {scale.size}"
+            )
+        found.append(channel._replace(scale=read_only(scale) if scale.ndim else float(scale)))
+    return tuple(found)
+
+
+def check_names(scales: Mapping[str, Any], channels: Sequence[Channel]) -> None:
+    """Check that scales are of channels that there are.
+
+    Raises:
+        InputError: an unknown name; lists the known ones.
+    """
+    names = [channel.name for channel in channels]
+    unknown = sorted(set(scales) - set(names))
+    if unknown:
+        raise InputError("scales", f"{unknown[0]!r} is no channel; there are {', '.join(names)}")

@@ -1,0 +1,85 @@
+"""Options of environments for a policy: those of its training, given ones, their differences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from twin.errors import InputError
+from twin.training.policy import Policy
+
+PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
+"""Options that change nothing of the task, or that a policy brings along."""
+
+MEANING = "action_scale"
+"""Option that says what an action means; a policy cannot take another."""
+
+UNKNOWN = "its default"
+
+
+def merged_options(
+    policy: Policy | None, given: Mapping[str, Any] | None, name: str = "the policy"
+) -> dict[str, Any]:
+    """Return the options of a policy's training with the given ones, which win.
+
+    Args:
+        policy: trained; None for a baseline, which has none.
+        given: options; None for none.
+        name: of the policy, for the message.
+
+    Raises:
+        InputError: another scale of actions than in the training.
+    """
+    if policy is None:
+        return dict(given or {})
+    merged = {**policy.options, **(given or {})}
+    changed = option_differences(policy, merged)
+    if MEANING in changed:
+        here, there = changed[MEANING]
+        raise InputError(
+            MEANING,
+            f"is {here}, but {there} in the training of {name}, whose actions it would change",
+        )
+    return merged
+
+
+def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return name -> (value here, value in the training) of the options that differ."""
+    usual = _usual_options(policy.origin.environment)
+    trained, found = policy.origin.options, {}
+    for name in sorted(({*trained, *options}) - set(PASSED_OVER)):
+        here, there = (_text({**usual, **each}.get(name, UNKNOWN)) for each in (options, trained))
+        if here != there:
+            found[name] = here, there
+    return found
+
+
+def difference_text(differences: Mapping[str, tuple[str, str]]) -> str:
+    """Return differences as a text: "acceleration 0.2 (training: null)"."""
+    return ", ".join(
+        f"{name} {here} (training: {there})" for name, (here, there) in differences.items()
+    )
+
+
+def _usual_options(environment: str) -> dict[str, Any]:
+    """Return the defaults of the package's own environments, nothing for others."""
+    from twin.envs import ENVIRONMENTS
+
+    if environment not in ENVIRONMENTS:
+        return {}
+    module, name, steps = ENVIRONMENTS[environment]
+    task = getattr(import_module(module), f"{name}Env").task_type
+    fields = task.settings_type.model_fields.items()
+    return {
+        "machine": task.usual_machine,
+        "configuration": None,
+        "randomisation": None,
+        "max_episode_steps": steps,
+        **{field: about.get_default(call_default_factory=True) for field, about in fields},
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
