@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
-
-from gymnasium.vector import VectorEnv
 
 from twin.errors import InputError, brief
 
@@ -18,7 +17,7 @@ class Row:
     _env: Any
     _index: int
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], index: int) -> None:
+    def __init__(self, env: RowAccess, index: int) -> None:
         """Take the environment and the number of the machine in it."""
         self.__dict__.update(_env=env, _index=index)
 
@@ -85,7 +84,46 @@ class Row:
 SHARED = ("platform", "task", "spec", "metadata", "render_mode", "max_episode_steps")
 
 
-def as_values(values: Any, size: int) -> list[Any]:
+class RowAccess:
+    """Access to attributes and methods of rows as in Gymnasium's `SyncVectorEnv`."""
+
+    num_envs: int
+
+    @cached_property
+    def envs(self) -> tuple[Row, ...]:
+        """Rows with the attributes of single environments."""
+        return tuple(Row(self, index) for index in range(self.num_envs))
+
+    def call(self, name: str, *arguments: Any, **options: Any) -> tuple[Any, ...]:
+        """Return the results of a row's method, or its attribute, for all rows.
+
+        Args:
+            name: such as "render" or "platform".
+            arguments: of the method.
+            options: of the method.
+        """
+        found = [getattr(row, name) for row in self.envs]
+        return tuple(each(*arguments, **options) if callable(each) else each for each in found)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of all rows."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Keep an attribute of the caller's own in all rows.
+
+        Args:
+            name: of none that the environment has.
+            values: one, or a list or tuple with one per row.
+
+        Raises:
+            InputError: an attribute of the environment, or another count of values.
+        """
+        for row, value in zip(self.envs, _as_values(values, len(self.envs)), strict=True):
+            setattr(row, name, value)
+
+
+def _as_values(values: Any, size: int) -> list[Any]:
     """Return a list or tuple of one value per row, or one value as often.
 
     Raises:

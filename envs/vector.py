@@ -21,7 +21,7 @@ from twin.envs.environment import (
     task_spaces,
 )
 from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
-from twin.envs.rows import Row, as_values
+from twin.envs.rows import RowAccess
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.platform import Platform
@@ -29,14 +29,13 @@ from twin.platform import Platform
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
-class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
+class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
     """A task on many machines; with the same seeds bit-equal to single environments.
 
     Attributes:
         task: actions, observations and what they mean in physical units.
         platform: the machine as its parameters describe it.
         max_episode_steps: control periods after which an episode is truncated; None for never.
-        envs: rows with the attributes of single environments.
     """
 
     task_type: ClassVar[type[Task]]
@@ -100,7 +99,6 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._started = np.zeros(num_envs, dtype=bool)
         self._everywhere = np.ones(num_envs, dtype=bool)
         self._frames: Frames | None = None
-        self.envs = tuple(Row(self, index) for index in range(num_envs))
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -197,34 +195,6 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         if self._frames is None:
             self._frames = Frames(self.task, self.render_mode)
         return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
-
-    def call(self, name: str, *arguments: Any, **options: Any) -> tuple[Any, ...]:
-        """Return the results of a row's method, or its attribute, for all rows.
-
-        Args:
-            name: such as "render" or "platform".
-            arguments: of the method.
-            options: of the method.
-        """
-        found = [getattr(row, name) for row in self.envs]
-        return tuple(each(*arguments, **options) if callable(each) else each for each in found)
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of all rows."""
-        return self.call(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Keep an attribute of the caller's own in all rows.
-
-        Args:
-            name: of none that the environment has.
-            values: one, or a list or tuple with one per row.
-
-        Raises:
-            InputError: an attribute of the environment, or another count of values.
-        """
-        for row, value in zip(self.envs, as_values(values, self.num_envs), strict=True):
-            setattr(row, name, value)
 
     def close_extras(self, **_: Any) -> None:
         """Free engines and pictures; what was refused by the constructor has none."""

@@ -66,9 +66,9 @@ class UnknownOptionError(InputError, TypeError):
     """An environment does not take a keyword argument; a TypeError, as functions raise it."""
 
     def __init__(self, field: str, message: str = "") -> None:
-        # `gymnasium.make` raises a TypeError again with its whole text alone.
+        # `gymnasium.make` raises a TypeError again, with its whole text and an addition alone.
         text = f"{field}: {message}" if message else field
-        name, _, rest = text.partition(": ")
+        name, _, rest = text.partition(" was raised from the environment")[0].partition(": ")
         super().__init__(name, rest)
 
 

@@ -237,7 +237,7 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
         ({"seed": -1}, "seed", "whole number from 0"),
         ({"dataset": "random"}, "dataset", "must look like namespace/name-v0"),
         ({"dataset": "../random-v0"}, "dataset", "must look like"),
-        ({"options": {"speed": 3}}, "speed", "no option of this environment"),
+        ({"options": {"speed": 3}}, "speed", "unexpected keyword argument"),
         (
             {"options": {"machine": twin.load("stewart")}},
             "options",

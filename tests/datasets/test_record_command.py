@@ -34,7 +34,7 @@ def test_record(datasets: Path) -> None:
     [
         ("--dataset plain", "dataset: must look like"),
         ("--dataset test/a-v0 --policy pid", "policy: no policy called 'pid'"),
-        ("--dataset test/a-v0 --option speed=3", "no option"),
+        ("--dataset test/a-v0 --option speed=3", "unexpected keyword"),
         ("--dataset test/a-v0 --randomisation wear", "randomisation: unknown randomisation"),
         ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),
     ],
