@@ -10,8 +10,9 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
+from twin.cli.quantities import quantity_option
 
-FormatName = Literal["mjcf", "urdf"]
+FormatName = Literal["mjcf", "urdf", "fmu"]
 
 
 @app.command("list")
@@ -71,13 +72,35 @@ def export(
     ],
     form: Annotated[
         FormatName,
-        typer.Option("--format", help="mjcf: robot.xml and scene.xml; urdf: robot.urdf."),
+        typer.Option(
+            "--format",
+            help="mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
+            "FMI, NAME.fmu.",
+        ),
     ] = "mjcf",
     configuration: options.Configuration = None,
+    fmi: Annotated[
+        int | None, typer.Option(metavar="2|3", help="Version of FMI; default: 3.")
+    ] = None,
+    timestep: Annotated[
+        float | None,
+        quantity_option(
+            "Longest integration step of a unit in s; default: 1 ms, less with stiff springs.",
+            "timestep",
+            "s",
+        ),
+    ] = None,
 ) -> None:
-    """Write a machine's engine models; replaces files of the same names, nothing else."""
+    """Write a machine for other programs; replaces files of the same names, nothing else.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     from twin.engines.export import export as write_model
     from twin.platform import load
 
-    for path in write_model(load(machine, configuration), form, out):
-        line(f"wrote {path}")
+    given = {"fmi": fmi, "timestep": timestep}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for path in write_model(load(machine, configuration), form, out, **chosen):
+        line(f"wrote {path} ({path.stat().st_size / 1e3:.0f} kB)")

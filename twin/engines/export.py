@@ -1,4 +1,4 @@
-"""Models of a machine as files: MJCF (robot and scene) or URDF, generated from its parameters."""
+"""Models of a machine as files, generated from its parameters: MJCF, URDF or a unit of FMI."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.basics.files import new_folder, write_text
+from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -17,11 +18,15 @@ FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("scene.xml", "twin.engines.mjcf.scene", "scene_xml"),
     ),
     "urdf": (("robot.urdf", "twin.engines.urdf.robot", "robot_urdf"),),
+    "fmu": (),
 }
-"""Format -> its files, each with the module and the function that writes it."""
+"""Format -> its text files, each with the module and the function that writes it.
+
+A unit of FMI is no text; `write_unit` writes it.
+"""
 
 
-def export(platform: MachineModel, form: str, folder: str | Path) -> list[Path]:
+def export(platform: MachineModel, form: str, folder: str | Path, **options: Any) -> list[Path]:
     """Write the model files of one format; returns their paths.
 
     The folder is made if need be. Files of these names are replaced, each at once; nothing else
@@ -29,14 +34,22 @@ def export(platform: MachineModel, form: str, folder: str | Path) -> list[Path]:
 
     Args:
         platform: the machine.
-        form: "mjcf" (robot.xml, scene.xml) or "urdf" (robot.urdf).
+        form: "mjcf" (robot.xml, scene.xml), "urdf" (robot.urdf) or "fmu" (NAME.fmu).
         folder: where the files go.
+        options: of a unit, see `twin.engines.fmu.unit.write_unit`; the others have none.
 
     Raises:
-        InputError: unknown format, or a folder that cannot be made or written to.
+        InputError: unknown format or option, or a folder that cannot be made or written to; others
+            see `write_unit`.
     """
     one_of(form, "format", FORMATS)
     as_model(platform)
+    if form == "fmu":
+        from twin.engines.fmu.unit import write_unit
+
+        return [write_unit(platform, folder, **options)]
+    if options:
+        raise InputError(", ".join(options), "only for units of FMI, the format fmu")
     texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
     with new_folder(folder, "folder") as target:
         return [write_text(target / name, text) for name, text in texts.items()]

@@ -1,0 +1,117 @@
+"""Units of machines, driven through fmpy by the names of their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+from fmpy.fmi2 import FMU2Slave
+from fmpy.fmi3 import FMU3Slave
+from numpy.typing import NDArray
+
+from twin.engines.fmu.unit import write_unit
+from twin.engines.fmu.variables import CENTER, INERTIA, POSE, TWIST, WRENCH, legs
+from twin.platform import Platform
+
+
+class UnitFile:
+    """An exported unit, unpacked once for many instances."""
+
+    def __init__(self, platform: Platform, folder: Path, fmi: int = 3, **options: Any) -> None:
+        self.platform, self.fmi = platform, fmi
+        self.file = write_unit(platform, folder, fmi, **options)
+        self.folder = Path(fmpy.extract(str(self.file), str(folder / "unpacked")))
+        self.described = fmpy.read_model_description(str(self.folder))
+        self.references = {v.name: int(v.valueReference) for v in self.described.modelVariables}
+        self.starts = {
+            v.name: float(v.start) for v in self.described.modelVariables if v.start is not None
+        }
+        outputs = [v.name for v in self.described.modelVariables if v.causality == "output"]
+        self.outputs = outputs
+        springs = [name for name in outputs if name.startswith("deflection")]
+        self.state = [*POSE, *TWIST, *springs]
+        self.forces = legs("forces", platform.n_actuators)
+
+    @property
+    def library(self) -> Path:
+        """The shared library."""
+        (found,) = self.folder.glob("binaries/*/*.so")
+        return found
+
+
+MADE: dict[tuple[str, int], UnitFile] = {}
+"""Units of this process; each takes a second."""
+
+
+def unit_of(platform: Platform, folder: Path, fmi: int = 3) -> UnitFile:
+    """Return the unit of a machine, made once."""
+    key = (platform.name, fmi)
+    if key not in MADE:
+        MADE[key] = UnitFile(platform, folder / f"{platform.name}{fmi}", fmi)
+    return MADE[key]
+
+
+class UnitRun:
+    """One instance of a unit; `messages` holds what it logs."""
+
+    def __init__(self, unit: UnitFile, **start: Any) -> None:
+        self.unit, self.messages = unit, list[str]()
+        kind = FMU3Slave if unit.fmi == 3 else FMU2Slave
+        self.fmu = kind(
+            guid=unit.described.guid,
+            unzipDirectory=str(unit.folder),
+            modelIdentifier=unit.described.coSimulation.modelIdentifier,
+            instanceName="one",
+        )
+        if unit.fmi == 3:
+            self.fmu.instantiate(logMessage=lambda *words: self.messages.append(words[3].decode()))
+        else:
+            self.fmu.instantiate()
+        self.time = 0.0
+        if start:
+            self.begin(**start)
+
+    def begin(self, time: float = 0.0, **values: Any) -> None:
+        """Set values, by their names or groups of names, and initialise."""
+        self.time = time
+        self.set(**values)
+        if self.unit.fmi == 3:
+            self.fmu.enterInitializationMode(startTime=time)
+        else:
+            self.fmu.setupExperiment(startTime=time)
+            self.fmu.enterInitializationMode()
+        self.fmu.exitInitializationMode()
+
+    def set(self, values: Mapping[str, float] | None = None, **groups: Any) -> None:
+        """Set values by names, or all of a group: state, forces, wrench, payload."""
+        named = {
+            "state": [f"start.{name}" for name in self.unit.state],
+            "forces": self.unit.forces,
+            "wrench": WRENCH,
+            "payload": ["payload.mass", *CENTER, *INERTIA],
+        }
+        given = dict(values or {})
+        for name, numbers in groups.items():
+            given |= dict(zip(named[name], map(float, numbers), strict=True))
+        setter = self.fmu.setFloat64 if self.unit.fmi == 3 else self.fmu.setReal
+        if given:
+            setter([self.unit.references[name] for name in given], list(given.values()))
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return the values of variables."""
+        getter = self.fmu.getFloat64 if self.unit.fmi == 3 else self.fmu.getReal
+        return np.array(getter([self.unit.references[name] for name in names]))
+
+    @property
+    def state(self) -> NDArray[np.float64]:
+        """State, coordinates and rates of the actuators."""
+        n = self.unit.platform.n_actuators
+        return self.get([*self.unit.state, *legs("coordinates", n), *legs("rates", n)])
+
+    def step(self, span: float) -> None:
+        """Advance by one communication step [s]."""
+        self.fmu.doStep(self.time, span)
+        self.time += span

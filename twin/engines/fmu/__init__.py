@@ -1,0 +1,1 @@
+"""Co-simulation units of the Functional Mock-up Interface (FMI) from a machine's kernels."""

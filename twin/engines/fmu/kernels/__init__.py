@@ -1,0 +1,1 @@
+"""Kernels of a unit, called from C."""
