@@ -71,6 +71,7 @@ HEAVY = (
     "pyarrow",
     "mcap",
     "rosbags",
+    "asyncua",
     "ray",
     "stable_baselines3",
     "torch",

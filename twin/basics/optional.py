@@ -27,6 +27,7 @@ LIBRARIES = {
     "pyarrow": ("A sweep", EXTRA.format("sweep")),
     "pandas": ("A data frame", EXTRA.format("tables")),
     "mcap": ("MCAP files", EXTRA.format("logs")),
+    "asyncua": ("OPC UA", EXTRA.format("link")),
     "rosbags": ("Bags of ROS", EXTRA.format("logs")),
     "ray": ("A sweep on a cluster", EXTRA.format("cluster")),
     "minari": ("Recording datasets", EXTRA.format("datasets")),

@@ -1,0 +1,158 @@
+"""UDP: samples as datagrams to and from other programs, by default of this computer alone."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from twin.errors import InputError
+from twin.link.protocol import Encoder, Kind, Sample, decode
+from twin.link.protocol.datagram import LARGEST_SIZE
+from twin.link.transport.address import Address, check_allowed, resolved_host
+from twin.link.transport.arrivals import Arrivals, Counts
+
+BUFFER = 1 << 20
+"""Bytes that wait in the system: some seconds of datagrams."""
+
+AT_ONCE = 64
+"""Datagrams without a sample that are left out in one call, however short its time is."""
+
+SILENCE = 1.0
+"""[s] Adopted: after which another sender may take the place of one that is not heard."""
+
+
+class UdpLink:
+    """A socket that receives samples of one kind from one sender, and sends samples.
+
+    Datagrams that are malformed, doubled, reordered or from elsewhere are counted and left out.
+
+    Attributes:
+        address: that it listens on, with the port that the system chose for port 0.
+        counts: of all that arrived.
+        peer: sender of the last sample; None before.
+        ended: always False; datagrams may come at any time.
+    """
+
+    ended = False
+
+    def __init__(
+        self, address: Address, legs: int, kind: Kind, *, allowed: Iterable[str] = ()
+    ) -> None:
+        """Listen.
+
+        Args:
+            address: to listen on; port 0 for any that is free.
+            legs: of the machine.
+            kind: of the samples to receive.
+            allowed: other hosts whose datagrams are taken.
+
+        Raises:
+            InputError: an address that is not local without allowed hosts, or that is in use.
+        """
+        hosts = tuple(resolved_host(host, "allow_remote") for host in allowed)
+        check_allowed(address, hosts, "address")
+        self._allowed, self._legs, self._kind = frozenset(hosts), legs, kind
+        self._encoder = Encoder(legs)
+        self._socket = _socket_for(address)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+            self._socket.bind(tuple(address))
+        except OSError as error:
+            self._socket.close()
+            raise InputError("address", f"cannot listen on {address}: {error.strerror}") from None
+        self.address = Address(*self._socket.getsockname()[:2])
+        self.counts = Counts()
+        self.peer: Address | None = None
+        self._arrivals, self._heard = Arrivals(self.counts), 0.0
+
+    def receive(self, timeout: float) -> Sample | None:
+        """Return the next sample; None where none comes within `timeout` [s]."""
+        deadline, refused = time.monotonic() + timeout, 0
+        while refused < AT_ONCE or time.monotonic() < deadline:
+            self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
+            try:
+                data, sender = self._socket.recvfrom(LARGEST_SIZE + 1)
+            except (TimeoutError, BlockingIOError):
+                return None
+            except ConnectionError:  # what was sent before found nobody
+                data, sender = b"", None
+            sample = None if sender is None else self._taken(data, Address(*sender[:2]))
+            if sample is not None:
+                return sample
+            refused += 1
+        return None
+
+    def send(self, sample: Sample, to: Address) -> None:
+        """Send a sample; one that the system cannot send now is lost, as on the way.
+
+        Raises:
+            InputError: no datagram can hold it.
+        """
+        self.send_bytes(self._encoder.encode(sample), to)
+
+    def send_bytes(self, data: bytes | memoryview, to: Address) -> None:
+        """Send an encoded sample."""
+        with suppress(OSError):
+            self._socket.sendto(data, tuple(to))
+
+    def close(self) -> None:
+        """Close the socket; calling it twice is allowed."""
+        self._socket.close()
+
+    def _taken(self, data: bytes, sender: Address) -> Sample | None:
+        """Return the sample of a datagram, None where it is left out."""
+        now = time.monotonic()
+        if not (sender.is_local or sender.host in self._allowed):
+            self.counts.foreign += 1
+            return None
+        try:
+            sample = decode(data)
+        except InputError:
+            self.counts.malformed += 1
+            return None
+        if sample.kind != self._kind or data[10] != self._legs:
+            self.counts.malformed += 1
+            return None
+        if sender != self.peer:
+            if self.peer is not None and now - self._heard < SILENCE:
+                self.counts.foreign += 1
+                return None
+            self.counts.restarted += self.peer is not None
+            self._arrivals.restart()
+            self.peer = sender
+        self._heard = now
+        return sample if self._arrivals.accept(sample, now) else None
+
+
+class UdpTelemetry:
+    """Samples as datagrams to one address."""
+
+    def __init__(self, to: Address, legs: int, *, allowed: Iterable[str] = ()) -> None:
+        """Prepare for samples of a machine with so many legs.
+
+        Raises:
+            InputError: an address of another computer that is not allowed.
+        """
+        check_allowed(to, (host for host in allowed if resolved_host(host, "to") == to.host), "to")
+        self._to, self._encoder = to, Encoder(legs)
+        self._socket = _socket_for(to)
+
+    def send(self, sample: Sample) -> None:
+        """Send a sample; one that the system cannot send now is lost, as on the way.
+
+        Raises:
+            InputError: no datagram can hold it.
+        """
+        with suppress(OSError):
+            self._socket.sendto(self._encoder.encode(sample), tuple(self._to))
+
+    def close(self) -> None:
+        """Close the socket; calling it twice is allowed."""
+        self._socket.close()
+
+
+def _socket_for(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    return socket.socket(family, socket.SOCK_DGRAM)
