@@ -1,0 +1,108 @@
+"""What a motion shows of parameters: against columns that are made to be alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import twin
+from twin.errors import InputError
+from twin.identification.parameters import Parameter, select
+from twin.identification.visibility import visibility
+
+pytestmark = pytest.mark.quick
+
+
+def parameter(name: str, spread: float = 1.0, unit: str = "kg") -> Parameter:
+    return Parameter(name, f"the {name}", unit, 10.0, spread, 0.0, 100.0)
+
+
+A, B, C = parameter("mass"), parameter("load", 2.0), parameter("shift", 0.1, "m")
+COLUMNS = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 1.0, 30.0]
+
+
+def test_expected_errors_are_those_of_bayesian_regression() -> None:
+    found = visibility(COLUMNS, (A, B, C), 0.3)
+    precision = COLUMNS.T @ COLUMNS / 0.3**2 + np.diag([1.0, 1.0 / 4.0, 100.0])
+    expected = np.sqrt(np.diag(np.linalg.inv(precision)))
+    assert_allclose(found.expected_errors, expected, rtol=1e-10)
+    assert found.sentences == () == found.invisible
+    assert found.decide("refuse").free == (A, B, C)
+
+
+@pytest.mark.parametrize(("sign", "word"), [(1.0, "sum"), (-1.0, "difference")])
+def test_a_sum_and_a_difference_are_named(sign: float, word: str) -> None:
+    columns = COLUMNS.copy()
+    columns[:, 1] = sign * columns[:, 0]
+    found = visibility(columns, (A, B, C), 1e-3)
+    assert set(found.sentences) == {f"only the {word} of the mass and the load is visible"}
+    # The two share what is known of one of them: the wider prior stays with more.
+    left = 1.0 / np.sqrt(1.0 + 1.0 / 4.0)
+    assert_allclose(found.expected_errors[:2], left, rtol=1e-5)
+    decision = found.decide("hold")
+    assert C in decision.free
+    assert len(decision.held) == 1
+    with pytest.raises(InputError, match=f"only the {word} of the mass and the load"):
+        found.decide("refuse")
+    assert found.decide("prior").free == (A, B, C)
+
+
+def test_a_column_of_zeros_does_not_show() -> None:
+    columns = COLUMNS * [0.0, 1.0, 1.0]
+    found = visibility(columns, (A, B, C), 1e-3)
+    assert found.sentences == ("the mass does not show",)
+    assert found.decide("hold").held == (A,)
+    assert_allclose(found.shares[0], 1.0, rtol=1e-12)
+
+
+def test_columns_of_other_units_are_compared_in_theirs() -> None:
+    columns = COLUMNS.copy()
+    columns[:, 2] = 25.0 * columns[:, 0]
+    [sentence] = visibility(columns, (A, B, C), 1e-3).sentences
+    texts = (
+        "the mass shows only together with others: +1 kg of it looks like +0.04 m of the shift",
+        "the shift shows only together with others: +1 m of it looks like +25 kg of the mass",
+    )
+    assert sentence in texts
+
+
+def test_directions_are_given_in_few_parameters() -> None:
+    # Two pairs of equal columns: every turn of their null space mixes the pairs.
+    names = tuple(parameter(name) for name in "abcd")
+    columns = COLUMNS[:, [0, 1, 0, 1]]
+    found = visibility(columns, names, 1e-3)
+    said = {frozenset(each.path for each in direction.parameters) for direction in found.hidden}
+    assert said == {frozenset("ac"), frozenset("bd")}
+    for direction in found.hidden:
+        changes = dict(
+            zip([each.path for each in direction.parameters], direction.changes, strict=True)
+        )
+        change = columns @ [changes.get(name, 0.0) for name in "abcd"]
+        assert np.abs(change).max() < 1e-12
+
+
+def test_the_mass_of_the_legs_hides_behind_that_of_the_platform_at_rest() -> None:
+    machine = twin.load("stewart")
+    chosen = select(machine, "platform.body.mass, leg.rod.mass")
+    still = machine.inverse_dynamics_derivatives(
+        machine.home, np.zeros(6), np.zeros(6), parameters=[each.path for each in chosen]
+    )
+    found = visibility(still.parameters, chosen, 1.0)
+    assert len(found.hidden) == 1
+    assert {each.path for each in found.hidden[0].parameters} == {each.path for each in chosen}
+
+
+@pytest.mark.parametrize(
+    ("jacobian", "noise", "field"),
+    [
+        (COLUMNS[:, :2], 1.0, "jacobian"),
+        (COLUMNS[0], 1.0, "jacobian"),
+        (COLUMNS, 0.0, "noise"),
+        (COLUMNS, [1.0, 2.0], "noise"),
+        (COLUMNS * np.nan, 1.0, "jacobian"),
+    ],
+)
+def test_wrong_input_is_refused(jacobian: object, noise: object, field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        visibility(jacobian, (A, B, C), noise)

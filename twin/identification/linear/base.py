@@ -1,0 +1,73 @@
+"""Base parameters: the combinations of coordinates that forces depend on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from twin.basics.arrays import FloatArray
+from twin.identification.linear.model import LinearModel
+
+RANK = 1e-8
+"""Of the largest diagonal entry: smaller ones are rounding."""
+
+SMALLEST = 1e-6
+"""Coefficient that counts as none."""
+
+
+class BaseParameters(NamedTuple):
+    """Combinations of the unknowns on which forces depend, as many as the rank."""
+
+    words: tuple[str, ...]
+    """each combination, such as "mass of the rod of all legs + 0.17 mass of the platform body" """
+    combinations: FloatArray
+    """`(r, q)` the coefficients of the unknowns"""
+    values: FloatArray
+    """`(r,)` by least squares, without any prior"""
+    standard_errors: FloatArray
+    """`(r,)`"""
+    unseen: tuple[str, ...]
+    """unknowns that forces do not depend on at all"""
+
+
+def base_parameters(model: LinearModel) -> BaseParameters:
+    """Return the base parameters of forces by pivoted QR, with their least-squares values.
+
+    Tilts, scales and biases stay at their nominal values.
+
+    Reference:
+        M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
+        Systems 8 (1991), section 4.
+    """
+    q = len(model.words)
+    nominal = [parameter.nominal for parameter in model.parameters]
+    features = model.features(nominal)
+    features[:q] = 0.0
+    columns, forces = model.matrix[:, :q], model.measured - model.matrix @ features
+    norms = np.linalg.norm(columns, axis=0)
+    seen = np.flatnonzero(norms > RANK * norms.max(initial=0.0))
+    q_factor, triangle, order = qr(columns[:, seen] / norms[seen], mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    head, first = triangle[:rank, :rank], seen[order[:rank]]
+    rest = solve_triangular(head, triangle[:rank, rank:])
+    combinations = np.zeros((rank, q))
+    combinations[np.arange(rank), first] = 1.0
+    combinations[:, seen[order[rank:]]] = rest * norms[seen[order[rank:]]] / norms[first][:, None]
+    combinations[np.abs(combinations) < SMALLEST] = 0.0
+    values = solve_triangular(head, q_factor[:, :rank].T @ forces) / norms[first]
+    left = forces - columns[:, first] @ values
+    noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
+    errors = noise * np.linalg.norm(np.linalg.inv(head), axis=1) / norms[first]
+    words = tuple(
+        _words(row, model.words, int(own)) for row, own in zip(combinations, first, strict=True)
+    )
+    unseen = tuple(model.words[k] for k in range(q) if k not in seen)
+    return BaseParameters(words, combinations, values, errors, unseen)
+
+
+def _words(row: FloatArray, words: tuple[str, ...], own: int) -> str:
+    others = [k for k in np.argsort(-np.abs(row)) if row[k] and k != own]
+    return " ".join([words[own], *(f"{row[k]:+.3g} {words[k]}" for k in others)])

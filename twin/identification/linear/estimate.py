@@ -1,0 +1,253 @@
+"""Estimate of the linear stage: weighted least squares with priors, of bodies that can exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from twin.basics.arrays import FloatArray, one_or_each
+from twin.identification.linear.model import LinearModel, linear_model
+from twin.identification.linear.samples import ForceSamples
+from twin.identification.linear.unknowns import Body, linear_part, pseudo_inertia
+from twin.identification.parameters.parameter import Parameter
+from twin.identification.parameters.values import values_by_path
+from twin.identification.visibility import Choice, Decision, Visibility, visibility
+from twin.model.machine_model import MachineModel
+
+LEAST_NOISE = 1e-9
+"""Of the forces: exact ones leave the rounding of derivatives."""
+
+LEAST_MOMENT = 1e-4
+"""Of the sum of its second moments, that a body has at least along each axis if a fit leaves them
+at or below zero; half the nominal one where that is less."""
+
+STIFFNESS = 1e6
+"""Of the border of what bodies can be: noise per second moment."""
+
+MOST_STEPS = 40
+"""Of a search: a few suffice, but those along the border of what bodies can be."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEstimate:
+    """Values of parameters from forces, with what is known about their errors."""
+
+    parameters: tuple[Parameter, ...]
+    """that the linear stage can estimate"""
+    values: FloatArray
+    """`(p,)` in SI; nominal where a parameter was held"""
+    covariance: FloatArray
+    """`(p, p)`, priors included"""
+    noise: FloatArray
+    """`(n,)` standard deviation of the forces' rows, leg by leg [N] or [N m]"""
+    residual: FloatArray
+    """`(n,)` root mean square of what the model leaves of the forces [N] or [N m]"""
+    nominal_residual: FloatArray
+    """`(n,)` the same with the nominal values"""
+    visibility: Visibility
+    decision: Decision
+    model: LinearModel
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard errors `(p,)`; the spread of a parameter that was held."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    def starting_values(self, parameters: Sequence[Parameter]) -> FloatArray:
+        """Return the estimates of those parameters that have one, and nominal values of others."""
+        found = values_by_path(self.parameters, self.values)
+        return np.array([found.get(each.path, each.nominal) for each in parameters])
+
+
+def linear_estimate(
+    platform: MachineModel,
+    parameters: Sequence[Parameter],
+    samples: ForceSamples,
+    *,
+    choice: Choice = "prior",
+    noise: Any = None,
+) -> LinearEstimate:
+    """Return the parameters that explain measured forces best, among machines that can exist.
+
+    Weighted least squares on forces = inverse dynamics, with a prior on each parameter. Masses
+    stay above zero and second moments of bodies positive definite. The noise of each leg follows
+    from what no values explain, and from how long its residual remembers.
+
+    Args:
+        platform: the machine with its nominal values.
+        parameters: any; those that the linear stage cannot estimate are left out.
+        samples: states of motion with the forces measured in them.
+        choice: what becomes of parameters that do not show; see `Visibility.decide`.
+        noise: standard deviation of the forces [N] or [N m], one or `(n,)`; default estimated.
+
+    Raises:
+        InputError: nothing to estimate, wrong shapes, or `choice` is "refuse" and something does
+            not show.
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution.
+    """
+    chosen = linear_part(platform, parameters, samples.where)
+    model = linear_model(platform, chosen, samples)
+    nominal = np.array([parameter.nominal for parameter in model.parameters])
+    n = platform.n_actuators
+    given = None if noise is None else one_or_each(noise, "noise", n)
+    deviations = _noise(model, n) if given is None else given
+    for _ in range(2):
+        seen = visibility(model.jacobian(nominal), model.parameters, deviations[model.legs])
+        decision = seen.decide(choice)
+        problem = _Problem(model, decision, deviations)
+        values = problem.solved()
+        left = model.measured - model.predicted(values)
+        if given is not None or samples.rate is None:
+            break
+        deviations = _noise(model, n) * _memory(left, model.legs, n)
+    before = model.measured - model.predicted(nominal)
+    return LinearEstimate(
+        model.parameters,
+        values,
+        problem.covariance(values),
+        deviations,
+        _by_leg(left, model.legs, n),
+        _by_leg(before, model.legs, n),
+        seen,
+        decision,
+        model,
+    )
+
+
+class _Problem:
+    """Least squares in spreads from the nominal values, with rows compressed to a triangle."""
+
+    def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
+        self._model = model
+        held = {parameter.path for parameter in decision.held}
+        self._free: Any = np.array([each.path not in held for each in model.parameters])
+        self._nominal = np.array([each.nominal for each in model.parameters])
+        self._spreads = np.array([each.spread for each in model.parameters])
+        bounds = np.array([[each.lower, each.upper] for each in model.parameters])
+        lower, upper = (bounds.T - self._nominal) / self._spreads
+        self._bounds = lower[self._free], upper[self._free]
+        whole = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
+        large = len(whole) > whole.shape[1]
+        self._triangle: FloatArray = np.linalg.qr(whole).R if large else whole
+
+    def solved(self) -> FloatArray:
+        """Return the values `(p,)` in SI."""
+        start = np.clip(np.zeros(self._free.sum()), *self._bounds)
+        if not len(start):
+            return self._values(start)
+        limits: Any = {"bounds": self._bounds, "xtol": 1e-13, "max_nfev": MOST_STEPS}
+        found = least_squares(self._residual, start, self._slopes, ftol=1e-15, **limits).x
+        if self._moments(found).min(initial=1.0) > 0.0:
+            return self._values(found)
+        # Outside of what bodies can be: back to their border, from the nominal machine inside it.
+        least = np.minimum(LEAST_MOMENT, 0.5 * self._moments(start))
+        near = least_squares(
+            lambda z: np.append(self._residual(z), self._excess(z, least)),
+            start,
+            lambda z: np.vstack([self._slopes(z), self._excess_slopes(z, least)]),
+            **limits,
+        ).x
+        return self._values(self._pulled_in(start, near))
+
+    def covariance(self, values: FloatArray) -> FloatArray:
+        """Return the covariance `(p, p)` at values; spreads for parameters that are held."""
+        slopes = self._slopes(((values - self._nominal) / self._spreads)[self._free])
+        found = np.diag(self._spreads**2)
+        inside = np.ix_(self._free, self._free)
+        scales = self._spreads[self._free]
+        found[inside] = np.linalg.inv(slopes.T @ slopes) * np.outer(scales, scales)
+        return found
+
+    def _values(self, z: FloatArray) -> FloatArray:
+        values = self._nominal.copy()
+        values[self._free] += self._spreads[self._free] * z
+        return values
+
+    def _residual(self, z: FloatArray) -> FloatArray:
+        features = np.append(self._model.features(self._values(z)), -1.0)
+        return np.concatenate([self._triangle @ features, z])
+
+    def _slopes(self, z: FloatArray) -> FloatArray:
+        whole: FloatArray = self._model.slopes(self._values(z)) * self._spreads
+        slopes = np.asarray(whole[:, self._free])
+        return np.vstack([self._triangle[:, :-1] @ slopes, np.eye(len(z))])
+
+    def _moments(self, z: FloatArray) -> FloatArray:
+        """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""
+        given = values_by_path(self._model.parameters, self._values(z))
+        bodies = self._model.bodies
+        found = [
+            np.linalg.eigvalsh(pseudo_inertia(body.values(given))) / _size(body) for body in bodies
+        ]
+        return np.concatenate([np.empty(0), *found])
+
+    def _excess(self, z: FloatArray, least: FloatArray) -> FloatArray:
+        """Return rows `(3 b,)` that are large where second moments are too small."""
+        return STIFFNESS * np.minimum(self._moments(z) - least, 0.0)
+
+    def _excess_slopes(self, z: FloatArray, least: FloatArray) -> FloatArray:
+        """Return the derivatives of `_excess`: u^T (dM/dz) u for the axis u of each moment."""
+        given = values_by_path(self._model.parameters, self._values(z))
+        found = np.zeros((3 * len(self._model.bodies), len(self._free)))
+        for number, body in enumerate(self._model.bodies):
+            _, axes = np.linalg.eigh(pseudo_inertia(body.values(given)))
+            for column, parameter in enumerate(self._model.parameters):
+                if parameter.path in body.paths:
+                    change = np.eye(10)[body.paths.index(parameter.path)]
+                    rows = np.einsum("ik,ij,jk->k", axes, pseudo_inertia(change), axes)
+                    found[3 * number : 3 * number + 3, column] = rows / _size(body)
+        violated = self._moments(z) < least
+        whole: FloatArray = STIFFNESS * found * self._spreads * violated[:, None]
+        return np.asarray(whole[:, self._free])
+
+    def _pulled_in(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        """Return the last point on the way to `end` that can exist."""
+        low, high, middle = 0.0, 1.0, 1.0
+        for _ in range(50):
+            inside = self._moments(start + middle * (end - start)).min(initial=1.0) > 0.0
+            low, high = (middle, high) if inside else (low, middle)
+            middle = 0.5 * (low + high)
+        return np.asarray(start + low * (end - start))
+
+
+def _size(body: Body) -> float:
+    return float(np.trace(pseudo_inertia(body.nominal)))
+
+
+def _noise(model: LinearModel, n: int) -> FloatArray:
+    """Return the standard deviations `(n,)` of forces from what no features explain."""
+    sizes = np.linalg.norm(model.matrix, axis=0)
+    scaled = model.matrix / np.where(sizes > 0.0, sizes, 1.0)
+    found, _, rank, _ = np.linalg.lstsq(scaled, model.measured, rcond=1e-10)
+    left = _by_leg(model.measured - scaled @ found, model.legs, n)
+    rows = len(model.measured)
+    floor = LEAST_NOISE * float(np.sqrt(np.mean(model.measured**2)))
+    return np.asarray(
+        np.maximum(left * np.sqrt(rows / max(rows - int(rank), 1)), floor or LEAST_NOISE)
+    )
+
+
+def _by_leg(rows: FloatArray, legs: Any, n: int) -> FloatArray:
+    """Return the root mean squares `(n,)` of rows, leg by leg."""
+    counts = np.maximum(np.bincount(legs, minlength=n), 1)
+    return np.asarray(np.sqrt(np.bincount(legs, rows**2, minlength=n) / counts))
+
+
+def _memory(rows: FloatArray, legs: Any, n: int) -> FloatArray:
+    """Return by what factor `(n,)` errors grow as residuals remember: 1 for white ones."""
+    found = np.ones(n)
+    for leg in range(n):
+        own = rows[legs == leg]
+        if len(own) < 4 or not own.any():
+            continue
+        spectrum = np.abs(np.fft.rfft(own - own.mean(), 2 * len(own))) ** 2
+        correlation = np.fft.irfft(spectrum)[: len(own)]
+        correlation = correlation / max(correlation[0], 1e-300)
+        last = int(np.argmax(correlation < 0.0)) or len(own)
+        found[leg] = np.sqrt(1.0 + 2.0 * correlation[1:last].sum())
+    return found

@@ -1,0 +1,150 @@
+"""Samples of motion and forces for the linear stage: from arrays, or from a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+from scipy.signal import butter, sosfiltfilt
+
+from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, positive
+from twin.errors import InputError, StateError
+from twin.logs.channel import check_increasing
+from twin.logs.log import Log
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.static_deflection import static_deflection
+from twin.motion.axes import AxisSample
+from twin.motion.motion import motion_of_axes
+from twin.rotations import displacement
+
+Where = Literal["legs", "motors"]
+
+FORCES: dict[str, Where] = {"forces": "legs", "currents": "motors", "command_forces": "motors"}
+"""Signals that tell forces, the best first, and where these act."""
+
+COORDINATES = ("coordinates", "measured", "pose")
+"""Signals that tell the motion, the best first."""
+
+FASTEST = 500.0
+"""Samples per second of which the model is made: dry friction jumps between two of them."""
+
+EDGE = 2.0
+"""Periods of that frequency at each end, which the filter spoils."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSamples:
+    """States of motion `(k, .)` with the forces measured in them."""
+
+    pose: FloatArray
+    """`(k, 7)`"""
+    twist: FloatArray
+    """`(k, 6)`"""
+    acceleration: FloatArray
+    """`(k, 6)`"""
+    forces: FloatArray
+    """`(k, n)` [N] or [N m]"""
+    where: Where = "legs"
+    """whether forces are those on the legs, or those of the motors: with the drives' friction"""
+    rate: float | None = None
+    """samples per second; None for states in no order"""
+    cutoff: float | None = None
+    """frequency [Hz] above which forces and their model are filtered out; None for no filter"""
+    deflection: FloatArray | None = None
+    """`(k, 2m)` of springs in series; None where they do not oscillate"""
+
+    def __post_init__(self) -> None:
+        """Check shapes and numbers."""
+        one_of(self.where, "where", ("legs", "motors"))
+        for name, width in (("pose", 7), ("twist", 6), ("acceleration", 6), ("forces", None)):
+            values = as_floats(getattr(self, name), name, width)
+            if values.ndim != 2 or len(values) != len(self.pose) or not len(values):
+                raise InputError(name, f"must have shape (k, {width or 'n'}), got {values.shape}")
+            object.__setattr__(self, name, values)
+
+    def inside(self, platform: MachineModel) -> FloatArray:
+        """Return the deflections `(k, 2m)` of the springs in series with the actuators."""
+        if not platform.n_deflections:
+            return np.zeros((len(self.pose), 0))
+        if self.deflection is not None:
+            return self.deflection
+        return static_deflection(platform, self.pose, self.twist, self.acceleration)
+
+
+def samples_of_log(
+    platform: MachineModel,
+    log: Log,
+    *,
+    cutoff: Any = 10.0,
+    force_per_current: Any = None,
+) -> ForceSamples:
+    """Return the samples of a log of signals, on an even grid.
+
+    The motion is low-passed without phase shift, and its derivatives are those of a spline; forces
+    are left to the estimate, which filters them together with their model.
+
+    Args:
+        platform: the machine.
+        log: with `coordinates`, `measured` or `pose`, and `forces`, `currents` or
+            `command_forces`; the first of each counts.
+        cutoff: frequency [Hz] above which motion and forces are left out.
+        force_per_current: [N/A] or [N m/A], for currents.
+
+    Raises:
+        InputError: a signal is missing, times do not increase, the log is too short, or no
+            force_per_current for currents.
+        ForwardKinematicsError: coordinates that no pose has.
+    """
+    machine, frequency = as_model(platform), positive(cutoff, "cutoff")
+    names = as_instance(log, "log", Log).names
+    motion = next((name for name in COORDINATES if name in names), None)
+    force = next((name for name in FORCES if name in names), None)
+    if motion is None or force is None:
+        kinds = (", ".join(COORDINATES), ", ".join(FORCES))
+        raise InputError("log", f"needs one of {kinds[0]} and one of {kinds[1]}")
+    channels = [log[motion], log[force]]
+    for channel in channels:
+        check_increasing(channel)
+    start = max(channel.time[0] for channel in channels)
+    stop = min(channel.time[-1] for channel in channels)
+    step = float(max(np.median(np.diff(channel.time)) for channel in channels))
+    step = max(step, 1.0 / FASTEST)
+    fine = np.arange(start, stop, step)
+    if len(fine) * step * frequency < 4.0 * EDGE:
+        raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
+    kept = min(frequency, 0.4 / step)
+    poses = _poses(machine, channels[0].at(fine), motion)
+    moved = low_passed(displacement(poses, machine.home), step, kept)
+    spline = make_interp_spline(fine, moved, k=5)
+    time = fine[(fine > start + EDGE / kept) & (fine < stop - EDGE / kept)]
+    axes = AxisSample(*(spline(time, order) for order in range(3)))
+    course = machine.constrain(*motion_of_axes(axes, machine.home, "rotation_vector"))
+    forces = channels[1].at(time)
+    if force == "currents":
+        if force_per_current is None:
+            raise InputError("force_per_current", "is needed for a log of currents")
+        forces = forces * positive(force_per_current, "force_per_current")
+    return ForceSamples(*course, forces, FORCES[force], 1.0 / step, kept)
+
+
+def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray:
+    if motion == "pose":
+        return values
+    poses, guess = np.empty((len(values), 7)), machine.home
+    try:
+        return machine.forward_kinematics(values)
+    except StateError:  # too far from home for one guess: from one pose to the next
+        for row, lengths in enumerate(values):
+            poses[row] = guess = machine.forward_kinematics(lengths, guess)
+    return poses
+
+
+def low_passed(values: FloatArray, step: float, cutoff: float) -> FloatArray:
+    """Return columns without what is above a frequency, without phase shift."""
+    if cutoff * step >= 0.4:
+        return values
+    sections = butter(4, cutoff, fs=1.0 / step, output="sos")
+    padding = min(len(values) - 1, int(EDGE / (cutoff * step)))
+    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=padding))

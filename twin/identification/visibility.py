@@ -1,0 +1,220 @@
+"""Visibility: which parameters, and which combinations of them, measurements can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Literal
+
+import numpy as np
+from scipy.linalg import qr
+
+from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of
+from twin.errors import InputError, listed
+from twin.identification.parameters.parameter import Parameter
+
+Choice = Literal["prior", "hold", "refuse"]
+
+LEAST_SHOWN = 1.0
+"""Singular value below which measurements say less than the prior."""
+
+LARGEST_LEFT = 0.5
+"""Share of the spread that is left of a parameter that counts as visible."""
+
+ROUNDING = 1e-9
+"""Of the largest singular value: derivatives by parameters are exact to some 1e-11."""
+
+SMALLEST_PART = 0.05
+"""Part of a direction, in spreads, that words leave out."""
+
+MOST_NAMED = 3
+"""Parameters that a sentence names beside its first."""
+
+SAME = 0.02
+"""Relative difference of two columns that count as the same."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A change of parameters that measurements do not show."""
+
+    parameters: tuple[Parameter, ...]
+    """the first may change by its amount if all others change by theirs"""
+    changes: tuple[float, ...]
+    """by which each changes, in its unit; that of the first is its spread"""
+
+    def __str__(self) -> str:
+        """Return what cannot be told apart, in words."""
+        first, *others = self.parameters
+        if not others:
+            return f"{first.words} does not show"
+        ratios = [-change / self.changes[0] for change in self.changes[1:]]
+        if len(others) == 1 and first.unit == others[0].unit:
+            for name, value in (("sum", 1.0), ("difference", -1.0)):
+                if abs(ratios[0] - value) < SAME:
+                    return f"only the {name} of {first.words} and {others[0].words} is visible"
+        pairs = list(zip(ratios, others, strict=True))[:MOST_NAMED]
+        looks = ", ".join(
+            f"{ratio:+.3g} {other.unit} of {other.words}".replace("  ", " ")
+            for ratio, other in pairs
+        )
+        more = len(others) - len(pairs)
+        looks += f" with changes of {more} more" if more else ""
+        one = f"+1 {first.unit}".strip()
+        return f"{first.words} shows only together with others: {one} of it looks like {looks}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Parameters to estimate, and those to hold at their nominal values."""
+
+    free: tuple[Parameter, ...]
+    held: tuple[Parameter, ...]
+    reasons: tuple[str, ...]
+    """sentences about what is not visible"""
+
+
+@dataclass(frozen=True, eq=False)
+class Visibility:
+    """What measurements show of p parameters, before anything is estimated."""
+
+    parameters: tuple[Parameter, ...]
+    singular_values: FloatArray
+    """`(p,)` of the Jacobian in spreads per noise, falling; below 1 the prior says more"""
+    vectors: FloatArray
+    """`(p, p)` the parameters' parts in each, one row per singular value"""
+    sizes: FloatArray
+    """`(p,)` norms of the scaled columns: what each parameter would show if it were alone"""
+    expected_errors: FloatArray
+    """`(p,)` standard errors to expect with the priors, each in its unit"""
+    hidden: tuple[Direction, ...]
+    """directions that do not show, each in few parameters"""
+    pivots: tuple[Parameter, ...]
+    """one parameter of each direction: where these are known, all others show"""
+
+    @property
+    def shares(self) -> FloatArray:
+        """Expected standard errors per spread `(p,)`, from 0 to 1."""
+        return np.asarray(self.expected_errors / [each.spread for each in self.parameters])
+
+    @property
+    def invisible(self) -> tuple[Parameter, ...]:
+        """Parameters of which more than half of the spread is left."""
+        left = zip(self.parameters, self.shares, strict=True)
+        return tuple(parameter for parameter, share in left if share > LARGEST_LEFT)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What does not show, in words; empty where all does."""
+        said = tuple(str(direction) for direction in self.hidden)
+        named = {each.path for direction in self.hidden for each in direction.parameters}
+        weak = [each for each in self.invisible if each.path not in named]
+        return said + tuple(f"{each.words} shows too weakly" for each in weak)
+
+    def decide(self, choice: Choice = "prior") -> Decision:
+        """Return which parameters are estimated.
+
+        Args:
+            choice: "prior": all, where the prior decides about what does not show; "hold": one
+                parameter of each hidden direction stays at its nominal value; "refuse": an error.
+
+        Raises:
+            InputError: "refuse", and something does not show; or an unknown choice.
+        """
+        one_of(choice, "choice", ("prior", "hold", "refuse"))
+        reasons = self.sentences
+        if choice == "prior" or not reasons:
+            return Decision(self.parameters, (), reasons)
+        if choice == "refuse":
+            message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
+            raise InputError("parameters", message)
+        held = {each.path for each in self.pivots}
+        held |= {each.path for each in self.invisible if self.alone(each) < LEAST_SHOWN}
+        free = tuple(each for each in self.parameters if each.path not in held)
+        kept = tuple(each for each in self.parameters if each.path in held)
+        return Decision(free, kept, reasons)
+
+    def alone(self, parameter: Parameter) -> float:
+        """Return what a parameter would show if all others were known: spreads per noise."""
+        paths = [each.path for each in self.parameters]
+        return float(self.sizes[paths.index(parameter.path)])
+
+
+def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0) -> Visibility:
+    """Return what measurements with a Jacobian `(rows, p)` show of p parameters.
+
+    Each column is scaled by the spread of its parameter, each row by its noise.
+
+    Args:
+        jacobian: derivatives of the measurements by the parameters, of any stage.
+        parameters: p of them.
+        noise: standard deviation of each row `(rows,)`, or one for all.
+
+    Raises:
+        InputError: wrong shapes, not finite, or a noise that is not above zero.
+
+    Reference:
+        M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
+        Systems 8 (1991), for the singular value decomposition; without its prior.
+    """
+    chosen = tuple(as_instance(each, "parameters", Parameter) for each in parameters)
+    rows = as_floats(jacobian, "jacobian", len(chosen))
+    deviations = as_floats(noise, "noise")
+    if rows.ndim != 2 or not chosen:
+        raise InputError("jacobian", f"must have shape (rows, p), not {rows.shape}")
+    if deviations.shape not in ((), (len(rows),)) or not (deviations > 0.0).all():
+        raise InputError("noise", "must be one number above zero, or one for each row")
+    spreads = np.array([each.spread for each in chosen])
+    scaled = rows * spreads / (deviations[:, None] if deviations.ndim else deviations)
+    triangle = np.linalg.qr(scaled, mode="r") if len(scaled) > len(chosen) else scaled
+    _, found, vectors = np.linalg.svd(triangle, full_matrices=True)
+    values = np.zeros(len(chosen))
+    values[: len(found)] = np.where(found > ROUNDING * found.max(initial=0.0), found, 0.0)
+    left = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
+    sizes = np.linalg.norm(triangle, axis=0)
+    hidden, held = _hidden(chosen, values, vectors, sizes)
+    return Visibility(chosen, values, vectors, sizes, left * spreads, hidden, held)
+
+
+def _hidden(
+    parameters: tuple[Parameter, ...], values: FloatArray, vectors: FloatArray, sizes: FloatArray
+) -> tuple[tuple[Direction, ...], tuple[Parameter, ...]]:
+    """Return the directions that do not show, in few parameters each, and one to hold for each."""
+    basis = vectors[values < LEAST_SHOWN]
+    if not len(basis):
+        return (), ()
+    # What shows least by itself is held first.
+    _, _, pivots = qr(basis / (1.0 + sizes), mode="economic", pivoting=True)
+    first = pivots[: len(basis)]
+    rows = _sparse(np.asarray(np.linalg.solve(basis[:, first], basis)))
+    found = []
+    for row in rows:
+        parts = np.flatnonzero(row)
+        own = int(parts[np.argmin(sizes[parts])])
+        others = [int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != own]
+        scale = 1.0 / row[own]
+        changes = tuple(float(scale * row[k] * parameters[k].spread) for k in (own, *others))
+        found.append(Direction(tuple(parameters[k] for k in (own, *others)), changes))
+    return tuple(found), tuple(parameters[k] for k in sorted(first))
+
+
+def _sparse(rows: FloatArray) -> FloatArray:
+    """Return rows that span the same space with fewer entries each, the largest of them 1."""
+    found = np.array([_rounded(row) for row in rows])
+    better = True
+    while better:
+        better = False
+        for i, j in permutations(range(len(found)), 2):
+            shared = np.flatnonzero((found[i] != 0.0) & (found[j] != 0.0))
+            for k in shared:
+                other = _rounded(found[i] - found[i, k] / found[j, k] * found[j])
+                if np.count_nonzero(other) < np.count_nonzero(found[i]):
+                    found[i], better = other, True
+                    break
+    return found
+
+
+def _rounded(row: FloatArray) -> FloatArray:
+    row = row / np.abs(row).max()
+    return np.where(np.abs(row) > SMALLEST_PART, row, 0.0)
