@@ -1,4 +1,4 @@
-"""Visibility: which parameters, and which combinations of them, measurements can show."""
+"""Visibility: parameters, and combinations of them, that measurements can show."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Visibility:
-    """What measurements show of p parameters, before anything is estimated."""
+    """Parameters and their combinations that measurements show, before anything is estimated."""
 
     parameters: tuple[Parameter, ...]
     singular_values: FloatArray
@@ -106,7 +106,7 @@ class Visibility:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What does not show, in words; empty where all does."""
+        """Sentences about all that does not show; empty where nothing is hidden."""
         said = tuple(str(direction) for direction in self.hidden)
         named = {each.path for direction in self.hidden for each in direction.parameters}
         weak = [each for each in self.invisible if each.path not in named]
