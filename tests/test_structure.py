@@ -39,6 +39,7 @@ ORDER = (
     "papers",
     "identification",
     "link",
+    "shadow",
     "viewer",
     "envs",
     "training",

@@ -1,0 +1,156 @@
+"""The shadow beside emulated machines: its state, its alarms, lost samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.link.emulated import parse_fault
+from twin.link.protocol import Sample
+from twin.platform import Platform, load
+from twin.shadow.derive import NEVER, measured_by, read_thresholds, write_thresholds
+from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import Thresholds
+from twin.shadow.working import hidden_machine, work, working_motion
+
+pytestmark = pytest.mark.quick
+
+LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
+LEARNING = 2.0
+FIRST = 4.0
+"""[s] At which faults begin."""
+
+
+@pytest.fixture(scope="module")
+def stewart() -> Platform:
+    """The machine with its drives, as the file describes it."""
+    return load("stewart", "hardware")
+
+
+def measurements(
+    machine: Platform, seconds: float, faults: Sequence[str] = (), seed: int = 1
+) -> Iterable[Sample]:
+    """Yield samples of a machine that differs from its file, at work."""
+    reference = working_motion(machine, seconds, seed)
+    hidden = hidden_machine(machine, seed)
+    given = [parse_fault(fault) for fault in faults]
+    return work(machine, reference, hidden=hidden, faults=given, seed=seed)
+
+
+def alarms_of(machine: Platform, samples: Iterable[Sample]) -> Shadow:
+    """Return a shadow after all samples."""
+    shadow = Shadow(machine, thresholds=LIMITS, learning=LEARNING)
+    for sample in samples:
+        shadow.update(sample)
+    return shadow
+
+
+def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
+    """From coordinates alone: pose to a micrometre, forces to what encoders let see."""
+    shadow = Shadow(stewart, thresholds=NEVER)
+    errors, forces = [], []
+    exact = {"pose": 0.0, "attitude": 0.0, "forces": 0.0}
+    for sample in work(stewart, working_motion(stewart, 2.0, 3), noise=exact):
+        state = shadow.update(measured_by(sample, ()))
+        errors.append(state.pose[:3] - sample.values["pose"][:3])
+        forces.append(state.forces - sample.values["forces"])
+    late = slice(1500, None)
+    assert np.sqrt(np.mean(np.square(errors[late]))) < 1e-6
+    # A step of an encoder is 1.24 um: its noise times the third gain is some 30 N a sample.
+    assert np.abs(np.mean(forces[late], axis=0)).max() < 5.0
+    assert np.std(forces[late]) < 60.0
+
+
+def test_wear_and_lost_counts(stewart: Platform) -> None:
+    """Three faults in three legs, one after the other: three alarms with leg and size."""
+    faults = [
+        f"counts@{FIRST}s:leg=4,counts=25",
+        f"backlash@{FIRST + 0.2}s:leg=3,factor=3",
+        f"friction@{FIRST + 0.8}s:leg=2,factor=2",
+    ]
+    shadow = alarms_of(stewart, measurements(stewart, FIRST + 1.6, faults))
+    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [
+        ("counts", 4),
+        ("backlash", 3),
+        ("friction", 2),
+    ]
+    lost, play, rubbing = shadow.alarms
+    assert lost.size == pytest.approx(25, abs=2)
+    hidden = hidden_machine(stewart, 1).parameters.legs
+    assert hidden[2].drive is not None
+    assert hidden[1].drive is not None
+    grown = 2.0 * hidden[2].drive.reflected().backlash
+    assert play.size == pytest.approx(grown, rel=0.5)  # the window is not full yet
+    assert 0.3 < rubbing.size / hidden[1].drive.reflected().friction < 1.5
+    assert play.look_at.startswith("nut")
+    assert str(lost).startswith("4.0")
+
+
+def test_a_payload_without_sensors_of_force_and_pose(stewart: Platform) -> None:
+    """Encoders and commands alone show it; samples are lost on the way."""
+    random = np.random.default_rng(5)
+    found = measurements(stewart, FIRST + 1.5, [f"payload@{FIRST}s:mass=25"], seed=2)
+    kept = [
+        measured_by(sample, ())
+        for sample in found
+        if random.uniform() > 0.05 and not 1.2 < sample.time < 1.25
+    ]
+    shadow = alarms_of(stewart, kept)
+    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("payload", None)]
+    assert shadow.alarms[0].size == pytest.approx(25.0, rel=0.3)
+    sent = round((kept[-1].time - kept[0].time) * 1000) + 1
+    assert shadow.missed == sent - len(kept) > 300
+    assert shadow.restarts == 1
+
+
+def test_a_collision_is_an_overload(stewart: Platform) -> None:
+    """All motors are thrown at once: a force from outside, no lost counts."""
+    samples = measurements(stewart, FIRST + 1.0, [f"overload@{FIRST}s:force=-15000"])
+    kinds = {alarm.kind for alarm in alarms_of(stewart, samples).alarms}
+    assert kinds == {"overload"}
+
+
+def test_dead_sensors(stewart: Platform) -> None:
+    """Each alarm names the sensor; a dead encoder brings no other alarm with it."""
+    faults = [f"sensor@{FIRST}s:signal=gyroscope", f"sensor@{FIRST + 0.3}s:leg=5"]
+    shadow = alarms_of(stewart, measurements(stewart, FIRST + 1.3, faults))
+    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("sensor", None), ("sensor", 5)]
+    assert "gyroscope" in shadow.alarms[0].note
+    assert "encoder stands still" in shadow.alarms[1].note
+    assert shadow.alarms[1].time < FIRST + 0.8
+
+
+def test_late_and_stopped(stewart: Platform) -> None:
+    """Old samples are left out and counted; a stopped machine is waited for."""
+    samples = list(work(stewart, working_motion(stewart, 0.2, 1)))
+    shadow = Shadow(stewart, thresholds=LIMITS)
+    for sample in samples[:50]:
+        shadow.update(sample)
+    assert shadow.phase == "learning"
+    shadow.update(samples[10])
+    assert shadow.late == 1
+    shadow.update(samples[60]._replace(state="stopped"))
+    assert shadow.phase == "waiting"
+    shadow.update(samples[61])
+    assert (shadow.phase, shadow.restarts) == ("learning", 2)
+    for sample in samples[62:70]:
+        shadow.update(sample._replace(time=sample.time + 50.0))  # after a long silence
+    assert shadow.restarts == 3
+    shadow.update(samples[70])  # the sender's clock has begun anew
+    shadow.update(samples[71])
+    assert (shadow.restarts, shadow.late) == (4, 1)
+
+
+def test_thresholds_come_back_from_their_file(tmp_path: Path) -> None:
+    """Infinite ones too; other content is refused."""
+    from twin.errors import InputError
+
+    limits = LIMITS._replace(backlash=np.inf)
+    path = write_thresholds(limits, tmp_path / "limits.toml")
+    assert read_thresholds(path) == limits
+    path.write_text("friction = -1")
+    with pytest.raises(InputError, match="thresholds"):
+        read_thresholds(path)

@@ -1,0 +1,256 @@
+"""The shadow of a machine: a model beside it, corrected by every sample, and its alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_instance, bounded, not_negative, one_of
+from twin.control.gains import suitable_position_loop
+from twin.control.position_loop import PositionLoop
+from twin.control.positions import takes_positions
+from twin.errors import ForwardKinematicsError
+from twin.link.protocol import Sample
+from twin.model.machine_model import MachineModel, as_model
+from twin.plant.signals import MODES, Mode
+from twin.shadow.alarm import Alarm
+from twin.shadow.channels import ChannelWatch
+from twin.shadow.encoders import EncoderWatch
+from twin.shadow.evidence import Sizes
+from twin.shadow.model import LONGEST_SILENCE, ShadowModel
+from twin.shadow.thresholds import Thresholds
+from twin.shadow.watch import MachineWatch
+
+SETTLING = 1.0
+"""[s] Adopted: after a start, until the observer has forgotten it."""
+
+LEARNING = 20.0
+"""[s] Adopted: of the machine's usual motion, over which it is taken for healthy."""
+
+GAP, CALM = 3, 0.2
+"""Missing samples after which the observer needs so many seconds [s] to settle; adopted."""
+
+RESTART = 1.0
+"""[s] By which a clock that goes back has begun anew."""
+
+WAITING, GOING, LEARNED = "waiting", "learning", "watching"
+
+
+class ShadowState(NamedTuple):
+    """What the shadow knows at a sample; arrays of its own."""
+
+    time: float
+    """[s] of the machine"""
+    phase: str
+    """"waiting" for a start, "learning" what is normal, or "watching" for faults"""
+    pose: FloatArray
+    """`(7,)`"""
+    twist: FloatArray
+    """`(6,)`"""
+    coordinates: FloatArray
+    """`(n,)` of the actuators, lost counts mended [m, rad]"""
+    forces: FloatArray
+    """`(n,)` of the motors [N, N m]"""
+    innovation: FloatArray
+    """`(n,)` what the prediction of the coordinates missed [m, rad]"""
+    disturbance: FloatArray
+    """`(n,)` force against each actuator that the model does not explain [N, N m]"""
+    wrench: FloatArray
+    """`(6,)` disturbance wrench on the platform, mean over the window"""
+    residuals: FloatArray
+    """`(n,)` largest residual of each leg per its threshold; an alarm begins at 1"""
+
+
+class Shadow:
+    """A model beside a running machine: `update` with every sample.
+
+    The sample holds what was measured and the command that was in force over the period before
+    it. Lost samples are bridged by the model. For the first seconds it learns what is normal for
+    this machine; faults are changes from there. docs/shadow.md derives residuals and thresholds.
+
+    Attributes:
+        machine: as the model knows it.
+        period: between samples [s].
+        model: what runs beside the machine.
+        alarms: all that were raised, in order.
+        missed: samples that did not come.
+        late: samples that came twice or after later ones, and were left out.
+        restarts: how often the model was put beside the machine anew.
+    """
+
+    def __init__(
+        self,
+        machine: MachineModel,
+        rate: float = 1000.0,
+        *,
+        thresholds: Thresholds,
+        mode: Mode | None = None,
+        learning: float = LEARNING,
+    ) -> None:
+        """Prepare model, observer and detectors.
+
+        Args:
+            machine: with the drives and sensors of its file.
+            rate: samples per second [Hz].
+            thresholds: of the alarms, such as `derive_thresholds` returns.
+            mode: of the commands; default "position" for servos and steppers, else "velocity".
+            learning: [s] after which changes are faults.
+
+        Raises:
+            InputError: an argument that cannot be used.
+            StateError: the observer of this machine has no steady gains.
+        """
+        self.machine = as_model(machine)
+        self.period = 1.0 / bounded(rate, "rate", 10.0, 1e5)
+        self.thresholds = as_instance(thresholds, "thresholds", Thresholds)
+        usual: Mode = "position" if takes_positions(machine) else "velocity"
+        self.mode: Mode = usual if mode is None else mode
+        one_of(self.mode, "mode", MODES)
+        self._learning = round(not_negative(learning, "learning") / self.period)
+        self.model = ShadowModel(self.machine, self.period, self.mode)
+        self._loop = PositionLoop(
+            self.machine, self.period, *suitable_position_loop(self.machine, self.period)
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: start and learn anew at the next sample."""
+        n, machine = self.machine.n_actuators, self.machine
+        self.alarms: list[Alarm] = []
+        self.missed = self.late = self.restarts = 0
+        self._command: FloatArray = np.zeros(n)
+        self._feedforward: FloatArray | None = None
+        self._encoders = EncoderWatch(self.model, self.thresholds.jump)
+        stroke = machine.maximum_coordinates - machine.minimum_coordinates
+        self._channels = ChannelWatch(stroke, self.period)
+        self._watch = MachineWatch(self.model, self.thresholds, self._learning)
+        self._time, self._running, self._calm = 0.0, False, 0.0
+        self._innovation, self._unheard = np.zeros(n), 0
+
+    @property
+    def active(self) -> list[Alarm]:
+        """Alarms whose causes last: those of sensors and lost counts until `reset`."""
+        lasting = [alarm for alarm in self.alarms if alarm.kind in ("sensor", "counts")]
+        return [*lasting, *self._watch.active]
+
+    @property
+    def phase(self) -> str:
+        """What it is doing: "waiting", "learning" or "watching"."""
+        if not self._running:
+            return WAITING
+        return GOING if self._watch.learning else LEARNED
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of faults over the last moments, whatever the thresholds are."""
+        return self._watch.sizes
+
+    @property
+    def jump(self) -> float:
+        """Largest innovation of the last sample, in standard deviations."""
+        return self._encoders.jump
+
+    def update(self, sample: Sample) -> ShadowState:
+        """Take one sample and return the state at its time."""
+        values, time = sample.values, sample.time
+        coordinates = values.get("coordinates")
+        if coordinates is not None and not np.isfinite(coordinates).all():
+            coordinates = None
+        periods = round((time - self._time) / self.period) if self._running else 1
+        if -RESTART < periods * self.period < 0.5 * self.period:
+            self.late += 1
+            return self._state()
+        missed = max(periods - 1, 0)
+        self.missed += missed
+        self._time = time
+        before = self._command
+        self._take_command(values)
+        if sample.state == "stopped" or missed > LONGEST_SILENCE or periods < 1:
+            self._running = False
+        if not self._running:
+            if coordinates is not None and sample.state != "stopped":
+                self._start(coordinates)
+            return self._state()
+        for step in range(1, periods + 1):
+            command = before + (self._command - before) * (step / periods)
+            if not self.model.advance(command, self._feedforward):
+                self._running = False
+                return self._state()
+        if missed > GAP:
+            self._disturbed(CALM)
+        self._unheard += periods
+        if coordinates is None:
+            self.missed += 1
+        else:
+            self._correct(time, coordinates)
+        self._look(time, values)
+        return self._state()
+
+    def _start(self, coordinates: FloatArray) -> None:
+        try:
+            rates = self._command if self.mode == "velocity" else np.zeros(len(coordinates))
+            self.model.start(coordinates - self._encoders.offset, rates)
+        except ForwardKinematicsError:
+            return
+        self._running = True
+        self.restarts += 1
+        self._disturbed(SETTLING)
+
+    def _disturbed(self, seconds: float) -> None:
+        """Let the observer settle, and forget the force that the drives began with."""
+        self._calm = self._time + seconds
+        self._watch.disturbed()
+
+    def _take_command(self, values: Mapping[str, FloatArray]) -> None:
+        """Take the command that was in force over the period before the sample."""
+        rates, forces = values.get("command_rates"), values.get("command_forces")
+        setpoint = values.get("setpoint")
+        if self.mode == "position":
+            self._command = self._command if setpoint is None else setpoint
+        elif self.mode == "force":
+            self._command = self._command if forces is None else forces
+        elif rates is not None:
+            self._command, self._feedforward = rates, forces
+        elif setpoint is not None:
+            measured = self.model.coordinates
+            self._command = self._loop.update(setpoint, measured, np.zeros(len(setpoint)))
+
+    def _correct(self, time: float, coordinates: FloatArray) -> None:
+        innovation = self._encoders.innovation(coordinates, self._unheard - 1)
+        self._unheard = 0
+        if time >= self._calm:
+            self.alarms += self._encoders.check(time, coordinates, innovation)
+        self.model.correct(innovation)
+        self._innovation = innovation
+
+    def _look(self, time: float, values: Mapping[str, FloatArray]) -> None:
+        """Look for dead sensors, then for changes of the machine."""
+        dead = self._channels.dead
+        if time < self._calm:
+            return
+        found = self._channels.check(time, values, self.model.rates)
+        if found:
+            self._watch.clear()  # of readings that were already dead
+            self.alarms += found
+        if self._encoders.dead.any() or "forces" in dead:
+            return  # what its reading says of the legs is no evidence
+        if dead:
+            values = {name: value for name, value in values.items() if name not in dead}
+        self.alarms += self._watch.update(time, values)
+
+    def _state(self) -> ShadowState:
+        model = self.model
+        return ShadowState(
+            self._time,
+            self.phase,
+            model.pose.copy(),
+            model.twist.copy(),
+            model.coordinates.copy(),
+            model.efforts.copy(),
+            self._innovation,
+            model.disturbance.copy(),
+            self._watch.wrench,
+            self._watch.ratios,
+        )
