@@ -21,6 +21,8 @@ version = release = twin.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence_charts.md"]
 language = "en"
+# Two dashes begin an option of a command; they are no dash of a sentence.
+smartquotes_action = "qe"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4

@@ -23,7 +23,7 @@ from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
 from handbook.gallery import gallery
 from handbook.generate import SINGLE
-from handbook.interface import WITHOUT, page, parts
+from handbook.interface import INTERNAL, WITHOUT, pages, parts
 from handbook.links import inside_the_site
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
@@ -72,7 +72,7 @@ def test_index_leads_to_every_generated_page() -> None:
     assert {name.removesuffix(".md") for name in SINGLE} <= {
         name.removeprefix("_generated/") for name in found
     }
-    assert {"_generated/machines/*", "_generated/interface/*"} <= found
+    assert {"_generated/machines/*", "_generated/interface/*", "_generated/internals/*"} <= found
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -231,9 +231,16 @@ def test_interface_has_every_public_package() -> None:
         own = name.split(".")[1]
         if MODULES[name].name == "__init__.py" and own not in WITHOUT:
             assert name in names
-    found = {part.name: part for part in parts()}
-    assert "twin.motion.sine" in found["twin.motion"].modules
-    assert "automodule:: twin.motion.sine" in page(found["twin.motion"])
+    made = pages()
+    assert "automodule:: twin.motion.sine" in made["interface/twin.motion/sine.md"]
+    # What a package itself names comes before the rest of it, and internals are apart.
+    shown = made["interface/twin.motion.md"]
+    assert shown.index("twin.motion/sine") < shown.index("twin.motion/checks")
+    assert not [
+        path
+        for path in made
+        if path.startswith("interface/") and path.split(".")[1].split("/")[0] in INTERNAL
+    ]
 
 
 def test_docstrings_become_what_sphinx_reads() -> None:

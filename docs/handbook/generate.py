@@ -12,7 +12,7 @@ from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
 from handbook.examples_page import examples_page
 from handbook.gallery import gallery
-from handbook.interface import page, parts
+from handbook.interface import pages as interface_pages
 from handbook.machine_page import machine_page
 from handbook.machine_pictures import draw
 from handbook.report import machine_report, read_report
@@ -36,7 +36,7 @@ def generate(folder: Path, report: Path) -> list[Path]:
     """
     pages = {
         **{name: make() for name, make in SINGLE.items()},
-        **{f"interface/{part.name}.md": page(part) for part in parts()},
+        **interface_pages(),
         **_machines(folder, report),
     }
     for name, text in pages.items():

@@ -1,9 +1,10 @@
-"""Pages of the interface: one for each package, made from the docstrings of its modules."""
+"""Pages of the interface, from the docstrings: one for each package and for each of its parts."""
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
@@ -11,36 +12,78 @@ from typing import NamedTuple
 
 import twin
 
-WITHOUT = ("assets", "cli", "commands", "compiled", "__main__")
-"""Parts of the package that are not an interface: data, the command line, parts of kernels."""
+WITHOUT = ("assets", "cli", "__main__")
+"""Parts of the package that are not an interface: data and the command line."""
+
+INTERNAL = ("basics", "charts", "kernels", "page", "papers", "validation")
+"""Packages for contributors."""
 
 VALIDATION = ("case", "published", "report", "results", "runner")
 """Modules of the validation that others may use; the rest are its cases."""
+
+
+LARGEST = 85_000
+"""Characters of source on a page (300 kB of HTML); a larger folder has a page for each module."""
 
 
 class Part(NamedTuple):
     """One page of the interface."""
 
     name: str
-    """of a package, or of the whole for modules that are in none"""
+    """of a package, a module, or of the whole for modules that are in none"""
     modules: tuple[str, ...]
-    """of the page, the package itself first"""
+    """of the page, the one that it is named after first"""
+    below: tuple[Part, ...] = ()
+    """pages of the parts of a package, those first that the package itself names"""
+
+    @property
+    def file(self) -> str:
+        """Path of the page."""
+        _, package, *rest = [*self.name.split("."), ""]
+        folder = "internals" if package in INTERNAL else "interface"
+        inner = f"twin.{package}/{'.'.join(rest[:-1])}" if len(rest) > 1 else self.name
+        return f"{folder}/{inner}.md"
 
 
 def parts() -> list[Part]:
-    """Return the pages in alphabetic order, after the one of the modules at the top."""
+    """Return the pages of packages in alphabetic order, after the one of the modules at the top."""
     top, packages = [], []
     for found in pkgutil.iter_modules(twin.__path__, "twin."):
-        name = found.name
-        if name.removeprefix("twin.") in WITHOUT:
-            continue
-        if found.ispkg:
-            packages.append(name)
-        else:
-            top.append(name)
+        if found.name.removeprefix("twin.") not in WITHOUT:
+            (packages if found.ispkg else top).append(found.name)
     packages = sorted({*packages, "twin.envs", "twin.validation"})
-    inside = [Part(name, (name, *_modules(name))) for name in packages]
-    return [Part("twin", ("twin", *sorted(top))), *inside]
+    return [Part("twin", ("twin", *sorted(top))), *(_package(name) for name in packages)]
+
+
+def pages() -> dict[str, str]:
+    """Return all pages in MyST Markdown, by path."""
+    return {each.file: page(each) for part in parts() for each in (part, *part.below)}
+
+
+def _package(name: str) -> Part:
+    """Return the page of a package, with one below for each of its folders and modules."""
+    modules = list(_modules(name))
+    sizes = Counter[str]()
+    for module in modules:
+        sizes[_upper(module, 3)] += len(inspect.getsource(import_module(module)))
+    below: dict[str, list[str]] = {}
+    for module in modules:
+        depth = 3 if sizes[_upper(module, 3)] <= LARGEST else 4
+        below.setdefault(_upper(module, depth), []).append(module)
+    package = import_module(name)
+    values = [getattr(package, each) for each in getattr(package, "__all__", [])]
+    named = [getattr(value, "__module__", "") for value in values]
+
+    def rank(part: str) -> tuple[int, str]:
+        found = [i for i, each in enumerate(named) if f"{each}.".startswith(f"{part}.")]
+        return (0 if found else 1, part)
+
+    inner = (Part(part, (part, *(m for m in below[part] if m != part))) for part in below)
+    return Part(name, (name,), tuple(sorted(inner, key=lambda part: rank(part.name))))
+
+
+def _upper(module: str, depth: int) -> str:
+    return ".".join(module.split(".")[:depth])
 
 
 def _modules(package: str) -> Iterator[str]:
@@ -74,6 +117,9 @@ def page(part: Part) -> str:
         lines += [", ".join(_link(package, name) for name in exported) + ".", ""]
     for module in part.modules[1:]:
         lines += ["", f"## {module}", "", *_directive(module, members=True)]
+    if part.below:
+        files = [each.file.split("/", 1)[1].removesuffix(".md") for each in part.below]
+        lines += ["", "```{toctree}", ":titlesonly:", "", *files, "```"]
     return "\n".join(lines) + "\n"
 
 
