@@ -11,12 +11,13 @@ from types import ModuleType
 from typing import NamedTuple
 
 import twin
+from handbook.markdown import plain, table
 
 WITHOUT = ("assets", "cli", "__main__")
 """Parts of the package that are not an interface: data and the command line."""
 
 INTERNAL = ("basics", "charts", "kernels", "page", "papers", "validation")
-"""Packages for contributors."""
+"""Packages for contributors: listed, without what their functions take and return."""
 
 VALIDATION = ("case", "published", "report", "results", "runner")
 """Modules of the validation that others may use; the rest are its cases."""
@@ -39,10 +40,8 @@ class Part(NamedTuple):
     @property
     def file(self) -> str:
         """Path of the page."""
-        _, package, *rest = [*self.name.split("."), ""]
-        folder = "internals" if package in INTERNAL else "interface"
-        inner = f"twin.{package}/{'.'.join(rest[:-1])}" if len(rest) > 1 else self.name
-        return f"{folder}/{inner}.md"
+        package, inner = _upper(self.name, 2), self.name.split(".")[2:]
+        return f"interface/{package}/{'.'.join(inner)}.md" if inner else f"interface/{package}.md"
 
 
 def parts() -> list[Part]:
@@ -51,13 +50,30 @@ def parts() -> list[Part]:
     for found in pkgutil.iter_modules(twin.__path__, "twin."):
         if found.name.removeprefix("twin.") not in WITHOUT:
             (packages if found.ispkg else top).append(found.name)
-    packages = sorted({*packages, "twin.envs", "twin.validation"})
+    packages = sorted({*packages, "twin.envs"} - {f"twin.{name}" for name in INTERNAL})
     return [Part("twin", ("twin", *sorted(top))), *(_package(name) for name in packages)]
 
 
 def pages() -> dict[str, str]:
     """Return all pages in MyST Markdown, by path."""
-    return {each.file: page(each) for part in parts() for each in (part, *part.below)}
+    listed = {f"internals/twin.{name}.md": internals_page(f"twin.{name}") for name in INTERNAL}
+    return {each.file: page(each) for part in parts() for each in (part, *part.below)} | listed
+
+
+def internals_page(package: str) -> str:
+    """Return the page of an internal package: what each of its modules and functions is."""
+    lines = [f"# {package}", "", plain(_first_line(import_module(package)))]
+    for name in _modules(package):
+        module = import_module(name)
+        rows = [
+            (f"`{each}`", plain(_first_line(getattr(module, each)))) for each in documented(module)
+        ]
+        lines += ["", f"## {name}", "", plain(_first_line(module)), "", table(("name", "meaning"), rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _first_line(value: object) -> str:
+    return (inspect.getdoc(value) or "").split("\n\n")[0]
 
 
 def _package(name: str) -> Part:
@@ -90,8 +106,8 @@ def _modules(package: str) -> Iterator[str]:
     """Yield the modules below a package that define something documented."""
     found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
     for name in sorted(module.name for module in found):
-        inner = package == "twin.validation" and name.split(".")[2] not in VALIDATION
-        if not inner and documented(import_module(name)):
+        case = package == "twin.validation" and name.split(".")[2] not in VALIDATION
+        if not case and documented(import_module(name)):
             yield name
 
 
@@ -101,7 +117,7 @@ def documented(module: ModuleType) -> list[str]:
         name
         for name, value in vars(module).items()
         if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
+        and (inspect.isclass(value) or inspect.isfunction(getattr(value, "py_func", value)))
         and value.__module__ == module.__name__
     ]
 
