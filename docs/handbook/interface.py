@@ -68,7 +68,14 @@ def internals_page(package: str) -> str:
         rows = [
             (f"`{each}`", plain(_first_line(getattr(module, each)))) for each in documented(module)
         ]
-        lines += ["", f"## {name}", "", plain(_first_line(module)), "", table(("name", "meaning"), rows)]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            plain(_first_line(module)),
+            "",
+            table(("name", "meaning"), rows),
+        ]
     return "\n".join(lines) + "\n"
 
 
