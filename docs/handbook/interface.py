@@ -46,7 +46,8 @@ class Part(NamedTuple):
 
 def parts() -> list[Part]:
     """Return the pages of packages in alphabetic order, after the one of the modules at the top."""
-    top, packages = [], []
+    top: list[str] = []
+    packages: list[str] = []
     for found in pkgutil.iter_modules(twin.__path__, "twin."):
         if found.name.removeprefix("twin.") not in WITHOUT:
             (packages if found.ispkg else top).append(found.name)
