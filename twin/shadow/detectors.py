@@ -37,7 +37,7 @@ Cause = tuple[Kind, int | None]
 
 
 class Candidate(NamedTuple):
-    """What may be wrong."""
+    """A possible fault."""
 
     ratio: float
     """size per threshold"""
