@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the shadow made of a fault."""
+    """Outcome of a run with a fault."""
 
     first: tuple[str, int | None] | None
     delay: float

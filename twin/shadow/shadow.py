@@ -39,7 +39,7 @@ WAITING, GOING, LEARNED = "waiting", "learning", "watching"
 
 
 class ShadowState(NamedTuple):
-    """What the shadow knows at a sample; arrays of its own."""
+    """State of the shadow at a sample; arrays of its own."""
 
     time: float
     """[s] of the machine"""
@@ -137,7 +137,7 @@ class Shadow:
 
     @property
     def phase(self) -> str:
-        """What it is doing: "waiting", "learning" or "watching"."""
+        """Phase: "waiting", "learning" or "watching"."""
         if not self._running:
             return WAITING
         return GOING if self._watch.learning else LEARNED
