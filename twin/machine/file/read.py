@@ -11,9 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.basics.toml import read_limited, toml_content
+from twin.basics.toml import toml_content
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
+from twin.machine.file.extends import Files, extended, files_of
 from twin.machine.file.generic import HARDWARE, generic_hardware
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
@@ -38,13 +39,18 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
         ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
             no machine can have; lists every problem with its field.
     """
-    return _chosen(_machines_of(read_limited(path), Path(path)), configuration)
+    return _chosen(_machines_of(files_of(path)), configuration)
 
 
 @lru_cache(maxsize=32)
-def _machines_of(raw: bytes, file: Path) -> Machines:
-    """Return what a file describes; the same objects for the same text, as none can be changed."""
-    return _machines(toml_content(raw, file), file)
+def _machines_of(files: Files) -> Machines:
+    """Return what a file describes; the same objects for the same texts, as none can be changed."""
+    *changes, (raw, file) = files
+    content = toml_content(raw, file)
+    for change, path in reversed(changes):
+        content = extended(toml_content(change, path), *_parts(content, file), path)
+        file = path
+    return _machines(content, file)
 
 
 def parameters_from(
@@ -62,7 +68,25 @@ def parameters_from(
 
 
 def _machines(content: dict[str, Any], file: str | Path) -> Machines:
-    """Return the checked parameters of every configuration; that of None is ideal.
+    """Return the checked parameters of every configuration; that of None is ideal."""
+    plain, configurations = _parts(content, file)
+    machines: Machines = {}
+    for name in (None, *configurations):
+        try:
+            machines[name] = MachineParameters.model_validate(
+                with_configuration(plain, configurations, name)
+            )
+        except ValidationError as error:
+            prefix = "" if name is None else f"configuration.{name}."
+            found = [(prefix + field, message) for field, message in _problems(error)]
+            raise ParameterError(file, found) from None
+    return machines
+
+
+def _parts(
+    content: dict[str, Any], file: str | Path
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the plain content of a file, and its configurations.
 
     A file without the configuration `hardware` gets a generic one.
     """
@@ -75,17 +99,7 @@ def _machines(content: dict[str, Any], file: str | Path) -> Machines:
         except ValidationError as error:
             raise ParameterError(file, _problems(error)) from None
         configurations = configurations | {HARDWARE: generic_hardware(machine)}
-    machines: Machines = {}
-    for name in (None, *configurations):
-        try:
-            machines[name] = MachineParameters.model_validate(
-                with_configuration(plain, configurations, name)
-            )
-        except ValidationError as error:
-            prefix = "" if name is None else f"configuration.{name}."
-            found = [(prefix + field, message) for field, message in _problems(error)]
-            raise ParameterError(file, found) from None
-    return machines
+    return plain, configurations
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
