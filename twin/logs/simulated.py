@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.basics.arrays import as_instance
+from twin.basics.arrays import FloatArray, as_instance
+from twin.kernels.plant.columns import FORCE, VELOCITY
 from twin.logs.channel import POSE_UNITS, Channel
 from twin.logs.log import Log
 from twin.logs.signals import TWIST_UNITS
@@ -14,8 +15,9 @@ from twin.simulation.trajectory import Trajectory
 def log_of(trajectory: Trajectory) -> Log:
     """Return the log of a trajectory: its motion, and the signals of a closed loop.
 
-    Signals that a controller adds have no units; those with more than one axis beside time are
-    written as one row. The unit of `command` depends on the controller, so it is left empty.
+    Commands of one mode become `command_forces`, or `command_rates` with their feedforward as
+    `command_forces`; of several modes they stay `command`, without unit. Signals that a controller
+    adds have no units; those with more than one axis beside time are written as one row.
 
     Raises:
         InputError: not a trajectory.
@@ -31,8 +33,11 @@ def log_of(trajectory: Trajectory) -> Log:
         Channel("twist", run.time, run.twist, TWIST_UNITS),
     ]
     time = run.signals.get("time", np.empty(0))
-    known = {"setpoint": unit, "measured": unit, "limited": "1"}
-    for name, values in run.signals.items():
+    known = {
+        **dict.fromkeys(("setpoint", "measured"), unit),
+        **{"limited": "1", "command_forces": force, "command_rates": f"{unit}/s"},
+    }
+    for name, values in _with_known_commands(run.signals).items():
         rows = values.reshape(len(values), -1)
         if name == "inertial":
             channels.append(Channel("accelerometer", time, rows[:, :3], ("m/s2",) * 3))
@@ -45,3 +50,16 @@ def log_of(trajectory: Trajectory) -> Log:
             )
     about = ("machine", "engine", "fidelity", "parameters_hash", "stopped")
     return Log(tuple(channels), {name: getattr(run, name) for name in about})
+
+
+def _with_known_commands(signals: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return signals with commands by what they are, where their mode never changes."""
+    found = {key: value for key, value in signals.items() if key not in ("mode", "feedforward")}
+    modes = set(signals.get("mode", np.empty(0)).tolist())
+    if modes == {float(FORCE)}:
+        found["command_forces"] = found.pop("command")
+    elif modes == {float(VELOCITY)}:
+        found["command_rates"] = found.pop("command")
+        if signals["feedforward"].any():
+            found["command_forces"] = signals["feedforward"]
+    return found

@@ -11,7 +11,10 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 
-OWN_SIGNALS = ("time", "setpoint", "measured", "command", "limited", "reference_pose", "inertial")
+OWN_SIGNALS = (
+    *("time", "setpoint", "measured", "command", "mode", "feedforward", "limited"),
+    *("reference_pose", "inertial"),
+)
 """Names of what the loop records itself."""
 
 
