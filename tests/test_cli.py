@@ -35,6 +35,7 @@ COMMANDS = (
         "evaluate",
         "feasible",
         "frequency",
+        "identify",
         "imu",
         "list",
         "info",

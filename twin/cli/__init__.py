@@ -6,6 +6,7 @@ from twin.cli import (
     evaluate,
     feasible,
     frequency,
+    identify,
     imu,
     machines,
     new,

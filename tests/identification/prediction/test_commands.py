@@ -1,0 +1,70 @@
+"""Commands on their way to the motors: delays that are no whole steps, converters, lag."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from twin.identification.prediction.commands import delayed_commands
+from twin.identification.prediction.recording import Recording
+from twin.kernels.plant import columns as column
+from twin.plant.drives import drive_constants
+from twin.platform import Platform, load
+
+pytestmark = pytest.mark.quick
+
+STEP, PERIOD = 5e-4, 1e-3
+RANDOM = np.random.default_rng(7)
+TIME = PERIOD * np.arange(60)
+
+
+def machine(delay: float, lag: float) -> Platform:
+    hardware = load("stewart", configuration="hardware")
+    return hardware.with_(parameters={"leg.drive.delay": delay, "leg.drive.current_lag": lag})
+
+
+def delayed(commands: np.ndarray, delay: float, lag: float = 0.0) -> np.ndarray:
+    found = machine(delay, lag)
+    constants = drive_constants(found, STEP)
+    times = STEP * np.arange(2 * len(TIME) - 1)
+    recording = Recording(TIME, commands, "force", TIME, commands)
+    given, feedforward = delayed_commands(recording, found, constants, times)
+    assert feedforward is None
+    return given
+
+
+def test_delays_of_whole_steps_shift_what_is_held() -> None:
+    digit = drive_constants(machine(0.0, 0.0), STEP)[0, column.EFFORT_DIGIT]
+    commands = digit * RANDOM.integers(-500, 500, (len(TIME), 6))
+    held = np.repeat(commands, 2, axis=0)[: 2 * len(TIME) - 2]
+    for steps in (0, 1, 3):
+        given = delayed(commands, steps * STEP)
+        assert_allclose(given[steps:], held[: len(held) - steps], rtol=1e-12, atol=1e-6)
+
+
+def test_other_delays_lie_between() -> None:
+    """The mean over a step of what is held is linear in a delay inside the step."""
+    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
+    low, high = delayed(commands, 2 * STEP), delayed(commands, 3 * STEP)
+    assert_allclose(delayed(commands, 2.3 * STEP), 0.7 * low + 0.3 * high, rtol=1e-12, atol=1e-6)
+
+
+def test_converters_round_and_end_below_their_range() -> None:
+    constants = drive_constants(machine(0.0, 0.0), STEP)[0]
+    digit, peak = constants[column.EFFORT_DIGIT], constants[column.PEAK]
+    commands = np.full((len(TIME), 6), 10.4 * digit)
+    assert_allclose(delayed(commands, 0.0), 10.0 * digit)
+    assert_allclose(delayed(np.full_like(commands, 2.0 * peak), 0.0), peak - digit)
+    assert_allclose(delayed(np.full_like(commands, -2.0 * peak), 0.0), -peak)
+
+
+def test_current_lag_is_that_of_the_drives() -> None:
+    """As `motor_command` has it, step by step: mean and end of the step of a first-order lag."""
+    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
+    plain, lagging = delayed(commands, 0.0), delayed(commands, 0.0, 0.8e-3)
+    kept = np.exp(-STEP / 0.8e-3)
+    effort = plain[0].copy()
+    for given, found in zip(plain, lagging, strict=True):
+        assert_allclose(found, given + (1.0 - kept) / (STEP / 0.8e-3) * (effort - given))
+        effort = given + kept * (effort - given)

@@ -1,0 +1,93 @@
+"""Identification of a hidden machine, from the run of its controller to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_motion import HIDDEN, nominal, recorded
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.errors import InputError
+from twin.identification.result.identification import Identification
+from twin.identification.result.identify import identify
+from twin.identification.result.machine_file import write_identified
+from twin.identification.result.report import page_of
+from twin.logs import Log, log_of, write_log
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture(scope="module")
+def found() -> Identification:
+    return identify(nominal(), [log_of(recorded())], list(HIDDEN))
+
+
+def test_hidden_numbers_are_found(found: Identification) -> None:
+    truth = np.array(list(HIDDEN.values()))
+    error = np.abs(found.values - truth)
+    assert (error < 2.0 * found.margin * found.standard_errors).all()
+    assert error[0] < 5e-3 * truth[0]
+    assert error[1] < 1e-3
+    assert error[2] < 0.05 * truth[2]
+    assert error[3] < 2.5e-4
+
+
+def test_errors_on_data_kept_apart_fall_to_the_noise(found: Identification) -> None:
+    """Rounding to whole counts of 1.24 um leaves 0.36 um."""
+    apart = found.fits[-1]
+    assert apart.before > 5e-6
+    assert apart.after < 0.5e-6
+
+
+def test_the_file_makes_the_identified_machine(found: Identification, tmp_path: Path) -> None:
+    path = write_identified(found, "stewart", tmp_path / "mine.toml")
+    again = twin.load(path, configuration="hardware").parameters
+    for parameter in found.parameters:
+        assert twin.load(path).parameters.platform == again.platform
+        own = found.platform.parameters
+        assert again.platform.body.mass == own.platform.body.mass, parameter.path
+        assert again.legs[2].drive == own.legs[2].drive.model_copy(  # type: ignore[union-attr]
+            update={"source": again.legs[2].drive.source}  # type: ignore[union-attr]
+        )
+    with pytest.raises(InputError, match="exists"):
+        write_identified(found, "stewart", path)
+    assert write_identified(found, "stewart", path, replace=True) == path
+
+
+def test_the_page_has_every_number(found: Identification) -> None:
+    page = page_of(found)
+    assert all(parameter.path in page for parameter in found.parameters)
+    assert "http-equiv" in page
+    assert "<script src" not in page
+
+
+def test_what_does_not_show_is_refused() -> None:
+    """Legs that are never unloaded do not show their play."""
+    log = log_of(recorded())
+    with pytest.raises(InputError, match="backlash"):
+        identify(nominal(), [log], "platform.body.mass,leg.drive.backlash")
+    held = identify(nominal(), [log], "platform.body.mass,leg.drive.backlash", unseen="hold")
+    assert [parameter.path for parameter in held.held] == ["leg.drive.backlash"]
+
+
+def test_missing_signals_are_named() -> None:
+    log = log_of(recorded())
+    short = Log(tuple(each for each in log.channels if each.name != "command_forces"))
+    with pytest.raises(InputError, match="command_forces"):
+        identify(nominal(), [short], "payload")
+
+
+def test_the_command_writes_both_files(tmp_path: Path) -> None:
+    log = write_log(log_of(recorded()), tmp_path / "run.csv")
+    out, report = tmp_path / "mine.toml", tmp_path / "mine.html"
+    words = ["identify", "stewart", log, "--configuration", "hardware", "--out", out]
+    words += ["--parameters", "platform.body.mass,leg.drive.delay", "--report", report]
+    result = CliRunner().invoke(cli.app, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    assert "platform.body.mass" in result.output
+    assert twin.load(out).parameters.platform.body.mass == pytest.approx(101.3, rel=0.01)
+    assert report.read_text().startswith("<!DOCTYPE html>")

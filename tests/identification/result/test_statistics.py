@@ -1,0 +1,57 @@
+"""Covariances against what repeated data show, and tests of whiteness."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
+
+pytestmark = pytest.mark.quick
+
+WINDOWS, SAMPLES = 60, 40
+
+
+def coloured(random: np.random.Generator, keep: float) -> np.ndarray:
+    """Return errors of unit variance, correlated inside each window and with the next one."""
+    white = random.normal(size=WINDOWS * SAMPLES)
+    found = np.empty_like(white)
+    found[0] = white[0]
+    for k in range(1, len(white)):
+        found[k] = keep * found[k - 1] + np.sqrt(1.0 - keep**2) * white[k]
+    return found.reshape(WINDOWS, SAMPLES)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.9])
+def test_covariance_is_what_repeated_data_show(keep: float) -> None:
+    """White errors or not; the usual inverse of A' A is four times too small at 0.9."""
+    random = np.random.default_rng(3)
+    time = np.linspace(0.0, 30.0, WINDOWS * SAMPLES)
+    slopes = np.stack([np.sin(time), np.cos(0.7 * time), np.ones_like(time)], axis=1)
+    inverse = np.linalg.inv(slopes.T @ slopes + np.eye(3))
+    shaped = slopes.reshape(WINDOWS, SAMPLES, 3)
+    estimates, expected = [], []
+    for _ in range(300):
+        errors = coloured(random, keep)
+        estimates.append(inverse @ (slopes.T @ errors.ravel()))
+        left = errors - (shaped @ estimates[-1])
+        expected.append(np.sqrt(np.diag(covariance([left], [shaped]))))
+    spread = np.std(estimates, axis=0)
+    assert np.median(expected, axis=0) == pytest.approx(spread, rel=0.25)
+    inside = np.abs(estimates) < half_width(WINDOWS) * np.array(expected)
+    assert (inside.mean(axis=0) > 0.90).all()
+
+
+def test_whiteness_tells_white_noise_from_coloured() -> None:
+    random = np.random.default_rng(5)
+    white, tinted = whiteness(coloured(random, 0.0)), whiteness(coloured(random, 0.3))
+    assert white.probability > 0.01
+    assert tinted.probability < 1e-6
+    assert tinted.correlation[0] == pytest.approx(0.3, abs=0.05)
+
+
+def test_spectrum_of_white_noise_is_flat() -> None:
+    """Variance per sampling rate to both sides, so twice that below half of it."""
+    errors = np.random.default_rng(1).normal(0.0, 2.0, (4000, 64))
+    frequency, density = spectrum(errors, 1e-3)
+    assert density == pytest.approx(np.full(len(frequency), 2.0 * np.sqrt(2e-3)), rel=0.05)

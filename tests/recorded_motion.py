@@ -1,0 +1,45 @@
+"""A hidden machine of the catalogue, moved by a controller that knows the file alone."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+import twin
+from twin.control import make_controller
+from twin.motion.multi_sine import MultiSineMotion
+from twin.platform import Platform
+from twin.simulation.trajectory import Trajectory
+
+HIDDEN = {
+    "platform.body.mass": 101.3,
+    "platform.body.center_of_mass.0": 0.012,
+    "leg.drive.friction_torque": 0.262,
+    "leg.drive.delay": 0.003,
+}
+
+FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])
+
+
+@lru_cache(maxsize=1)
+def nominal() -> Platform:
+    return twin.load("stewart", configuration="hardware")
+
+
+@lru_cache(maxsize=2)
+def recorded(controller: str = "computed_torque", duration: float = 2.0) -> Trajectory:
+    """Return a run of the hidden machine along a multi-sine."""
+    machine = nominal()
+    speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
+    motion = MultiSineMotion(
+        machine.home,
+        frequencies=FREQUENCIES,
+        amplitude={axis: speed / (2.0 * np.pi * FREQUENCIES) for axis, speed in speeds.items()},
+        duration=duration,
+        phases="random",
+        fade_in=0.3,
+    )
+    hidden = machine.with_(parameters=HIDDEN)
+    law = make_controller(controller, hidden, motion)
+    return hidden.simulate(duration, controller=law, timestep=5e-4)

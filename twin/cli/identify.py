@@ -1,0 +1,129 @@
+"""The command `identify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+
+if TYPE_CHECKING:
+    from twin.identification.result.identification import Source
+    from twin.logs import Log
+    from twin.platform import Platform
+
+Logs = Annotated[
+    list[Path],
+    typer.Argument(metavar="LOG...", help="Logs of the machine: .csv, .parquet, .mcap, bags."),
+]
+Names = Annotated[
+    str,
+    typer.Option(
+        "--parameters",
+        metavar="GROUP|PATH,...",
+        help="Groups (payload, platform, legs, friction, drives) or paths of platform.toml.",
+    ),
+]
+Mapping = Annotated[
+    Path | None, options.file_option("Which channels of the logs are which signals, as TOML.")
+]
+Out = Annotated[
+    Path | None, options.file_option("Write the identified machine: a file on top of the old one.")
+]
+Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        metavar="refuse|prior|hold",
+        help="What the logs do not show: refuse, keep the prior, or hold the file's value.",
+    ),
+]
+Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Length of the windows in s.")]
+Robust = Annotated[
+    bool, typer.Option("--robust", help="Large errors count less than their square.")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace files that exist.")]
+
+
+@app.command()
+def identify(
+    machine: options.Machine,
+    logs: Logs,
+    *,
+    parameters: Names,
+    mapping: Mapping = None,
+    out: Out = None,
+    report: Report = None,
+    configuration: options.Configuration = None,
+    unseen: Unseen = "refuse",
+    window: Window = "0.1",
+    robust: Robust = False,
+    replace: Replace = False,
+) -> None:
+    """Find a machine's parameters in logs of its motion.
+
+    \f
+    Raises:
+        InputError: logs or options that cannot be used, or parameters that the logs do not show.
+    """
+    from twin.basics.optional import optional
+    from twin.basics.progress import Progress
+    from twin.cli.quantities import quantities
+    from twin.cli.tables.identify import print_identification
+    from twin.cli.values import check_files
+    from twin.identification.result.identify import EVALUATIONS, identify
+    from twin.identification.result.machine_file import check_new, write_identified
+    from twin.platform import load
+
+    check_files(out=(out, ".toml"), report=(report, ".html"))
+    for path in filter(None, (out, report)):
+        check_new(path, replace=replace)
+    if report is not None:
+        optional("jinja2")
+    platform = load(machine, configuration)
+    (span,) = quantities(window, "window", "s") or (0.1,)
+    read = [_read(path, mapping, platform) for path in logs]
+    with Progress(f"identifying {platform.name}", EVALUATIONS, every=1) as progress:
+        found = identify(
+            platform,
+            [log for log, _ in read],
+            parameters,
+            unseen=unseen,  # type: ignore[arg-type]
+            window=span,
+            robust=robust,
+            sources=[source for _, source in read],
+            tick=progress.tick,
+        )
+    print_identification(found)
+    if out is not None:
+        from twin.cli.console import line
+
+        line(f"wrote {write_identified(found, machine, out, replace=replace)}")
+    if report is not None:
+        from twin.cli.console import line
+        from twin.identification.result.report import write_report
+
+        line(f"wrote {write_report(found, report)}")
+
+
+def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, Source]:
+    """Return a log in signals of the machine, and where it is from."""
+    import hashlib
+
+    from twin.cli.console import line
+    from twin.errors import InputError
+    from twin.identification.result.identification import Source
+    from twin.logs import LogMapping, check_log, read_log
+
+    log = read_log(path, None if mapping is None else LogMapping.read(mapping), platform)
+    for finding in check_log(log, platform):
+        line(f"{path}: {finding}")
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    except OSError as error:
+        raise InputError("log", f"{path} cannot be read ({error.strerror})") from None
+    start, stop = log.span
+    return log, Source(path.name, digest, stop - start)

@@ -1,0 +1,1 @@
+"""Prediction of measured signals over short windows by the machine with its drives."""

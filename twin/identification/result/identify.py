@@ -1,0 +1,166 @@
+"""Identification of a machine's parameters from logs of its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_instance, bounded
+from twin.errors import InputError
+from twin.identification.parameters import select, with_parameters
+from twin.identification.prediction.problem import WINDOW, PredictionProblem, without
+from twin.identification.prediction.recording import recording_of
+from twin.identification.prediction.solve import first_slopes, solve
+from twin.identification.result.identification import Errors, Fit, Identification, Source
+from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
+from twin.identification.visibility import Choice, visibility
+from twin.logs import Log
+from twin.platform import Platform
+
+APART = 0.2
+"""Share of the windows at the end of each log that are kept apart."""
+
+EVALUATIONS = 30
+"""of an identification, about: for progress bars."""
+
+
+def identify(
+    platform: Platform,
+    logs: Iterable[Log],
+    parameters: str | Iterable[str],
+    *,
+    unseen: Choice = "refuse",
+    window: float = WINDOW,
+    apart: float = APART,
+    robust: bool = False,
+    sources: Sequence[Source] = (),
+    tick: Callable[[int], Any] = lambda _: None,
+) -> Identification:
+    """Return the parameters with which a machine predicts its logs best.
+
+    The machine with its drives is rolled out over short windows from the recorded commands, and
+    compared with the recorded encoders. Every parameter has a prior: its value in the file with
+    its spread.
+
+    Args:
+        platform: the machine as its file has it, with its drives.
+        logs: in signals of the machine (`twin.logs.LogMapping`); see `recording_of`.
+        parameters: groups, paths or patterns; see `twin.identification.parameters.select`.
+        unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",
+            or "hold" them at their values in the file.
+        window: length of the windows [s].
+        apart: share of the windows, the last of each log, that only test the result.
+        robust: whether large errors count less than their square.
+        sources: names and hashes of the logs, for the result.
+        tick: called with the number of evaluations so far.
+
+    Raises:
+        InputError: no logs, missing signals, a machine that is not supported, parameters that the
+            logs do not show (see `unseen`), or arguments out of range.
+    """
+    as_instance(platform, "platform", Platform)
+    given = [as_instance(log, "logs", Log) for log in logs]
+    if not given:
+        raise InputError("logs", "is empty; give one log or more")
+    _check_machine(platform)
+    span, share = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
+    chosen = select(platform, parameters)
+    outside = tuple(each for each in chosen if not each.is_of_machine)
+    inside = [each for each in chosen if each.is_of_machine]
+    if not inside:
+        raise InputError("parameters", "none is of the machine; predictions know no others")
+    recordings = [recording_of(log, platform) for log in given]
+    whole = [PredictionProblem(platform, each, inside, span) for each in recordings]
+    slopes = first_slopes([_part(problem, share)[0] for problem in whole])
+    decision = visibility(slopes, inside).decide(unseen)
+    if not decision.free:
+        raise InputError("parameters", f"the logs show none: {'; '.join(decision.reasons)}")
+    for problem in whole:
+        problem.parameters = decision.free
+    used, kept = zip(*(_part(problem, share) for problem in whole), strict=True)
+    done = count(1)
+    solution = solve(used, robust=robust, tick=lambda: tick(next(done)))
+    fits, errors, residuals = _fits(used, kept, solution.values)
+    spreads = np.array([each.spread for each in decision.free])
+    seconds = [float(np.ptp(recording.time)) for recording in recordings]
+    return Identification(
+        before=platform,
+        platform=with_parameters(platform, decision.free, solution.values),
+        parameters=decision.free,
+        values=solution.values,
+        covariance=covariance(solution.errors, solution.slopes) * np.outer(spreads, spreads),
+        margin=half_width(sum(len(each) for each in solution.errors)),
+        held=(*decision.held, *outside),
+        notes=decision.reasons,
+        fits=fits,
+        errors=errors,
+        whiteness=whiteness(residuals),
+        sources=tuple(sources) or tuple(Source("", "", each) for each in seconds),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _check_machine(platform: Platform) -> None:
+    if platform.dof != 6 or platform.n_actuators != 6 or platform.n_deflections:
+        raise InputError(
+            "platform",
+            f"{platform.name} has {platform.n_actuators} actuators, {platform.dof} degrees of "
+            f"freedom and {platform.n_deflections} springs in its legs; identification takes "
+            "machines with six actuators, six degrees of freedom and none",
+        )
+    if any(leg.drive is not None and leg.drive.positioning() for leg in platform.parameters.legs):
+        raise InputError("platform", "drives of positions are not supported; forces or speeds are")
+
+
+def _part(problem: PredictionProblem, apart: float) -> tuple[PredictionProblem, PredictionProblem]:
+    """Return the problem of the first windows, and that of the last share of them."""
+    count = len(problem.windows.first)
+    at = min(count - 1, max(1, round((1.0 - apart) * count)))
+    return problem.part(np.arange(at)), problem.part(np.arange(at, count))
+
+
+def _fits(
+    used: Sequence[PredictionProblem],
+    kept: Sequence[PredictionProblem],
+    values: FloatArray,
+) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
+    """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
+    nominal = np.array([each.nominal for each in used[0].parameters])
+    fits: list[Fit] = []
+    lists, rows, times = [], [], []
+    for name, problems in (("identified from", used), ("kept apart", kept)):
+        pairs = []
+        for problem in problems:
+            before = _left(problem, nominal)
+            problem.improve_starts(problem.linearised(values, by_parameters=False))
+            after = _left(problem, values)
+            pairs.append((_size(before), _size(after)))
+            times.append(problem.times[:, 0])
+            rows.append(np.swapaxes(after, 1, 2).reshape(-1, after.shape[1]))
+        sizes = np.hstack([np.array(pair) for pair in pairs])
+        fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
+        lists.append(sizes)
+    sizes, time = np.hstack(lists), np.concatenate(times)
+    residuals = np.vstack(rows[: len(used)])
+    frequency, density = spectrum(residuals, used[0].period)
+    order = np.arange(len(time)) if len(used) > 1 else np.argsort(time)
+    return (
+        (fits[0], fits[1]),
+        Errors(time[order], sizes[0][order], sizes[1][order], frequency, density),
+        residuals,
+    )
+
+
+def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
+    """Return the errors `(W, samples, n)` [m, rad] that the starts do not explain."""
+    found = problem.linearised(values, by_parameters=False)
+    left = without(found.by_starts, found.errors)
+    return np.asarray(left.reshape(len(left), -1, len(problem.noise)) * problem.noise)
+
+
+def _size(errors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt((errors**2).mean(axis=(1, 2))))

@@ -1,0 +1,90 @@
+"""Charts of an identification: errors over time and frequency, whiteness, correlation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.basics.optional import optional
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.style import CURVES, PAPER, layout
+from twin.identification.result.identification import Identification
+
+HEIGHT_PER_ROW, SMALLEST_HEIGHT, ROOM = 22, 260, 60
+"""[pixels] of the matrix of correlations."""
+
+
+def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
+    """Return title, explanation and plotly figure of each chart."""
+    unit = found.platform.coordinate_unit
+    errors, white = found.errors, found.whiteness
+    apart = found.fits[-1].windows
+    over_time = Axes(
+        f"error, rms of a window [u{unit}]",
+        [
+            Line("file", errors.time, 1e6 * errors.before, "markers"),
+            Line("identified", errors.time, 1e6 * errors.after, "markers"),
+        ],
+        log_y=True,
+    )
+    over_frequency = Axes(
+        f"density [u{unit}/sqrt(Hz)]",
+        [Line("identified", errors.frequency, 1e6 * errors.density)],
+        log_y=True,
+    )
+    lags = np.arange(1.0, len(white.correlation) + 1.0)
+    correlation = Axes(
+        "correlation of errors",
+        [
+            Line("errors", lags, white.correlation, "line+markers"),
+            Line("95 % of white noise", lags, np.full(len(lags), white.bound), "dash"),
+            Line("95 % of white noise", lags, np.full(len(lags), -white.bound), "dash"),
+        ],
+    )
+    return [
+        (
+            "Prediction errors over time",
+            "Each point is a window: the model starts from the measured motion and predicts what "
+            f"the encoders read. The last {apart} windows were kept apart.",
+            panels_figure([over_time], "time [s]"),
+        ),
+        (
+            "Prediction errors over frequency",
+            "White noise is flat; a peak says that the model misses something there.",
+            panels_figure([over_frequency], "frequency [Hz]", log_x=True),
+        ),
+        (
+            "Correlation of errors with earlier ones",
+            "Errors of white noise stay between the dashed lines. The intervals allow for errors "
+            "that do not.",
+            panels_figure([correlation], "samples between the errors"),
+        ),
+        (
+            "Correlation of the estimates",
+            "Near 1 or -1 two parameters can hardly be told apart.",
+            _matrix(found),
+        ),
+    ]
+
+
+def _matrix(found: Identification) -> Any:
+    figures = optional("plotly.graph_objects")
+    names = [parameter.path for parameter in found.parameters]
+    height = max(SMALLEST_HEIGHT, ROOM + HEIGHT_PER_ROW * len(names))
+    figure = figures.Figure(layout=layout(height, 12))
+    scale = [(0.0, CURVES[1]), (0.5, PAPER), (1.0, CURVES[0])]
+    figure.add_trace(
+        figures.Heatmap(
+            z=np.round(found.correlation, 3),
+            x=[str(k + 1) for k in range(len(names))],
+            y=[f"{name}  {k + 1}" for k, name in enumerate(names)],
+            zmin=-1.0,
+            zmax=1.0,
+            colorscale=scale,
+            hovertemplate="%{y} with %{x}: %{z}<extra></extra>",
+        )
+    )
+    figure.layout.yaxis = {"autorange": "reversed", "automargin": True}
+    figure.layout.xaxis = {"type": "category", "automargin": True}
+    return figure
