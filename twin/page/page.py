@@ -125,7 +125,7 @@ class Page:
             home: brings the machine home; None for a run without it.
         """
         self.server, self.label, self._warning = server, label, warning
-        self.runner = Runner(source, shown=self.show)
+        self.runner = Runner(source, shown=self.show, watched=lambda: bool(server.get_clients()))
         self.requests = Requests(self.runner.do)
         charts = lay_out(server, self._look)
         self.view = SceneView(server, source.platform, **self._carried())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -43,6 +44,26 @@ def merged_options(
             f"is {here}, but {there} in the training of {name}, whose actions it would change",
         )
     return merged
+
+
+@contextmanager
+def explained_differences(
+    policy: Policy | None, options: Mapping[str, Any], name: str
+) -> Iterator[None]:
+    """Name the options that differ from a policy's training where its scales do not fit.
+
+    Raises:
+        InputError: the environment made inside does not take the scales of the training.
+    """
+    try:
+        yield
+    except InputError as error:
+        if policy is None or error.field != "scales":
+            raise
+        changed = difference_text(option_differences(policy, options))
+        raise InputError(
+            "policy", f"{name} does not fit ({error.message}); not as in its training: {changed}"
+        ) from None
 
 
 def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -155,7 +155,7 @@ def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -
         ({"environment": 3}, InputError, "environment"),
         ({"policy": "nobody"}, InputError, "zero, random, stewart_tracking$"),
         ({"policy": "README.md"}, InputError, "README.md"),
-        ({"policy": "stewart_tracking", "action": "forces"}, InputError, "trained with"),
+        ({"policy": "stewart_tracking", "action": "forces"}, InputError, "training: action forces"),
         ({"policy": "classical"}, InputError, "classical"),
         ({"colour": "red"}, InputError, "colour"),
         ({"machine": "nowhere"}, MachineNotFoundError, "nowhere"),

@@ -72,6 +72,23 @@ def test_a_run_keeps_pace_with_the_clock() -> None:
     assert source.threads == {"twin-runner"}
 
 
+def test_a_run_that_nobody_looks_at_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twin.simulation.live.runner.ALONE", 0.05)
+    monkeypatch.setattr("twin.simulation.live.runner.LOOKING", 0.01)
+    source, looking = Clockwork(), threading.Event()
+    with running(source, watched=looking.is_set) as runner:
+        wait(lambda: runner.waiting)
+        seen: list[float] = []
+        # Time stands still while it waits: what a request sees is what the source had before.
+        before = source.time
+        runner.do(lambda: seen.append(source.time))
+        wait(lambda: bool(seen))
+        assert seen == [before]
+        looking.set()
+        wait(lambda: source.time > before + 0.2)
+        assert not runner.waiting
+
+
 def test_slow_motion_is_slow() -> None:
     source = Clockwork()
     with running(source) as runner:

@@ -27,7 +27,7 @@ from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.scene import Scene
 from twin.training.environments import check_fit
 from twin.training.evaluation.baselines import ISOLATION_LAW, ZERO
-from twin.training.options import merged_options
+from twin.training.options import explained_differences, merged_options
 from twin.training.policy import policies_of, policy_for
 
 RANDOM = "random"
@@ -116,9 +116,12 @@ class EnvironmentSession:
         shipped = policies_of(environment)
         usual = policy is None and options.keys() <= {"engine"}
         name = next(iter(shipped), None) if usual else policy
+        trained = None
         if name is not None and (Path(name).is_file() or str(name) in shipped):
-            options = merged_options(policy_for(name, environment), options, str(name))
-        self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
+            trained = policy_for(name, environment)
+            options = merged_options(trained, options, str(name))
+        with explained_differences(trained, options, str(name)):
+            self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
         inner: Any = self._env.unwrapped
         self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
         self.period = float(inner.task.batch.period)

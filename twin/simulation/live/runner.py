@@ -90,6 +90,12 @@ SMOOTHING = 0.1
 SLOWEST, FASTEST = 0.001, 10.0
 """Speeds, in parts of real time."""
 
+ALONE = 10.0
+"""[s] without a watcher and without a request, after which a run waits for the next of them."""
+
+LOOKING = 0.2
+"""[s] between two looks for one of them."""
+
 PATIENCE = 10.0
 """[s] to wait for the thread to end."""
 
@@ -102,25 +108,34 @@ class Runner:
     Attributes:
         source: that runs.
         paused: whether it is paused.
+        waiting: whether the run waits because nobody looks.
         speed: of the run in parts of real time.
         real_time_factor: seconds of the run per second of the clock, lately.
     """
 
     def __init__(
-        self, source: Source, *, shown: Callable[[], None] | None = None, rate: float = RATE
+        self,
+        source: Source,
+        *,
+        shown: Callable[[], None] | None = None,
+        watched: Callable[[], bool] | None = None,
+        rate: float = RATE,
     ) -> None:
         """Prepare; `start` begins.
 
         Args:
             source: that shall run.
             shown: called on the thread after every advance, also while paused.
+            watched: returns whether somebody looks. A run that nobody looks at, and of which nobody
+                asks anything, waits after `ALONE` seconds; default: always.
             rate: advances per second.
         """
         self.source = source
-        self.paused = False
+        self.paused = self.waiting = False
         self.speed = 1.0
         self.real_time_factor = float("nan")
         self._shown = shown or _nothing
+        self._watched = watched or _always
         self._period = 1.0 / positive(rate, "rate")
         self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
@@ -168,9 +183,16 @@ class Runner:
         return True
 
     def _run(self) -> None:
-        before = due = time.perf_counter()
+        before = due = seen = time.perf_counter()
         while not self._ending.is_set():
             began = time.perf_counter()
+            if self._watched() or not self._requests.empty():
+                seen = began
+            self.waiting = began - seen > ALONE
+            if self.waiting:
+                self._ending.wait(LOOKING)
+                before = due = time.perf_counter()
+                continue
             passed, before = began - before, began
             self._guarded(self._serve)
             self._guarded(partial(self._advance, passed))
@@ -214,3 +236,8 @@ class Runner:
 
 def _nothing() -> None:
     """Show nothing."""
+
+
+def _always() -> bool:
+    """Return that somebody looks."""
+    return True

@@ -16,7 +16,7 @@ from twin.training.evaluation.baselines import Entry, entry
 from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
 from twin.training.evaluation.rollout import Outcome
 from twin.training.metrics import METRICS
-from twin.training.options import difference_text, merged_options, option_differences
+from twin.training.options import explained_differences, merged_options, option_differences
 
 RETURN, TERMINATED = "return", "terminated [%]"
 PART = 8
@@ -77,17 +77,8 @@ class _Part:
         trained = self.policy.policy
         if trained is not None and "scales" in trained.options:
             options["scales"] = trained.options["scales"]
-        try:
+        with explained_differences(trained, options, self.policy.name):
             return self.policy.run(self.environment, options, self.seeds, metrics)
-        except InputError as error:
-            if trained is None or error.field != "scales":
-                raise
-            changed = difference_text(option_differences(trained, options))
-            raise InputError(
-                "policy",
-                f"{self.policy.name} does not fit ({error.message}); not as in its training: "
-                f"{changed}",
-            ) from None
 
 
 def evaluate(
