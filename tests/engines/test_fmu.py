@@ -308,7 +308,12 @@ def test_files_are_whole_and_the_same(
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"fmi": 1}, "fmi"), ({"timestep": 0.0}, "timestep"), ({"timestep": "x"}, "timestep")],
+    [
+        ({"fmi": 1}, "fmi"),
+        ({"fmi": 3.0}, "fmi"),
+        ({"timestep": 0.0}, "timestep"),
+        ({"timestep": "x"}, "timestep"),
+    ],
 )
 def test_wrong_options_are_named(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):

@@ -102,5 +102,8 @@ def export(
 
     given = {"fmi": fmi, "timestep": timestep}
     chosen = {name: value for name, value in given.items() if value is not None}
-    for path in write_model(load(machine, configuration), form, out, **chosen):
+    platform = load(machine, configuration)
+    for path in write_model(platform, form, out, **chosen):
         line(f"wrote {path} ({path.stat().st_size / 1e3:.0f} kB)")
+    if form == "fmu" and any(leg.drive or leg.encoder for leg in platform.parameters.legs):
+        line("the unit takes forces of the actuators: it has no drives and no sensors")

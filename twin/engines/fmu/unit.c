@@ -39,7 +39,7 @@ static const double MOST_STEPS = 1e9;       /* in one communication step */
 typedef struct {
   double values[NUMBERS];
   Mode mode;
-  bool placed; /* whether outputs belong to the start that is set */
+  int placed; /* whether outputs belong to the start that is set */
 } Situation;
 
 typedef void (*Report)(void *environment, const char *name, Outcome outcome, const char *message);

@@ -48,7 +48,7 @@ def write_unit(
         SingularPoseError: home is singular.
     """
     as_model(platform)
-    if fmi not in VERSIONS:
+    if type(fmi) is not int or fmi not in VERSIONS:
         raise InputError("fmi", f"must be 2 or 3, got {brief(fmi)}")
     with without_compiling():
         step = suitable_timestep(platform)
