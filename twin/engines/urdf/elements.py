@@ -19,6 +19,9 @@ from twin.model.ball.ball import Ball as RollingBall
 
 ORIGIN = (0.0, 0.0, 0.0)
 
+DRAKE = "drake"
+"""Prefix of the elements of another program's own."""
+
 NOISE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
@@ -95,6 +98,18 @@ def joint(
     return element
 
 
+def ball_constraint(name: str, ends: Iterable[tuple[str, FloatArray]]) -> Element:
+    """Return two points that stay together, each on a link `(link, (3,) [m] in its frame)`.
+
+    URDF has no word for it. These are the elements of Drake; other programs pass over them.
+    """
+    element = Element(f"{DRAKE}:ball_constraint", name=name)
+    for side, point, (body, position) in zip("AB", ("p_AP", "p_BQ"), ends, strict=True):
+        SubElement(element, f"{DRAKE}:ball_constraint_body_{side}", name=body)
+        SubElement(element, f"{DRAKE}:ball_constraint_{point}", value=text(position))
+    return element
+
+
 def visual(shape: Shape) -> Element:
     """Return a shape for drawing; the format has no outlines, so plates are round."""
     element = Element("visual", name=f"{shape.name}_visual")
@@ -133,6 +148,8 @@ def _turned_to(direction: FloatArray) -> FloatArray | None:
 def document(name: str, colors: Collection[str], *elements: Element) -> str:
     """Return the text of a robot whose parts have some of `COLORS`."""
     robot = Element("robot", name=name)
+    if any(element.tag.startswith(f"{DRAKE}:") for element in elements):
+        robot.set(f"xmlns:{DRAKE}", "http://drake.mit.edu")
     for color, channels in COLORS.items():
         if color in colors:
             SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))

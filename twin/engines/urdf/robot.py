@@ -2,8 +2,9 @@
 
 URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges beside
 the legs, so that a reader shows the complete machine, at home when all joints are zero. A program
-that loads it has to close the loops at their points; those that are not the origin of a link
-have a link of their own.
+that loads it has to close the loops. Their points are in elements `drake:ball_constraint` at the
+end; those that are not the origin of a link also have a link of their own. See
+docs/without_the_package.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.mechanism import Mechanism
-from twin.engines.urdf.elements import ORIGIN, document, joint, link, origin, plate_collision
+from twin.engines.urdf.elements import (
+    ORIGIN,
+    ball_constraint,
+    document,
+    joint,
+    link,
+    origin,
+    plate_collision,
+)
 from twin.machine.mechanism.parts import BASE, PLATFORM, Body, Joint
 from twin.model.machine_model import MachineModel
 
@@ -38,7 +47,9 @@ def robot_urdf(platform: MachineModel) -> str:
     carriers = _freedoms(machine) if machine.floats else ()
     legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))
     return document(
-        machine.name, machine.colors, base, *legs, *carriers, *moving, *_mounts(machine)
+        machine.name,
+        machine.colors,
+        *(base, *legs, *carriers, *moving, *_mounts(machine), *_loops(machine)),
     )
 
 
@@ -128,3 +139,9 @@ def _mounts(machine: Mechanism) -> Iterator[Element]:
             place = origin(point.position)
             yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
             yield link(point.name)
+
+
+def _loops(machine: Mechanism) -> Iterator[Element]:
+    """Yield the points that a program has to hold together."""
+    for loop, pair in zip(machine.loops, machine.loop_points(), strict=True):
+        yield ball_constraint(loop.name, [(point.body, point.position) for point in pair])

@@ -1,0 +1,55 @@
+"""The written models in programs that know nothing of the package."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import twin
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.urdf.robot import robot_urdf
+from twin.platform import Platform
+
+BALL = "{http://drake.mit.edu}ball_constraint"
+
+
+@pytest.mark.quick
+def test_urdf_says_where_the_loops_close(platform: Platform) -> None:
+    machine = make_mechanism(platform.parameters)
+    loops = ElementTree.fromstring(robot_urdf(platform)).findall(BALL)
+    assert len(loops) == len(machine.loops) > 0
+    for loop in loops:
+        places = []
+        for side, point in zip("AB", ("p_AP", "p_BQ"), strict=True):
+            body = loop.find(f"{BALL}_body_{side}").get("name")
+            position = np.array(loop.find(f"{BALL}_{point}").get("value").split(), dtype=float)
+            origin, turn = machine.home_frames[body]
+            places.append(origin + turn @ position)
+        np.testing.assert_allclose(*places, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-4])
+def test_drake_moves_as_the_reference(step: float) -> None:
+    plants = pytest.importorskip("pydrake.multibody.plant", reason="needs Drake")
+    from pydrake.multibody.parsing import Parser
+    from pydrake.systems.analysis import Simulator
+
+    machine = twin.load("stewart")
+    plant = plants.MultibodyPlant(time_step=step)
+    plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
+    Parser(plant).AddModelsFromString(robot_urdf(machine), "urdf")
+    plant.WeldFrames(plant.world_frame(), plant.GetFrameByName("base"))
+    plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -machine.parameters.gravity])
+    plant.Finalize()
+    assert plant.num_constraints() == 6
+    simulator = Simulator(plant)
+    simulator.AdvanceTo(0.1)
+    context = simulator.get_context()
+    pose = plant.EvalBodyPoseInWorld(context, plant.GetBodyByName("platform"))
+    fallen = machine.simulate(0.1, forces=np.zeros(6)).pose[-1]
+    # Euler's method is late by half a step of free fall.
+    late = 0.5 * step * 0.1 * machine.parameters.gravity
+    assert pose.translation()[2] == pytest.approx(fallen[2], abs=1.2 * late)
+    assert abs(pose.translation()[2] - fallen[2]) > 0.5 * late
