@@ -18,6 +18,7 @@ from twin.errors import InputError, UnknownOptionError
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
+from twin.model.evaluation import without_compiling
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.drives import actuator_limit
@@ -36,7 +37,8 @@ def machine_scales(platform: Platform) -> Scales:
     inside = (
         static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
     )
-    holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
+    with without_compiling():
+        holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
     weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
     speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half)
     efforts = actuator_limit(platform, "effort", weight)

@@ -44,7 +44,7 @@ COMMANDS = (
         "payload",
     ),
     *("record", "render", "simulate", "sweep", "track", "train", "tune", "validate", "view"),
-    "workspace",
+    *("warm", "workspace"),
 )
 
 
@@ -292,6 +292,14 @@ def test_bench_times_every_function_and_engine(monkeypatch: pytest.MonkeyPatch) 
     assert result.exit_code == 0, result.output
     for name in ("forward dynamics", "inverse kinematics", "analytic", "mujoco", "bullet"):
         assert name in result.output
+
+
+def test_warm_names_every_part() -> None:
+    result = run("warm", "stewart", "--environment", "twin/PoseTracking-v0")
+    assert result.exit_code == 0, result.output
+    for part in ("kinematics", "dynamics", "simulation", "drives and cascade", "twin/PoseTracking"):
+        assert part in result.output
+    assert "environment" in refused("warm", "stewart", "--environment", "twin/Nothing-v0")
 
 
 @pytest.mark.parametrize(

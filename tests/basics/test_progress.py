@@ -48,6 +48,30 @@ def test_nothing_is_announced_elsewhere() -> None:
     assert errors_of("import twin.kernels", terminal=True).splitlines() == ["end"]
 
 
+def test_garbage_is_collected_again_after_a_compilation() -> None:
+    """Also where a kernel compiles another, and where compiling fails."""
+    code = """
+import gc
+import numba, twin.kernels
+
+@numba.njit
+def inner(x):
+    return x + 1
+
+numba.njit(lambda x: inner(x))(1)
+assert gc.isenabled()
+try:
+    numba.njit(lambda x: x.nothing)(1)
+except numba.core.errors.TypingError:
+    pass
+assert gc.isenabled()
+gc.disable()
+numba.njit(lambda x: x - 1)(1)
+assert not gc.isenabled()
+"""
+    assert errors_of(code, terminal=False) == "end\n"
+
+
 @pytest.mark.parametrize("shown", [np.array([True, False]), "x", 1, []])
 def test_other_values_are_refused(shown: Any) -> None:
     with pytest.raises(InputError, match="progress: must be True, False or None"):

@@ -13,6 +13,7 @@ import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
 from twin.envs.ball_balance.environment import BallBalanceEnv
+from twin.envs.ball_balance.law import BalanceLaw
 from twin.envs.channels import channel_scales, channel_slices
 from twin.errors import InputError
 from twin.model.ball.ball import Ball, ball_for
@@ -21,48 +22,11 @@ ID = "twin/BallBalance-v0"
 ENGINES = ("analytic", "mujoco", "bullet")
 
 
-def make(**options: Any) -> BallBalanceEnv:
+def make(**options: Any) -> Any:
     """Return the environment without wrappers."""
     env = gym.make(ID, disable_env_checker=True, **options).unwrapped
     assert isinstance(env, BallBalanceEnv)
     return env
-
-
-class Balance:
-    """A linear law: the plate's slope from the error of the ball, by its own equation of motion."""
-
-    def __init__(
-        self,
-        env: BallBalanceEnv,
-        frequency: float = 2.0,
-        damping: float = 0.9,
-        share: float = 0.2,
-    ) -> None:
-        """Aim at a response with a frequency [rad/s] and a damping ratio.
-
-        Only a share of the way to the wanted slope is done in a period: a plate that turns about
-        a point below it moves under the ball, which the law would take for the ball's own speed.
-        """
-        task = env.task
-        self._where = channel_slices(task.observations)
-        self._scales = channel_scales(task.observations)
-        self._step = np.asarray(task.actions[0].scale) / share
-        self._gains = frequency**2, 2.0 * damping * frequency
-        ball = task.ball  # type: ignore[attr-defined]
-        # A plate tilted by s accelerates the ball by g s / (1 + k).
-        self._pull = task.platform.parameters.gravity / (1.0 + ball.inertia_factor)
-
-    def __call__(self, observation: FloatArray) -> FloatArray:
-        """Return the action."""
-        seen = observation * self._scales
-        error, velocity, target_velocity, displacement = (
-            seen[self._where[name]]
-            for name in ("target error", "ball velocity", "target velocity", "displacement")
-        )
-        stiffness, damping = self._gains
-        x, y = (stiffness * error + damping * (target_velocity - velocity)) / self._pull
-        wanted = np.array([-y, x])
-        return np.asarray(((wanted - displacement) / self._step).clip(-1.0, 1.0))
 
 
 def run(env: BallBalanceEnv, law: Any, steps: int, **reset: Any) -> list[dict[str, Any]]:
@@ -103,8 +67,10 @@ def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "numpy"))
     frequency, share, steps = LAWS[machine]
     env = make(machine=machine, engine=engine, hold=20.0)
-    radius = env.task.ball.plate_radius  # type: ignore[attr-defined]
-    infos = run(env, Balance(env, frequency, 1.0, share), steps, seed=1)
+    radius = env.task.ball.plate_radius
+    infos = run(
+        env, BalanceLaw(env.task, frequency=frequency, damping=1.0, share=share), steps, seed=1
+    )
     distances = away(infos)
     assert len(infos) == steps and infos[-1]["termination"] == ""
     assert distances[0] > 0.4 * radius
@@ -118,7 +84,7 @@ def test_a_law_for_one_engine_does_the_same_in_another() -> None:
     found = []
     for engine in ENGINES[:2]:
         env = make(engine=engine)
-        found.append(away(run(env, Balance(env), 500, seed=3)))
+        found.append(away(run(env, BalanceLaw(env.task), 500, seed=3)))
         env.close()
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-3)
 
@@ -134,7 +100,7 @@ def test_without_a_law_the_ball_is_lost() -> None:
 
 def test_a_circling_target_is_followed() -> None:
     env = make(target="circle", lap=8.0)
-    infos = run(env, Balance(env, frequency=3.0), 700, seed=2)
+    infos = run(env, BalanceLaw(env.task, frequency=3.0), 700, seed=2)
     targets = np.array([info["target"] for info in infos])
     radii = np.linalg.norm(targets, axis=1)
     np.testing.assert_allclose(radii, radii[0], rtol=1e-12, atol=0)
@@ -214,7 +180,7 @@ def test_every_machine_and_action(machine: str, action: str) -> None:
 
 def test_targets_change_when_they_are_due() -> None:
     env = make(hold=0.1)
-    targets = np.array([info["target"] for info in run(env, Balance(env), 40, seed=5)])
+    targets = np.array([info["target"] for info in run(env, BalanceLaw(env.task), 40, seed=5)])
     changes = np.flatnonzero(np.any(np.diff(targets, axis=0) != 0.0, axis=1)) + 2
     np.testing.assert_array_equal(changes, [10, 20, 30, 40])
     reach = 0.5 * env.task.ball.plate_radius  # type: ignore[attr-defined]

@@ -71,6 +71,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "train": (TRACKING, "--out", "trained", "--steps", "10", "--set", "discount=0.9"),
     "tune": ("stewart", "--loop", "velocity", "--margin", "0.1"),
     "view": ("stewart", *COURSE, "--no-browser", "--upload-limit", "5"),
+    "warm": ("stewart",),
     "workspace": ("stewart", "--stiffness", "1e6"),
 }
 """Command -> arguments that work. Left out: `validate`, which has no number to be spoiled."""
@@ -85,6 +86,7 @@ LONG = {
     "render",
     "sweep",
     "tune",
+    "warm",
     "workspace",
 }
 """Commands whose work may take its time where the fault does no harm."""

@@ -1,10 +1,8 @@
-"""Signs of work that takes a while: a progress bar, a line before the first compilation."""
+"""A progress bar for work that takes a while."""
 
 from __future__ import annotations
 
-import sys
 import time as clock
-from importlib import import_module
 from typing import Any
 
 from twin.errors import InputError, brief
@@ -14,9 +12,6 @@ PATIENCE = 2.0
 
 EVERY = 64
 """Steps between two looks at the clock, as a rule: some are as short as a microsecond."""
-
-COMPILATION = "numba:compile"
-"""Kind of the events that numba reports when it compiles a function."""
 
 
 class Progress:
@@ -75,22 +70,3 @@ class Progress:
         self._bar = Bar(console=console, transient=console.is_terminal)
         self._task = self._bar.add_task(self._title, total=self._steps)
         self._bar.start()
-
-
-def announce_compilation() -> None:
-    """Print one line on a terminal when this process compiles a kernel that is not in the cache."""
-    from multiprocessing import current_process
-
-    if not sys.stderr.isatty() or current_process().name != "MainProcess":
-        return
-    event: Any = import_module("numba.core.event")
-
-    class Announcement(event.Listener):  # type: ignore[misc]
-        def on_start(self, _: Any) -> None:
-            event.unregister(COMPILATION, self)
-            print("compiling the equations, once on this computer, 5 to 20 s", file=sys.stderr)
-
-        def on_end(self, _: Any) -> None:
-            """Do nothing."""
-
-    event.register(COMPILATION, Announcement())

@@ -20,6 +20,7 @@ from twin.cli import (
     tune,
     validate,
     view,
+    warm,
     workspace,
 )
 from twin.cli.application import app, one_line

@@ -18,8 +18,9 @@ Policy = Annotated[
     list[str],
     typer.Option(
         metavar="FILE|NAME",
-        help="A policy's file or name, zero for no action, or a controller; may be repeated. "
-        "Differences are from the first.",
+        help="A policy's file or name, zero for no action, a controller in twin/PoseTracking-v0, "
+        "or a law: isolation_law, balance_law, classical, adaptive; may be repeated. Differences "
+        "are from the first.",
     ),
 ]
 Engine = Annotated[

@@ -20,7 +20,7 @@ from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
 from twin.errors import InputError, TwinError, brief
 from twin.training.environments import channels, checked_environment
-from twin.training.options import merged_options
+from twin.training.options import explained_differences, merged_options
 
 if TYPE_CHECKING:
     import gymnasium
@@ -73,7 +73,9 @@ def record_dataset(
     _check_whole(episodes, "episodes", 1)
     _check_whole(seed, "seed", 0)
     saved = saved_policy(policy, environment)
-    env = _make(environment, merged_options(saved, options, str(policy)))
+    own = merged_options(saved, options, str(policy))
+    with explained_differences(saved, own, str(policy)):
+        env = _make(environment, own)
     try:
         actor: Any = make_actor(policy, env, saved)
         summary = {

@@ -3,6 +3,6 @@
 The same source compiles for the CPU (`numba.njit`) and as CUDA device functions.
 """
 
-from twin.basics.progress import announce_compilation
+from twin.basics.compilation import watch_compilation
 
-announce_compilation()
+watch_compilation()

@@ -15,6 +15,7 @@ from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
+from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.plant.position_drives import drawing_stiffness, fill_positioning
 from twin.plant.signals import Command
@@ -228,9 +229,11 @@ def mobility(platform: MachineModel) -> FloatArray:
     rest = np.zeros(6)
     n = platform.n_actuators
     forces = np.vstack([np.zeros(n), np.eye(n)])
-    found = platform.forward_dynamics(platform.home, rest, forces)
+    with without_compiling():
+        found = platform.forward_dynamics(platform.home, rest, forces)
+        jacobian = platform.jacobian(platform.home)
     change = found[1:] - found[0]
-    response = change[:, :6] @ platform.jacobian(platform.home).T
+    response = change[:, :6] @ jacobian.T
     if platform.n_deflections:
         response = response - change[:, 6:]
     return read_only(0.5 * (response + response.T))

@@ -39,6 +39,14 @@ METRICS: dict[str, tuple[Metric, ...]] = {
         Metric("acceleration", "m/s2", "absolute_acceleration"),
         Metric("displacement", "mm", "absolute_displacement", 1e3),
     ),
+    "twin/MotionCueing-v0": (
+        Metric("perceived error", "thresholds", "score", 1.0, "last"),
+        Metric("false cues", "thresholds", "false_cues", 1.0, "last"),
+    ),
+    "twin/BallBalance-v0": (
+        Metric("distance", "mm", "target_error", 1e3),
+        Metric("ball speed", "mm/s", "ball_velocity", 1e3),
+    ),
 }
 """Environment id -> its metrics, the most important first."""
 

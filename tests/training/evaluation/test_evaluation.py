@@ -26,6 +26,7 @@ from twin.training.evaluation.report import (
     report_rows,
 )
 from twin.training.evaluation.rollout import roll_out
+from twin.training.laws import LAWS
 from twin.training.metrics import Accumulator, Metric, signal_values
 from twin.training.policy import PolicyNetwork, PolicyOrigin
 
@@ -296,3 +297,23 @@ def test_isolation_law_beats_the_passive_machine() -> None:
     assert (law["transmissibility"] < passive["transmissibility"]).all()
     with pytest.raises(InputError, match="VibrationIsolation"):
         evaluate(TRACKING, ["isolation_law"], options=SHORT, episodes=1)
+
+
+@pytest.mark.parametrize(
+    ("environment", "laws", "steps"),
+    [
+        ("twin/BallBalance-v0", ["balance_law"], 300),
+        ("twin/MotionCueing-v0", ["classical", "adaptive"], 300),
+    ],
+)
+def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) -> None:
+    """Each in rows of its own: together as alone."""
+    assert laws == list(LAWS[environment])
+    options = {"max_episode_steps": steps}
+    found = evaluate(environment, ["zero", *laws], options=options, episodes=4)
+    alone = evaluate(environment, laws, options=options, episodes=1, seed=found.seeds[2])
+    for law in laws:
+        for title in (found.titles[0], "return"):
+            assert found.results[law, "analytic"][title][2] == alone.results[law, "analytic"][title]
+        assert found.difference(law, "analytic", found.titles[0]).value < 0.0
+        assert found.difference(law, "analytic", "return").value > 0.0

@@ -15,18 +15,14 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, one_of
 from twin.envs import environment_ids
-from twin.envs.motion_cueing.arrays import POSE_ACTIONS
-from twin.envs.motion_cueing.task import MotionCueing
-from twin.envs.motion_cueing.washout import WASHOUTS, WashoutPolicy
-from twin.envs.vibration_isolation.law import IsolationLaw
-from twin.envs.vibration_isolation.task import VibrationIsolation
 from twin.errors import InputError, StateError, TwinError
 from twin.page.environment.charts import EnvironmentCharts
 from twin.simulation.live.machine_charts import History
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.scene import Scene
 from twin.training.environments import check_fit
-from twin.training.evaluation.baselines import ISOLATION_LAW, ZERO
+from twin.training.evaluation.baselines import ZERO
+from twin.training.laws import LAWS, make_law
 from twin.training.options import explained_differences, merged_options
 from twin.training.policy import policies_of, policy_for
 
@@ -36,14 +32,14 @@ Driver = Callable[[FloatArray], Any]
 """Observation `(o,)` to action `(a,)`."""
 
 
-def own_laws(env: Any) -> tuple[str, ...]:
-    """Return the names of the laws of an environment's task."""
-    task = env.unwrapped.task
-    if isinstance(task, VibrationIsolation) and task.settings.action == "velocities":
-        return (ISOLATION_LAW,)
-    if isinstance(task, MotionCueing) and task.settings.action in POSE_ACTIONS:
-        return tuple(WASHOUTS)
-    return ()
+def own_laws(environment: str, env: Any) -> tuple[str, ...]:
+    """Return the names of the laws that can act in an environment."""
+    found = []
+    for name in LAWS.get(environment, ()):
+        with suppress(InputError):
+            make_law(name, env)
+            found.append(name)
+    return tuple(found)
 
 
 def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
@@ -62,10 +58,10 @@ def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
         return lambda _: np.zeros(space.shape, space.dtype)
     if name == RANDOM:
         return lambda _: space.sample()
-    if name in own_laws(env):
-        task = env.unwrapped.task
-        return IsolationLaw(task) if name == ISOLATION_LAW else WashoutPolicy(env, str(name))
-    policy = policy_for(name, environment, (ZERO, RANDOM, *own_laws(env)))
+    laws = own_laws(environment, env)
+    if name in laws:
+        return make_law(str(name), env)
+    policy = policy_for(name, environment, (ZERO, RANDOM, *laws))
     check_fit(policy, env)
     return policy
 
@@ -125,7 +121,7 @@ class EnvironmentSession:
         inner: Any = self._env.unwrapped
         self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
         self.period = float(inner.task.batch.period)
-        laws = own_laws(self._env)
+        laws = own_laws(environment, self._env)
         given = () if name is None else (str(name),)
         self.policies = tuple(dict.fromkeys((ZERO, RANDOM, *laws, *shipped, *given)))
         self._charts = EnvironmentCharts(inner.task)

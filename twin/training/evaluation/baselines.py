@@ -1,4 +1,4 @@
-"""Policies and baselines in an evaluation: actions of zero, an isolation law, controllers."""
+"""Policies and baselines in an evaluation: actions of zero, laws of the tasks, controllers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from twin.errors import InputError
 from twin.training.environments import check_fit
 from twin.training.evaluation.controllers import TRACKING, run_controller
 from twin.training.evaluation.rollout import Act, Outcome, roll_out
+from twin.training.laws import LAWS, make_law
 from twin.training.metrics import Metric
 from twin.training.policy import Policy, policy_for
 
-ZERO, ISOLATION_LAW = "zero", "isolation_law"
+ZERO = "zero"
 """Actions of zero: residual ones leave the law beneath them alone, others hold the actuators."""
-
-ISOLATION = "twin/VibrationIsolation-v0"
 
 
 class Entry(NamedTuple):
@@ -43,19 +42,22 @@ class Entry(NamedTuple):
         """
         if self.policy is None and self.name in controller_names():
             return run_controller(self.name, options, seeds, metrics)
-        driver = None if self.name == ZERO else partial(_act, self.policy)
+        driver = None if self.name == ZERO else partial(_act, self)
         return roll_out(environment, options, driver, seeds, metrics)
 
 
-def _act(policy: Policy | None, env: Any) -> Act:
-    """Return a policy that fits an environment; without one, the isolation law of its task."""
-    from twin.envs.vibration_isolation.law import IsolationLaw
+def _act(chosen: Entry, env: Any) -> Act:
+    """Return a policy that fits an environment; without one, the law of that name."""
+    if chosen.policy is None:
+        return make_law(chosen.name, env)
+    check_fit(chosen.policy, env)
+    return chosen.policy
 
-    if policy is None:
-        law: Act = IsolationLaw(env.unwrapped.task)
-        return law
-    check_fit(policy, env)
-    return policy
+
+def baseline_names(environment: str) -> tuple[str, ...]:
+    """Return the names of the baselines of an environment."""
+    controllers = controller_names() if environment == TRACKING else ()
+    return (ZERO, *LAWS.get(environment, ()), *controllers)
 
 
 def entry(name: str | Path, environment: str) -> Entry:
@@ -65,11 +67,10 @@ def entry(name: str | Path, environment: str) -> Entry:
         InputError: an unknown name, a policy for another environment, or a controller without a
             motion to follow.
     """
-    names = controller_names()
-    needed = TRACKING if name in names else ISOLATION if name == ISOLATION_LAW else environment
-    if environment != needed:
-        kind = "controller" if name in names else "law"
-        raise InputError("policy", f"the {kind} {name} runs in {needed} only")
-    if name in (ZERO, ISOLATION_LAW, *names):
+    names = baseline_names(environment)
+    if name in names:
         return Entry(str(name))
-    return Entry(str(name), policy_for(name, environment, (ZERO, ISOLATION_LAW, *names)))
+    for other in {TRACKING, *LAWS}:
+        if name in baseline_names(other):
+            raise InputError("policy", f"{name} is a baseline of {other} only")
+    return Entry(str(name), policy_for(name, environment, names))

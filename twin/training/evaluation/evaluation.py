@@ -96,8 +96,8 @@ def evaluate(
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
-        policies: names of baselines ("zero", controllers, "isolation_law"), names or files of
-            policies; the others are compared with the first.
+        policies: names of baselines ("zero", controllers, laws), names or files of policies; the
+            others are compared with the first.
         engines: "analytic", "mujoco", "bullet".
         episodes: how many.
         seed: of the first episode; the others have the next numbers. Far from those of training.

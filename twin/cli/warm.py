@@ -1,0 +1,121 @@
+"""The command `warm`: kernels compiled ahead, so that later programs load them."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import Column, line, progress_bar, table
+
+if TYPE_CHECKING:
+    from twin.platform import Platform
+
+Environments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--environment",
+        metavar="ENV",
+        help="Also an environment, such as twin/PoseTracking-v0; may be repeated.",
+    ),
+]
+SHORT = 0.01
+"""[s] of the simulations and of the motion."""
+
+
+class Part(NamedTuple):
+    """A part of the work: one thing that a user may do with a machine."""
+
+    machine: str
+    name: str
+    do: Callable[[], object]
+
+
+@app.command()
+def warm(
+    machines: options.Machines = None,
+    *,
+    configuration: options.Configuration = None,
+    environment: Environments = None,
+    engine: options.Engine = "analytic",
+) -> None:
+    """Compile the equations of machines ahead: kinematics, dynamics, simulation, environments.
+
+    Compiled code is kept on the disk. Programs and commands that use it start in a second or two.
+    """
+    from twin.basics.arrays import one_of
+    from twin.envs import environment_ids
+    from twin.machine.catalogue import machine_names
+    from twin.platform import load
+
+    tasks = [one_of(each, "environment", environment_ids()) for each in environment or ()]
+    found = [load(name, configuration) for name in machines or machine_names()]
+    parts = [part for platform in found for part in _parts(platform, tasks, engine)]
+    rows = []
+    with progress_bar("compiling", len(parts)) as show:
+        for part in parts:
+            show(f"{part.machine}: {part.name}")
+            began = clock.perf_counter()
+            part.do()
+            rows.append((part.machine, part.name, f"{clock.perf_counter() - began:.1f}"))
+    table((Column("machine"), Column("part"), Column("time [s]", True)), rows)
+    line(f"compiled or loaded in {sum(float(row[-1]) for row in rows):.0f} s")
+
+
+def _parts(
+    platform: Platform, environments: list[str], engine: options.EngineName
+) -> Iterator[Part]:
+    """Yield what is compiled for a machine, each part on top of those before it."""
+    name = platform.name
+    yield Part(name, "kinematics", partial(_kinematics, platform))
+    yield Part(name, "dynamics", partial(_dynamics, platform))
+    yield Part(name, "simulation", partial(_simulate, platform, engine))
+    yield Part(name, "drives and cascade", partial(_track, platform, engine))
+    for each in environments:
+        yield Part(name, each, partial(_step, platform, engine, each))
+
+
+def _kinematics(platform: Platform) -> None:
+    platform.forward_kinematics(platform.inverse_kinematics(platform.home))
+    platform.jacobian(platform.home)
+
+
+def _dynamics(platform: Platform) -> None:
+    import numpy as np
+
+    rest = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    platform.forward_dynamics(platform.home, rest, forces)
+    platform.energy(platform.home, rest)
+
+
+def _simulate(platform: Platform, engine: options.EngineName) -> None:
+    import numpy as np
+
+    rest = np.zeros(6)
+    holding = platform.inverse_dynamics(platform.home, rest, rest)
+    platform.simulate(SHORT, forces=holding, engine=engine)
+
+
+def _track(platform: Platform, engine: options.EngineName) -> None:
+    from twin.cli.closed_loop import closed_loop
+    from twin.cli.quantities import motion_specification
+    from twin.control import make_controller
+
+    motion = motion_specification("still", "z", None, 1.0, SHORT).motion_of(platform)
+    law = make_controller("cascade", platform, motion)
+    closed_loop(platform, law, SHORT, engine=engine, fidelity="accurate")
+
+
+def _step(platform: Platform, engine: options.EngineName, environment: str) -> None:
+    import gymnasium
+
+    env: Any = gymnasium.make(environment, machine=platform, engine=engine)
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
+    env.close()

@@ -1,0 +1,50 @@
+"""Analytic laws of the tasks by name: what a trained policy has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+
+LAWS: dict[str, tuple[str, ...]] = {
+    "twin/MotionCueing-v0": ("classical", "adaptive"),
+    "twin/VibrationIsolation-v0": ("isolation_law",),
+    "twin/BallBalance-v0": ("balance_law",),
+}
+"""Environment -> names of its laws; controllers of `twin.control` are those of pose tracking."""
+
+OF_TASKS = {
+    "isolation_law": ("twin.envs.vibration_isolation.law", "IsolationLaw"),
+    "balance_law": ("twin.envs.ball_balance.law", "BalanceLaw"),
+}
+"""Laws without a state of their own: module and class, made from a task."""
+
+
+def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
+    """Return a law as a function from observations `(..., o)` to actions `(..., a)`.
+
+    Make it anew for every episode: washouts are filters.
+
+    Args:
+        name: of the law.
+        env: a single environment, or a vector with a filter for each of its rows.
+
+    Raises:
+        InputError: another task, or actions that the law does not command.
+    """
+    if name in OF_TASKS:
+        module, kind = OF_TASKS[name]
+        law: Callable[[Any], FloatArray] = getattr(import_module(module), kind)(env.unwrapped.task)
+        return law
+    from twin.envs.motion_cueing.washout import WashoutPolicy
+
+    if not hasattr(env, "num_envs"):
+        return WashoutPolicy(env, name)
+    filters = [WashoutPolicy(env, name) for _ in range(env.num_envs)]
+    return lambda observations: np.stack(
+        [each(row) for each, row in zip(filters, observations, strict=True)]
+    )
