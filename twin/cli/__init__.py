@@ -13,6 +13,7 @@ from twin.cli import (
     payload,
     record,
     render,
+    shadow,
     simulate,
     sweep,
     track,

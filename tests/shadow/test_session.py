@@ -1,0 +1,108 @@
+"""A shadow beside a source: ring, replay of its log, telemetry, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from twin.cli import app
+from twin.errors import InputError
+from twin.link.protocol import Sample
+from twin.link.transport.arrivals import Counts
+from twin.logs import read_log, write_log
+from twin.platform import Platform, load
+from twin.shadow.derive import NEVER, write_thresholds
+from twin.shadow.session import ShadowSession
+from twin.shadow.shadow import Shadow
+from twin.shadow.working import work, working_motion
+
+pytestmark = pytest.mark.quick
+
+
+class Listed:
+    """A source of given samples."""
+
+    def __init__(self, samples: list[Sample]) -> None:
+        self.counts, self.ended = Counts(), False
+        self._samples = iter(samples)
+
+    def receive(self, timeout: float) -> Sample | None:
+        """Return the next one."""
+        found = next(self._samples, None)
+        self.ended = found is None
+        return found
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Kept:
+    """Telemetry that keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Sample] = []
+
+    def send(self, sample: Sample) -> None:
+        """Keep it."""
+        self.sent.append(sample)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture(scope="module")
+def stewart() -> Platform:
+    """The machine with its drives."""
+    return load("stewart", "hardware")
+
+
+@pytest.fixture(scope="module")
+def samples(stewart: Platform) -> list[Sample]:
+    """Half a second of work."""
+    return list(work(stewart, working_motion(stewart, 0.5, 1)))
+
+
+def test_a_ring_holds_the_last_samples(stewart: Platform, samples: list[Sample]) -> None:
+    """Its log has what was measured last, and the estimates beside it."""
+    telemetry = Kept()
+    shadow = Shadow(stewart, thresholds=NEVER)
+    session = ShadowSession(shadow, Listed(samples), ring=0.2, telemetry=telemetry)
+    while session.receive(0.0):
+        pass
+    assert session.ring is not None
+    log = session.ring.log()
+    assert session.updates == len(samples) == 500
+    assert log["coordinates"].time == pytest.approx([each.time for each in samples[-200:]])
+    assert (log["coordinates"].values[-1] == samples[-1].values["coordinates"]).all()
+    assert np.abs(log["estimated_pose"].values[-1] - log["pose"].values[-1]).max() < 2e-4
+    half, most = session.durations(50.0, 100.0)
+    assert 0.0 < half <= most
+    assert [each.sequence for each in telemetry.sent] == [each.sequence for each in samples]
+    assert set(telemetry.sent[-1].values) >= {"residuals", "alarms", "pose", "wrench"}
+    with pytest.raises(InputError, match="ring"):
+        ShadowSession(shadow, Listed([]), ring=0.0)
+
+
+def test_the_command_replays_a_log(
+    stewart: Platform, samples: list[Sample], tmp_path: Path
+) -> None:
+    """The log of a ring is a source; alarms and estimates are written."""
+    session = ShadowSession(Shadow(stewart, thresholds=NEVER), Listed(samples))
+    while session.receive(0.0):
+        pass
+    assert session.ring is not None
+    log = write_log(session.ring.log(), tmp_path / "run.csv")
+    limits = write_thresholds(NEVER, tmp_path / "limits.toml")
+    out, alarms = tmp_path / "again.csv", tmp_path / "alarms.csv"
+    given = ["--source", f"replay:{log}", "--thresholds", str(limits), "--log", str(out)]
+    done = CliRunner().invoke(app, ["shadow", "stewart", *given, "--alarms", str(alarms)])
+    assert done.exit_code == 0, done.output
+    assert "samples: 500, missed 0, late 0" in done.output
+    assert alarms.read_text().startswith("time [s],kind,leg,size,unit")
+    again, first = read_log(out), read_log(log)
+    assert set(again.names) == set(first.names)
+    for name in first.names:  # all that follows from the samples is the same again
+        assert (again[name].values == first[name].values).all(), name
