@@ -32,6 +32,7 @@ COMMANDS = (
     *(
         "bench",
         "cue",
+        "emulate",
         "evaluate",
         "feasible",
         "frequency",

@@ -40,19 +40,20 @@ class Visit:
         """Take a line of the command."""
         self.printed.append(text)
 
-    def wait(self) -> None:
-        """Fetch the page."""
+    def requested(self) -> bool:
+        """Fetch the page, then interrupt."""
         address = re.search(r"http://\S+", " ".join(self.printed))
         assert address
         with urllib.request.urlopen(address[0], timeout=20.0) as answer:
             self.page = answer.read().decode()
+        return True
 
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Somebody who visits whatever the command shows."""
     visitor = Visit()
-    monkeypatch.setattr(commands, "_interruption", lambda: nullcontext(visitor.wait))
+    monkeypatch.setattr(commands, "interruption", lambda: nullcontext(visitor.requested))
     monkeypatch.setattr(commands, "line", visitor.note)
     return visitor
 

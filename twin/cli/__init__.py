@@ -3,6 +3,7 @@
 from twin.cli import (
     bench,
     cue,
+    emulate,
     evaluate,
     feasible,
     frequency,

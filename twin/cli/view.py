@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +16,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
+from twin.cli.interruption import interruption
 from twin.cli.quantities import motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
@@ -197,7 +196,7 @@ def _serve(
 
     with PageServer(host, port, title=title) as server:
         page = make(server.viser)
-        with _interruption() as wait:
+        with interruption() as requested:
             try:
                 page.runner.start()
                 line(f"{page.label()}: {server.url}", bold=True)
@@ -206,31 +205,10 @@ def _serve(
                 opened = browser and server.show()
                 shown = "opened in the browser" if opened else "open this address"
                 line(f"{shown}; Ctrl-C ends it")
-                wait()
+                while not requested():
+                    time.sleep(LOOKING)
             finally:
                 if not page.close(patience=PATIENCE):
                     # The run compiles, which nothing stops: the process ends without it.
                     atexit.register(os._exit, 0)
     line("ended")
-
-
-@contextmanager
-def _interruption() -> Iterator[Callable[[], None]]:
-    """Yield a function that waits for Ctrl-C, or for a request to terminate."""
-    # A list, read now and then: a handler may run while its own thread holds the lock of an event,
-    # and one that came just before a wait without end would never run.
-    requests: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _: requests.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-
-    def wait() -> None:
-        while not requests:
-            time.sleep(LOOKING)
-
-    try:
-        yield wait
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -19,7 +19,7 @@ class DriveCascade:
     """Position loops around the drives, as the machine's own control unit closes them.
 
     A command is in force until the next one. Without one for longer than the watchdog's time the
-    machine holds its last setpoint, or where it is.
+    machine holds its last setpoint, or where it is. Servos and steppers take no forces.
 
     Attributes:
         holding: whether no command is in force.
@@ -73,7 +73,8 @@ class DriveCascade:
         elif self._age > self._patience:
             self._command = None
         values = {} if self._command is None else self._command.values
-        rates, forces = values.get("command_rates"), values.get("command_forces")
+        rates = values.get("command_rates")
+        forces = None if self._positions else values.get("command_forces")
         setpoint = values.get("setpoint")
         if setpoint is None and rates is None and forces is None:
             setpoint, forces = self._held(measurement), None

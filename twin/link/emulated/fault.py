@@ -101,11 +101,11 @@ class OverloadFault(BaseFault):
 
 
 class LinkFault(BaseFault):
-    """Measurements that are lost on the way, or come late."""
+    """Measurements that are lost on the way, or delayed."""
 
-    kind: Literal["drop", "late"]
+    kind: Literal["drop", "delay"]
     share: Share = Field(0.1, description="Of the datagrams")
-    delay: Time = Field(0.02, ge=0.0, description="By which late ones are late")
+    time: Time = Field(0.02, ge=0.0, description="By which they are delayed")
 
 
 Fault = DriveFault | CountsFault | PayloadFault | SensorFault | OverloadFault | LinkFault

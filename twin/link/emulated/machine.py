@@ -34,6 +34,7 @@ class EmulatedMachine:
         platform: the machine as it really is, without faults.
         period: [s] of commands and measurements.
         faults: what goes wrong.
+        seed: of everything random.
         state: true state of the engine, with the machine's time.
         measurement: the last one, as it was sent.
         stopped: why the engine could not go on; empty while it can.
@@ -72,7 +73,7 @@ class EmulatedMachine:
             MissingDependencyError: the engine's library is not installed.
         """
         self.platform, self.period = platform, positive(period, "period")
-        self.faults = tuple(faults)
+        self.faults, self.seed = tuple(faults), seed
         known = platform if design is None else design
         self._plant = Plant(platform, seed=seed)
         self._phases = phases(platform, self.faults, engine, fidelity, self.period)
@@ -128,6 +129,14 @@ class EmulatedMachine:
             self._observe()
         self.measurement = self._sample(self._cascade.given)
         return self.measurement
+
+    def warm(self) -> None:
+        """Take every kind of command once, so that all code is loaded, and return to home."""
+        coordinates, rest = self._measured.coordinates, np.zeros(self.platform.n_actuators)
+        kinds = [{"setpoint": coordinates}, {"command_rates": rest}, {"command_forces": rest}, {}]
+        for values in kinds:
+            self.step(Sample("command", 0.0, values))
+        self.reset()
 
     def close(self) -> None:
         """Free the engines; calling it twice is allowed."""

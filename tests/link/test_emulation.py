@@ -1,0 +1,197 @@
+"""Emulation on a link: step by step with controllers, and in real time on a false clock."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from package_walk import ROOT
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.link.emulated import EmulatedMachine, parse_fault
+from twin.link.emulation import Emulation
+from twin.link.pace import Pace
+from twin.link.protocol import Sample
+from twin.link.recording import Recording
+from twin.link.transport import UdpLink, open_source, samples
+from twin.link.transport.address import Address
+from twin.logs import read_log
+
+pytestmark = pytest.mark.quick
+
+LOCAL = Address("127.0.0.1", 0)
+WAIT = 60.0
+"""[s] Longest wait for another program."""
+
+CONTROLLERS = ROOT / "examples" / "link"
+
+
+class FalseClock:
+    """A clock that only sleep and work move on."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: list[float] = []
+
+    def read(self) -> float:
+        """Return the time [s]; reading it takes 1 us."""
+        self.now += 1e-6
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Pass some time."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def test_the_pace_counts_what_is_late_and_catches_up() -> None:
+    clock = FalseClock()
+    pace = Pace(1e-3, clock.read, clock.sleep)
+    begun = clock.now
+    for k in range(100):
+        clock.now += 3.5e-3 if k == 50 else 3e-4
+        pace.wait()
+    assert pace.periods == 101
+    assert pace.missed == 4
+    assert pace.worst == pytest.approx(2.5e-3, abs=2e-5)
+    assert clock.now - begun == pytest.approx(0.1, abs=5e-6)
+    assert max(clock.slept) == pytest.approx(5e-4, abs=5e-6)
+    assert pace.delay(0.9) < 5e-6
+    clock.now += 5.0
+    pace.wait()
+    pace.wait()
+    assert pace.missed == 5
+
+
+def test_measurements_go_out_before_commands_come_in() -> None:
+    machine = EmulatedMachine(twin.load("stewart"))
+    link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
+    recording = Recording(machine.platform)
+    emulation = Emulation(machine, link, receivers=[source.address], recording=recording)
+    clock = FalseClock()
+    emulation.pace = Pace(1e-3, clock.read, clock.sleep)
+    source.send(Sample("command", 0.0, {"command_rates": np.full(6, 0.01)}, 7), link.address)
+    emulation.run(0.02)
+    found = list(samples(source, 0.5))
+    assert [each.sequence for each in found] == list(range(1, 22))
+    assert [each.acknowledged for each in found] == [0] + [7] * 20
+    np.testing.assert_allclose(
+        [each.time for each in found], 1e-3 * np.arange(21), rtol=0.0, atol=1e-12
+    )
+    assert found[-1].values["coordinates"][0] > found[0].values["coordinates"][0]
+    logged = recording.log()
+    rows = [each.values["coordinates"] for each in found]
+    np.testing.assert_array_equal(logged["coordinates"].values, rows)
+    for each in (link, source):
+        each.close()
+
+
+def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
+    faults = [parse_fault(text) for text in ("drop@0.1:share=0.3,for=0.2", "delay@0.5:share=1")]
+    machine = EmulatedMachine(twin.load("stewart"), faults=faults)
+    link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
+    emulation = Emulation(machine, link, receivers=[source.address])
+    clock = FalseClock()
+    emulation.pace = Pace(1e-3, clock.read, clock.sleep)
+    emulation.run(0.6)
+    count = len(list(samples(source, 0.5)))
+    assert source.counts.lost == pytest.approx(60, abs=25)
+    assert count == 601 - 20 - source.counts.lost
+    for each in (link, source):
+        each.close()
+
+
+def controlled(start: Callable[[int], list[str]]) -> tuple[str, EmulatedMachine, UdpLink]:
+    """Return what a controller prints, and the machine that it moved for 0.3 s step by step."""
+    machine = EmulatedMachine(twin.load("stewart", configuration="hardware"))
+    link = UdpLink(LOCAL, 6, "command")
+    over = threading.Event()
+    player = threading.Thread(
+        target=Emulation(machine, link).run_in_steps, kwargs={"ended": over.is_set}, daemon=True
+    )
+    player.start()
+    command = start(link.address.port)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=True)
+    over.set()
+    player.join(WAIT)
+    link.close()
+    return result.stdout, machine, link
+
+
+def check_sine(printed: str, machine: EmulatedMachine, link: UdpLink) -> None:
+    """Check that all commands came, and that the legs are near the sine at its end."""
+    assert "301 commands" in printed
+    assert link.counts.received == 301
+    assert link.counts.malformed == link.counts.doubled == link.counts.lost == 0
+    home = machine.platform.home_coordinates
+    end = home + 0.01 * np.sin(np.pi * 0.3)
+    np.testing.assert_allclose(machine.state.lengths, end, rtol=0.0, atol=5e-4)
+    assert float(printed.split("error ")[1].split(" mm")[0]) < 1.0
+
+
+def test_the_controller_in_python_follows_a_sine() -> None:
+    script = str(CONTROLLERS / "controller.py")
+    check_sine(*controlled(lambda port: [sys.executable, script, "127.0.0.1", str(port), "0.3"]))
+
+
+def test_the_controller_in_c_follows_a_sine(tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no compiler of C")
+    program = str(tmp_path / "controller")
+    source = str(CONTROLLERS / "controller.c")
+    strict = ["-O2", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *strict, source, "-o", program, "-lm"], check=True, timeout=WAIT)
+    check_sine(*controlled(lambda port: [program, str(port), "0.3"]))
+
+
+def run(*arguments: object) -> Any:
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.app, ["emulate", *map(str, arguments)])
+
+
+def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden.toml"
+    hidden.write_text('platform.body.mass = 150\nleg.2.drive.backlash = "0.3 mm"\n')
+    log = tmp_path / "run.csv"
+    options = ["--listen", "127.0.0.1:0", "--duration", "50 ms", "--log", log]
+    options += ["--parameters", hidden, "--parameters", "gravity=9.8", "--noise", "forces=1"]
+    result = run("stewart", "--configuration", "hardware", "--fault", "friction@20 ms", *options)
+    assert result.exit_code == 0, result.output
+    assert "missed deadlines" in result.output
+    assert "commands: nothing received" in result.output
+    read = read_log(log)
+    assert len(read["coordinates"]) == 51
+    machine = twin.load("stewart", configuration="hardware")
+    held = machine.with_(parameters={"platform.body.mass": 150.0, "gravity": 9.8})
+    expected = held.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(read["forces"].values[0], expected, rtol=0.0, atol=5.0)
+    replayed = open_source(f"replay:{log}", machine)
+    assert len(list(samples(replayed, 1.0))) == 51
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (("--fault", "rust"), "fault"),
+        (("--listen", "0.0.0.0:0"), "address"),
+        (("--to", "192.0.2.1:5"), "to"),
+        (("--parameters", "leg.colour=3"), "leg.colour"),
+        (("--noise", "forces"), "noise"),
+        (("--log", "run.txt"), "log"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(options: tuple[str, ...], field: str) -> None:
+    result = run("stewart", *options)
+    assert result.exit_code == 2
+    assert result.output.startswith(f"twin: {field}")
+    assert len(result.output.splitlines()) == 1

@@ -1,0 +1,214 @@
+"""The command `emulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.interruption import interruption
+from twin.cli.quantities import quantity_option
+from twin.cli.values import check_files, settings_from
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from twin.link.emulated import EmulatedMachine
+    from twin.link.emulation import Emulation
+    from twin.platform import Platform
+
+LOGS = (".mcap", ".csv", ".parquet")
+"""Endings of logs."""
+
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE|PATH=VALUE",
+        help="The machine as it really is: a platform.toml, a TOML file of paths and values, or "
+        'one number such as leg.drive.backlash="0.2 mm"; may be repeated. The control unit '
+        "knows MACHINE.",
+    ),
+]
+Rate = Annotated[
+    float, quantity_option("Measurements and commands per second in Hz.", "rate", "Hz")
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND@TIME:OPTION=VALUE,...",
+        help="What goes wrong: friction, backlash, counts, payload, sensor, overload, drop or "
+        "delay, such as friction@10s:leg=2,factor=2; may be repeated.",
+    ),
+]
+Noise = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=SI",
+        help="Standard deviation of white noise on coordinates, rates, forces, accelerometer, "
+        "gyroscope, pose or attitude; may be repeated. pose sends the pose as a tracker has it.",
+    ),
+]
+Listen = Annotated[
+    str, typer.Option(metavar="HOST:PORT", help="Address for commands; port 0: any that is free.")
+]
+To = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Further receiver of measurements, beside the sender of commands; may be repeated.",
+    ),
+]
+AllowRemote = Annotated[
+    list[str] | None,
+    typer.Option(metavar="HOST", help="Other computer that may take part; may be repeated."),
+]
+Duration = Annotated[
+    float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "duration", "s")
+]
+Watchdog = Annotated[
+    float,
+    quantity_option("Time without a command in s, until it holds its position.", "watchdog", "s"),
+]
+Lockstep = Annotated[
+    bool,
+    typer.Option("--lockstep", help="No clock: each command advances the machine by one period."),
+]
+Priority = Annotated[
+    bool, typer.Option("--priority", help="Ask the system for real-time priority.")
+]
+Log = Annotated[Path | None, options.file_option("Write all measurements as a log at the end.")]
+
+
+@app.command()
+def emulate(
+    machine: options.Machine,
+    *,
+    configuration: options.Configuration = None,
+    parameters: Parameters = None,
+    rate: Rate = 1000.0,
+    fault: Faults = None,
+    noise: Noise = None,
+    listen: Listen = "127.0.0.1:5005",
+    to: To = None,
+    allow_remote: AllowRemote = None,
+    engine: options.Engine = "analytic",
+    duration: Duration = None,
+    watchdog: Watchdog = 0.1,
+    lockstep: Lockstep = False,
+    priority: Priority = False,
+    seed: options.Seed = 0,
+    log: Log = None,
+) -> None:
+    """Play a machine on a UDP link: commands in, measurements out; Ctrl-C ends it.
+
+    \f
+    Raises:
+        InputError: an invalid value, or a machine that does not take a parameter or a fault.
+    """
+    from math import inf
+
+    from twin.basics.arrays import positive
+    from twin.link import pace
+    from twin.link.emulated import EmulatedMachine, parse_fault
+    from twin.logs import write_log
+    from twin.platform import load
+
+    check_files(log=(log, *LOGS))
+    design = load(machine, configuration)
+    played = EmulatedMachine(
+        _hidden(design, parameters or [], configuration),
+        design=design,
+        period=1.0 / positive(rate, "rate"),
+        seed=seed,
+        faults=[parse_fault(text) for text in fault or []],
+        noise=settings_from(noise or [], "noise"),
+        engine=engine,
+        watchdog=watchdog,
+    )
+    emulation = _emulation(played, listen, to or [], allow_remote or [], log is not None)
+    played.warm()
+    with interruption() as requested, pace.priority(priority):
+        how = "step by step" if lockstep else f"at {rate:g} Hz"
+        address = emulation.link.address
+        line(f"{design.name} in {engine} plays {how} on udp://{address}", bold=True)
+        line("Ctrl-C ends it")
+        play = emulation.run_in_steps if lockstep else emulation.run
+        play(inf if duration is None else positive(duration, "duration"), requested)
+    emulation.link.close()
+    _print_summary(emulation, lockstep)
+    if log is not None and emulation.recording is not None:
+        line(f"writing {log}")
+        line(f"wrote {write_log(emulation.recording.log(), log)}")
+    played.close()
+
+
+def _emulation(
+    played: EmulatedMachine, listen: str, to: list[str], allowed: list[str], recorded: bool
+) -> Emulation:
+    """Return the machine on its link."""
+    from twin.link.emulation import Emulation
+    from twin.link.recording import Recording
+    from twin.link.transport import UdpLink, parse_address
+    from twin.link.transport.address import check_allowed
+
+    receivers = [parse_address(text, "to") for text in to]
+    for receiver in receivers:
+        check_allowed(receiver, allowed, "to")
+    address, legs = parse_address(listen, "listen"), played.platform.n_actuators
+    link = UdpLink(address, legs, "command", allowed=allowed)
+    recording = Recording(played.platform) if recorded else None
+    return Emulation(played, link, receivers=receivers, recording=recording)
+
+
+def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
+    """Return the machine as it really is."""
+    from twin.basics.toml import read_toml
+    from twin.platform import load
+
+    found = design
+    for text in texts:
+        if not text.endswith(".toml"):
+            found = found.with_(parameters=settings_from([text], "parameters"))
+            continue
+        content = read_toml(text)
+        if "legs" in content or "base" in content:
+            found = load(text, configuration)
+        elif "extends" in content:
+            found = load(text)
+        else:
+            found = found.with_(parameters=_flat(content))
+    if found.n_actuators != design.n_actuators:
+        raise InputError("parameters", f"must be of a machine with {design.n_actuators} legs")
+    return found
+
+
+def _flat(content: dict[str, object], start: str = "") -> dict[str, float | str]:
+    """Return the numbers of nested tables by their dotted paths."""
+    found: dict[str, float | str] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{start}{name}.")
+        elif isinstance(value, int | float | str):
+            found[f"{start}{name}"] = value
+        else:
+            raise InputError(f"{start}{name}", "must be one number, or a text with a unit")
+    return found
+
+
+def _print_summary(emulation: Emulation, lockstep: bool) -> None:
+    machine, pace = emulation.machine, emulation.pace
+    rows = [("time of the machine", f"{machine.time:.6g}", "s")]
+    if not lockstep:
+        rows += [
+            ("periods", str(pace.periods), "1"),
+            ("missed deadlines", str(pace.missed), "1"),
+            ("longest delay of a period", f"{1e3 * pace.worst:.4g}", "ms"),
+            ("99.9 % of periods delayed less than", f"{1e3 * pace.delay(0.999):.3f}", "ms"),
+        ]
+    table((Column("quantity"), Column("value", True), Column("unit")), rows)
+    line(f"commands: {emulation.link.counts}")
+    if machine.stopped:
+        line(f"stopped: {machine.stopped}", bold=True)
