@@ -28,7 +28,7 @@ from handbook.links import inside_the_site
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
-from handbook.mathematics import ACCENTS, as_mathml
+from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
 from twin.cli import app
@@ -271,9 +271,14 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
         markup = re.sub(r"&(?!lt;|gt;|amp;)\w+;", "", as_mathml(formula, as_block=False))
         drawn = ElementTree.fromstring(markup)
         text = "".join(drawn.itertext())
-        accents = sum(text.count(mark) for mark in ACCENTS.values())
+        accents = sum(text.count(mark) for mark in (*ACCENTS.values(), *TALL_ACCENTS.values()))
         assert accents == len(re.findall(r"\\(?:d?dot|hat)\b", formula)), formula
     assert 'class="accented">x\u0307<' in as_mathml(r"\dot x_1", as_block=True)
+    tall = ElementTree.fromstring(as_mathml(r"\dot\theta_1", as_block=True))
+    assert [part.tag.split("}")[1] for part in tall[0]] == ["mover", "mn"]
+    assert as_mathml("|x|", as_block=False).count('lspace="0"') == 2
+    assert "mspace" in as_mathml(r"\sin x", as_block=False)
+    assert "mspace" not in as_mathml(r"\sin (x)", as_block=False)
 
 
 def test_cells_keep_their_place_in_tables() -> None:

@@ -15,7 +15,18 @@ logger = getLogger(__name__)
 
 ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302"}
 
+TALL_ACCENTS = {"dot": "\u02d9", "ddot": "\u00a8", "hat": "\u02c6"}
+
+TALL = frozenset("βδζθλξϕΓΔΘΛΞΠΣΦΨΩ")
+"""Letters in which common fonts draw a combining mark instead of above them."""
+
 ACCENTED = re.compile(r"\\(dot|ddot|hat)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
+
+BARS = re.compile(r"<mo([^>]*)>([|‖])</mo>")
+"""Bars of an absolute value, which browsers take for relations and space like these."""
+
+APPLIED = re.compile(r"<mo>&ApplyFunction;</mo>(?!\s*<mo[^>]*>\()")
+"""Between a function and what follows without brackets; browsers leave no space there."""
 
 FIRST_STAND_IN = 0x10D0
 """Georgian letters, of which no formula has any."""
@@ -30,7 +41,7 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
     r"""Return a formula of LaTeX as MathML.
 
     Letters under `\dot`, `\ddot` and `\hat` become letters with combining marks: drawn as accents
-    they need a font for mathematics, and their indices would be put below them.
+    they need a font for mathematics. Tall Greek letters do get accents. Indices stay beside both.
 
     Raises:
         MathError: docutils does not know a command.
@@ -39,15 +50,21 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
 
     def stand_in(found: re.Match[str]) -> str:
         base = re.sub(r"<[^>]*>|\s", "", tex2mathml(found[2] or found[3], as_block=False))
-        letters.append(base + ACCENTS[found[1]])
+        letters.append(_accented(base, found[1]))
         return f" {chr(FIRST_STAND_IN + len(letters) - 1)} "
 
     text = str(tex2mathml(ACCENTED.sub(stand_in, formula), as_block=as_block))
     for k, letter in enumerate(letters):
-        text = text.replace(
-            f"<mi>{chr(FIRST_STAND_IN + k)}</mi>", f'<mi class="accented">{letter}</mi>'
-        )
-    return text
+        text = text.replace(f"<mi>{chr(FIRST_STAND_IN + k)}</mi>", letter)
+    text = BARS.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', text)
+    return APPLIED.sub('<mspace width="0.17em"></mspace>', text)
+
+
+def _accented(letter: str, accent: str) -> str:
+    if letter in TALL:
+        mark = f'<mo stretchy="false">{TALL_ACCENTS[accent]}</mo>'
+        return f'<mover accent="true"><mi>{letter}</mi>{mark}</mover>'
+    return f'<mi class="accented">{letter}{ACCENTS[accent]}</mi>'
 
 
 def _inline(writer: Any, node: nodes.math) -> None:
