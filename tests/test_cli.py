@@ -31,6 +31,7 @@ from twin.validation.results import CaseResult, Measure
 COMMANDS = (
     *(
         "bench",
+        "calibrate",
         "cue",
         "emulate",
         "evaluate",

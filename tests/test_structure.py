@@ -38,6 +38,7 @@ ORDER = (
     "platform",
     "papers",
     "identification",
+    "calibration",
     "link",
     "shadow",
     "viewer",

@@ -2,6 +2,7 @@
 
 from twin.cli import (
     bench,
+    calibrate,
     cue,
     emulate,
     evaluate,

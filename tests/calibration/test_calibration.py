@@ -1,0 +1,235 @@
+"""Calibration recovers known errors: exactly from exact data, within its intervals from noisy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.basics.arrays import FloatArray
+from twin.calibration import (
+    Calibration,
+    Frames,
+    LegErrors,
+    MeasuredPoses,
+    calibrate,
+    poses_within,
+    simulated,
+)
+from twin.calibration.gauge import gauge_of
+from twin.calibration.measured import COMPONENTS
+from twin.calibration.measurement_model import MeasurementModel
+from twin.calibration.residuals import Residuals
+from twin.errors import InputError
+from twin.rotations import displacement, pose
+
+pytestmark = pytest.mark.quick
+
+MACHINES = ("stewart", "micro_hexapod", "rss", "compliant_stewart", "driving_simulator")
+"""One of every kind of leg."""
+
+SOMEWHERE = Frames(pose(1.0, 2.0, 0.3, 0.1, 0.2, 0.5), pose(0.1, 0.15, 0.05, 0.1, -0.2, 0.3))
+SPREAD = 2e-4
+"""[m]"""
+
+
+def true_errors(machine: Any, seed: int = 3) -> FloatArray:
+    legs = LegErrors(machine)
+    errors: FloatArray = SPREAD * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
+    return errors
+
+
+def measured(name: str, frames: Frames, **settings: Any) -> tuple[Any, FloatArray, MeasuredPoses]:
+    """Return a machine, its true errors, and 40 poses of it."""
+    machine = twin.load(name)
+    errors = true_errors(machine)
+    poses = poses_within(machine, 40, seed=1)
+    return machine, errors, simulated(machine, poses, errors, frames=frames, **settings)
+
+
+def largest_error(found: Calibration, poses: MeasuredPoses) -> float:
+    return float(np.nanmax(np.concatenate(found.errors_of(poses)[1])))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("frames", ["both", "known"])
+def test_exact_poses_give_the_machine(name: str, frames: str) -> None:
+    given = SOMEWHERE if frames == "both" else Frames()
+    machine, errors, poses = measured(name, given)
+    found = calibrate(machine, poses, frames=frames, apart=0.0)
+    other = poses_within(machine, 20, seed=2)
+    seen = simulated(machine, other, errors, frames=given)
+    # Without noise, only what the poses do not show may be wrong; it does not move the platform.
+    if not len(found.after.unseen):
+        assert largest_error(found, seen) < 1e-9
+    assert largest_error(found, poses) < (1e-9 if not len(found.after.unseen) else 1e-5)
+    assert found.gauge.free >= (12 if frames == "both" else 0)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("parts", [None, ("x", "z", "pitch"), ("yaw", "pitch", "roll")])
+def test_derivatives_of_residuals(name: str, parts: tuple[str, ...] | None) -> None:
+    machine = twin.load(name)
+    settings = {"frames": SOMEWHERE, "measured": parts or COMPONENTS}
+    poses = simulated(machine, poses_within(machine, 6), **settings)
+    model = MeasurementModel(LegErrors(machine), SOMEWHERE, (True, True))
+    residuals = Residuals(model, poses)
+    random = np.random.default_rng(1)
+    at, way = random.normal(size=(2, model.size)) * [[1e-3], [1.0]]
+    if machine.dof < machine.n_actuators:
+        at *= 0.0  # Only coordinates that do not contradict each other have exact derivatives.
+    step = 1e-5
+    values = [residuals.values(at + k * step * way) for k in (-2, -1, 1, 2)]
+    slope = (values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * step)
+    exact = residuals.slopes(at) @ way
+    assert np.abs(exact).max() > 1.0
+    np.testing.assert_allclose(exact, slope, rtol=0.0, atol=1e-7 * np.abs(exact).max())
+
+
+PARTS = {
+    ("x", "y", "z"): "turn of the target",
+    ("pitch", "roll"): "turn of the tracker z",
+    ("yaw", "pitch", "roll"): "place of the t",
+    ("x", "y", "z", "pitch", "roll"): "",
+}
+"""Components measured -> what they do not show while both frames are unknown."""
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_partial_measurements(parts: tuple[str, ...]) -> None:
+    machine, errors, poses = measured("stewart", SOMEWHERE, measured=parts)
+    found = calibrate(machine, poses, apart=0.0)
+    seen = simulated(
+        machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE, measured=parts
+    )
+    before, after = (np.nanmax(np.concatenate(each)) for each in found.errors_of(seen))
+    assert after < 0.05 * before
+    names = " / ".join(found.unseen)
+    assert PARTS[parts] in names
+    assert bool(names) == bool(PARTS[parts])
+    hidden = [k for k, name in enumerate(found.model.names) if name in found.unseen]
+    assert np.abs(found.after.unknowns[hidden]).max(initial=0.0) < 1e-15, "guessed, not shown"
+
+
+def test_rows_may_be_measured_in_different_parts() -> None:
+    machine, errors, poses = measured("micro_hexapod", SOMEWHERE)
+    values = poses.values.copy()
+    values[::3, 3:] = np.nan
+    values[1::3, :2] = np.nan
+    mixed = MeasuredPoses(poses.coordinates, values, poses.noise, poses.numbers)
+    found = calibrate(machine, mixed, apart=0.0)
+    seen = simulated(machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE)
+    assert largest_error(found, seen) < 1e-9
+
+
+@pytest.mark.parametrize("frames", ["known", "both"])
+def test_intervals_hold_the_truth(frames: str) -> None:
+    scores = []
+    for seed in range(8):
+        machine = twin.load("stewart")
+        errors = true_errors(machine, seed)
+        poses = simulated(machine, poses_within(machine, 60, seed), errors, seed=seed)
+        found = calibrate(machine, poses, frames=frames, apart=0.0)
+        model = found.model
+        moved = [displacement(Frames()[k], model.frames[k]) for k in range(2)]
+        truth = np.concatenate([errors.ravel(), *moved])
+        off = found.after.unknowns - truth / np.where(model.scales, model.scales, np.inf)
+        slopes = Residuals(model, poses).slopes(found.after.unknowns).reshape(-1, model.size)
+        # Combinations that the poses show, in standard deviations.
+        scores.append(np.linalg.svd(slopes @ found.gauge.basis)[0][:, :42].T @ slopes @ off)
+    within = np.abs(np.concatenate(scores)) < 1.96
+    assert 0.92 < within.mean() < 0.98
+    assert 0.8 < np.mean(np.concatenate(scores) ** 2) < 1.2
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "rss", "micro_hexapod"])
+def test_unseen_poses_are_met(name: str) -> None:
+    machine = twin.load(name)
+    errors = true_errors(machine)
+    poses = simulated(machine, poses_within(machine, 60, 1), errors, seed=1)
+    found = calibrate(machine, poses, frames="known", apart=0.0)
+    other = simulated(machine, poses_within(machine, 50, 2), errors)
+    before, after = found.errors_of(other)
+    assert before.position.mean() > 3.0 * after.position.mean()
+    assert after.position.mean() < 30e-6
+    np.testing.assert_allclose(found.expected.position.mean(), after.position.mean(), rtol=0.6)
+
+
+def test_a_tolerance_keeps_what_is_not_shown_near_the_file() -> None:
+    machine, errors, poses = measured("rss", Frames(), seed=1)
+    free = calibrate(machine, poses, frames="known")
+    held = calibrate(machine, poses, frames="known", tolerance=SPREAD)
+    assert np.isinf(free.standard_errors).any()
+    assert (held.standard_errors < 1.01 * SPREAD * held.model.errors.scales).all()
+    other = simulated(machine, poses_within(machine, 30, 2), errors)
+    assert held.errors_of(other)[1].position.mean() < free.errors_of(other)[1].position.mean()
+
+
+def test_wrong_poses_are_left_out() -> None:
+    machine, errors, poses = measured("stewart", SOMEWHERE, seed=1)
+    values = poses.values.copy()
+    values[[5, 17], :3] += [[1e-3, 0.0, 0.0], [0.0, -2e-3, 0.0]]
+    spoilt = MeasuredPoses(poses.coordinates, values, poses.noise, poses.numbers)
+    found = calibrate(machine, spoilt, robust=True, apart=0.0)
+    assert found.left_out.numbers.tolist() == [6.0, 18.0]
+    clean = poses.kept(np.setdiff1d(np.arange(40), [5, 17]))
+    same = calibrate(machine, clean, apart=0.0)
+    assert displacement(found.frames.tracker, same.frames.tracker)[:3] == pytest.approx(0, abs=1e-6)
+    seen = simulated(machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE)
+    assert largest_error(found, seen) < 3.0 * largest_error(same, seen)
+
+
+def test_gauge_is_that_of_the_frames() -> None:
+    machine = twin.load("stewart")
+    legs = LegErrors(machine)
+    for free, count in (((True, True), 12), ((True, False), 6), ((False, True), 6)):
+        assert gauge_of(MeasurementModel(legs, Frames(), free)).free == count
+    assert gauge_of(MeasurementModel(legs, Frames(), (False, False))).free == 0
+
+
+def test_few_poses_are_said_to_show_little() -> None:
+    machine, _, poses = measured("stewart", Frames())
+    found = calibrate(machine, poses.kept(slice(3)), frames="known")
+    assert found.after.rank <= 18
+    assert len(found.unseen) == 42 - found.after.rank
+    again = MeasuredPoses(
+        *(np.tile(a, (4, 1)) for a in (poses.coordinates[:3], poses.values[:3], poses.noise[:3])),
+        np.arange(12.0),
+    )
+    assert calibrate(machine, again, frames="known").after.rank <= 18
+
+
+def test_swapped_legs_are_named() -> None:
+    machine, _, poses = measured("stewart", SOMEWHERE, seed=1)
+    with pytest.raises(InputError, match="legs 2 and 5 seem to be swapped"):
+        calibrate(machine, poses.with_legs([0, 4, 2, 3, 1, 5]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"coordinates": 1e3}, "mm taken for m"),
+        ({"values": 1e3}, "check units"),
+        ({"values": 1e-3}, "check units"),
+    ],
+)
+def test_wrong_units(change: dict[str, float], message: str) -> None:
+    machine, _, poses = measured("stewart", SOMEWHERE, measured=("x", "y", "z"))
+    arrays = {
+        name: change.get(name, 1.0) * getattr(poses, name) for name in ("coordinates", "values")
+    }
+    with pytest.raises(InputError, match=message):
+        calibrate(machine, MeasuredPoses(**arrays, noise=poses.noise, numbers=poses.numbers))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("frames", "none"), ("tolerance", 0.0), ("tolerance", -1.0), ("apart", 0.9), ("robust", 2)],
+)
+def test_wrong_options(option: str, value: Any) -> None:
+    machine, _, poses = measured("stewart", Frames())
+    with pytest.raises(InputError) as error:
+        calibrate(machine, poses, **{option: value})
+    assert error.value.field == option

@@ -1,0 +1,113 @@
+"""The command: tables, files that load, and refused options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.calibration import LegErrors, calibrate, poses_within, read_poses, simulated
+from twin.calibration.machine_file import machine_text
+from twin.logs import Channel, Log, LogMapping, read_log, write_log
+from twin.rotations import displacement
+
+pytestmark = pytest.mark.quick
+
+
+def run(*arguments: object) -> Any:
+    """Run the console command in this process."""
+    return CliRunner().invoke(cli.app, ["calibrate", *map(str, arguments)])
+
+
+def written(name: str, path: Path) -> tuple[Any, Any]:
+    """Return a machine and its errors, whose measured poses are written."""
+    machine = twin.load(name)
+    legs = LegErrors(machine)
+    errors = 2e-4 * legs.scales * np.random.default_rng(2).normal(size=legs.shape)
+    poses = simulated(machine, poses_within(machine, 40, 1), errors, seed=1)
+    units = (machine.coordinate_unit,) * machine.n_actuators
+    channels = [Channel("coordinates", poses.numbers, poses.coordinates, units)]
+    names = zip(("x", "y", "z", "yaw", "pitch", "roll"), poses.values.T, strict=True)
+    channels += [
+        Channel(part, poses.numbers, values, "m" if part in "xyz" else "rad")
+        for part, values in names
+    ]
+    write_log(Log(tuple(channels)), path)
+    return machine, errors
+
+
+@pytest.mark.parametrize("name", ["stewart", "rss"])
+def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
+    machine, errors = written(name, tmp_path / "poses.csv")
+    out, offsets = tmp_path / "new.toml", tmp_path / "offsets.toml"
+    words = (name, tmp_path / "poses.csv", "--frames", "known", "--tolerance", "0.2 mm")
+    result = run(*words, "--out", out, "--offsets", offsets)
+    assert result.exit_code == 0, result.output
+    assert "position, after" in result.output
+    assert max(map(len, result.output.splitlines())) <= 100
+    found = calibrate(
+        machine, read_poses(tmp_path / "poses.csv", machine), frames="known", tolerance=2e-4
+    )
+    made = twin.load(out)
+    other = simulated(machine, poses_within(machine, 20, 3), errors)
+    coordinates = other.coordinates
+    if machine.coordinate_unit == "m":
+        coordinates = found.corrected(coordinates)
+    poses = made.forward_kinematics(coordinates)
+    off = np.linalg.norm(displacement(poses, other.poses)[:, :3], axis=1)
+    np.testing.assert_allclose(off, found.errors_of(other)[1].position, rtol=0.0, atol=2e-8)
+    rules = LogMapping.read(offsets)
+    log = Log(
+        tuple(
+            Channel(f"coordinates {leg + 1}", other.numbers, column, machine.coordinate_unit)
+            for leg, column in enumerate(other.coordinates.T)
+        )
+    )
+    mapped = rules.apply(log, machine)["coordinates"].values
+    np.testing.assert_allclose(mapped, found.corrected(other.coordinates), rtol=0.0, atol=1e-9)
+    again = run(*words, "--out", out)
+    assert again.exit_code == 2
+    assert "exists" in again.output
+    assert run(*words, "--out", out, "--replace").exit_code == 0
+
+
+def test_plan(tmp_path: Path) -> None:
+    out = tmp_path / "plan.csv"
+    result = run("micro_hexapod", "--plan", 12, "--measured", "x,y,z", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "Of as many poses at random" in result.output
+    assert len(read_log(out)["coordinates"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "--plan"),
+        (("poses.csv", "--plan", 5), "--plan"),
+        (("nosuch.csv",), "does not exist"),
+        (("--plan", 5, "--measured", "x,w"), "measured"),
+        (("--plan", 5, "--out", "plan.toml"), "out"),
+        (("poses.csv", "--tolerance", "2 deg"), "tolerance"),
+        (("poses.csv", "--position-noise", "0"), "noise"),
+    ],
+)
+def test_refused(words: tuple[object, ...], message: str, tmp_path: Path) -> None:
+    if "poses.csv" in words:
+        written("stewart", tmp_path / "poses.csv")
+    given = [tmp_path / word if word == "poses.csv" else word for word in words]
+    result = run("stewart", *given)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_base_of_a_file_is_found_from_the_new_one(tmp_path: Path) -> None:
+    machine = twin.load("stewart")
+    poses = simulated(machine, poses_within(machine, 12, 1))
+    found = calibrate(machine, poses, frames="known", tolerance=1e-4)
+    text = machine_text(found, str(tmp_path / "old" / "mine.toml"), "measured", tmp_path / "a.toml")
+    assert text.startswith('extends = "old/mine.toml"')

@@ -1,0 +1,85 @@
+"""Measured poses from files: names, units, parts, noise, and faults that are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.calibration import poses_within, read_poses, simulated
+from twin.errors import InputError
+from twin.logs import Channel, Log, LogMapping, write_log
+
+pytestmark = pytest.mark.quick
+
+LEGS = ",".join(f"coordinates {leg} [mm]" for leg in range(1, 7))
+ROW = "950,951,952,953,954,955"
+HEAD = f"time,{LEGS},x [mm],y [mm],z [mm],yaw [deg],pitch [deg],roll [deg]"
+
+
+def read(tmp_path: Path, *lines: str, **options: Any) -> Any:
+    path = tmp_path / "poses.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return read_poses(path, twin.load("stewart"), **options)
+
+
+def test_columns_with_units(tmp_path: Path) -> None:
+    found = read(tmp_path, HEAD, f"1,{ROW},1,2,850,3,4,5", f"2,{ROW},1,,850,,4,NaN")
+    np.testing.assert_allclose(found.coordinates[0], 0.95 + 1e-3 * np.arange(6))
+    expected = [1e-3, 2e-3, 0.85, *np.radians([3, 4, 5])]
+    np.testing.assert_allclose(found.values[0], expected)
+    np.testing.assert_allclose(found.values[1], np.where([1, 0, 1, 0, 1, 0], expected, np.nan))
+    assert found.full.tolist() == [True, False]
+    np.testing.assert_allclose(found.noise[0], [20e-6, 50e-6, 1e-6])
+
+
+def test_noise_of_file_and_options(tmp_path: Path) -> None:
+    head = f"time,{LEGS},x [mm],position_noise [um]"
+    found = read(tmp_path, head, f"1,{ROW},1,30", f"2,{ROW},1,", position_noise=5e-6)
+    np.testing.assert_allclose(found.noise[:, 0], [30e-6, 5e-6])
+
+
+def test_logs_as_written(tmp_path: Path) -> None:
+    machine = twin.load("micro_hexapod")
+    poses = simulated(machine, poses_within(machine, 5))
+    legs = Channel("coordinates", poses.numbers, poses.coordinates, ("m",) * 6)
+    units = ("m", "m", "m", "1", "1", "1", "1")
+    log = Log((legs, Channel("pose", poses.numbers, poses.poses, units)))
+    path = write_log(log, tmp_path / "log.csv")
+    np.testing.assert_allclose(read_poses(path, machine).values, poses.values, rtol=0.0, atol=1e-14)
+
+
+def test_mapping(tmp_path: Path) -> None:
+    rules = {
+        "time": "n",
+        "signals": {
+            "coordinates": {"channels": list("abcdef"), "unit": "mm"},
+            "z": {"channels": "height", "unit": "mm"},
+        },
+    }
+    lines = ("n,a,b,c,d,e,f,height", f"1,{ROW},850")
+    found = read(tmp_path, *lines, mapping=LogMapping.of(rules))
+    assert found.values[0, 2] == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((HEAD.replace(" [mm]", ""), f"1,{ROW},1,2,850,3,4,5"), "no unit"),
+        ((f"time,{LEGS}", f"1,{ROW}"), "columns"),
+        ((HEAD.replace("coordinates 6 [mm]", "s6 [mm]"), f"1,{ROW},1,2,850,3,4,5"), "give 5"),
+        ((HEAD, f"1,{ROW},1,2,850,3,4,5", f"1,{ROW},1,2,850,3,4,5"), "of its own"),
+        ((HEAD, f"1,{ROW},,,,,,"), "no row has a pose"),
+        ((HEAD, f"1,{ROW},1,2,850,3,4,5", "2,950,,952,953,954,955,1,2,850,3,4,5"), "other times"),
+        ((HEAD, f"1,{ROW},1,2,850,3,4,5", "2,,,,,,,1,2,850,3,4,5"), "no coordinates"),
+        ((HEAD.replace("deg", "rad"), f"1,{ROW},1,2,850,30,4,5"), "maybe degrees"),
+        ((HEAD, f"1,{ROW},1,2,,3,89,5"), "near 90 deg"),
+        ((HEAD + ",position_noise [um]", f"1,{ROW},1,2,850,3,4,5,0"), "above zero"),
+    ],
+)
+def test_faults(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, *lines)

@@ -1,0 +1,74 @@
+"""Plans keep all limits, show more than poses at random, and can be visited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import twin
+from twin.calibration import LegErrors, calibrate, plan, poses_within, simulated
+from twin.calibration.candidates import joints_allow
+from twin.calibration.plan_files import write_table, write_visits
+from twin.errors import InputError
+from twin.logs import read_log
+from twin.motion import read_recording
+from twin.motion.specification import convention_of
+from twin.rotations import displacement
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
+def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> None:
+    machine = twin.load(name)
+    found = plan(machine, 20)
+    assert machine.within_limits(found.poses).all()
+    assert len(np.unique(found.poses, axis=0)) == 20
+    assert found.observability["O1"] > 1.2 * found.random["O1"]
+    table = read_log(write_table(found, machine, tmp_path / "plan.csv"))
+    np.testing.assert_array_equal(table["coordinates"].values, found.coordinates)
+    path = write_visits(found, machine, tmp_path / "visits.csv")
+    motion = read_recording(path, machine.home, convention=convention_of(machine))
+    # Six seconds out of home and at rest, six back and at rest.
+    at = motion.sample(5.0 + 12.0 * np.arange(20))
+    assert np.abs(displacement(at.pose, found.poses)).max() < 1e-6
+    assert np.abs(at.twist).max() < 1e-6
+    between = motion.sample(np.linspace(0.0, motion.duration, 500)).pose
+    assert machine.within_limits(machine.constrain(between).pose).all()
+
+
+def test_expected_errors_are_those_that_are_found() -> None:
+    machine = twin.load("stewart")
+    found = plan(machine, 30, frames="known", tolerance=2e-4)
+    legs = LegErrors(machine)
+    ends = []
+    for seed in range(4):
+        errors = 2e-4 * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
+        poses = simulated(machine, found.poses, errors, seed=seed)
+        done = calibrate(machine, poses, frames="known", tolerance=2e-4, apart=0.0)
+        other = simulated(machine, poses_within(machine, 50, 9), errors)
+        ends.append((done.errors_of(other)[1].position ** 2).mean())
+        wrong = (done.errors - errors) / found.standard_errors
+        assert 0.5 < np.sqrt((wrong**2).mean()) < 1.6
+    expected = np.sqrt((found.expected.position**2).mean())
+    np.testing.assert_allclose(np.sqrt(np.mean(ends)), expected, rtol=0.4)
+
+
+def test_limits_of_joints_hold(tmp_path: Path) -> None:
+    path = tmp_path / "limited.toml"
+    limit = '[leg.base_joint]\nmaximum_angle = "4 deg"\n'
+    path.write_text(f'extends = "stewart"\nsource = "a test"\n{limit}')
+    machine = twin.load(path)
+    assert joints_allow(machine, poses_within(machine, 50)).all()
+    assert not joints_allow(machine, poses_within(twin.load("stewart"), 50)).all()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("count", 2), ("count", 1e9), ("frames", "x"), ("measured", ("w",))]
+)
+def test_wrong_options(option: str, value: object) -> None:
+    given = {"count": 5, option: value}
+    with pytest.raises(InputError):
+        plan(twin.load("stewart"), **given)  # type: ignore[arg-type]

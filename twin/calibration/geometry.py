@@ -1,0 +1,86 @@
+"""Coordinates of legs with errors at given poses, poses at given coordinates, and derivatives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.calibration.leg_errors import LegErrors
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.kernels.kinematics.jacobian import jacobian_batch
+from twin.kernels.legs.interface import Legs
+from twin.model.constraints import constraint_rows
+from twin.model.derivatives import slope_width
+from twin.model.evaluation import run
+from twin.rotations import displaced
+
+STEPS = 40
+"""Of Newton's method from the pose of the machine without errors."""
+
+CLOSE = 1e-13
+"""Last step [m, rad] of a solved pose; steps shrink quadratically before."""
+
+
+class Geometry(NamedTuple):
+    """n coordinates and c constraints of m poses; NaN where a leg cannot reach."""
+
+    values: FloatArray
+    """`(m, n + c)` coordinates, then how far constraints are off"""
+    rows: FloatArray
+    """`(m, n + c, 6)` by a displacement of the platform, base axes"""
+
+
+def legs_with(errors: LegErrors, values: FloatArray) -> Legs:
+    """Return the kernels' legs with errors `(n, k)`."""
+    legs = errors.machine.constants.legs
+    changed: Legs = type(legs)(errors.rows(values))  # type: ignore[call-arg]
+    return changed
+
+
+def geometry(legs: Legs, poses: FloatArray, constraints: int) -> Geometry:
+    """Return coordinates and constraints of poses `(m, 7)` with their Jacobian."""
+    count = len(legs.rows)
+    values, rows = np.empty((len(poses), count)), np.empty((len(poses), count, 6))
+    run(inverse_kinematics_batch, (legs,), (poses, values))
+    run(jacobian_batch, (legs,), (poses, rows))
+    if constraints:
+        held = constraint_rows(legs, poses, np.zeros((len(poses), 6)))
+        values = np.concatenate([values, held[:, :, 7]], axis=1)
+        rows = np.concatenate([rows, held[:, :, :6]], axis=1)
+    return Geometry(values, rows)
+
+
+def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> FloatArray:
+    """Return the derivatives `(m, n + c, n k)` of `geometry` by the errors `(n, k)`.
+
+    Those of the offsets are zero here.
+    """
+    from twin.kernels.parameter_derivatives import Slopes, geometry_by_parameters
+
+    legs, count = legs_with(errors, values), errors.machine.n_actuators
+    slopes = np.concatenate([legs.rows[None], errors.slopes(values)])
+    body = np.zeros((len(slopes), len(errors.machine.constants.body)))
+    found = np.full((len(poses), count + 6 - errors.machine.dof, len(slopes) - 1), np.nan)
+    if geometry_by_parameters(legs, Slopes(body, slopes), slope_width(), poses, found) >= 0:
+        found[:] = np.nan
+    return found
+
+
+def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: int) -> FloatArray:
+    """Return the poses `(m, 7)` of coordinates `(m, n)` near `start`, NaN where there is none.
+
+    Where coordinates contradict each other, the nearest pose by least squares.
+    """
+    poses = start.copy()
+    for _ in range(STEPS):
+        at = geometry(legs, poses, constraints)
+        wanted = np.pad(coordinates, ((0, 0), (0, constraints))) - at.values
+        if not (np.isfinite(at.rows).all() and np.isfinite(wanted).all()):
+            break
+        step = np.einsum("mij,mj->mi", np.linalg.pinv(at.rows), wanted)
+        poses = displaced(poses, step)
+        if np.abs(step).max(initial=0.0) < CLOSE:
+            return poses
+    return np.full_like(start, np.nan)

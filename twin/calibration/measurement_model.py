@@ -1,0 +1,133 @@
+"""Model of a measurement: poses of the target that recorded coordinates lead to, by unknowns.
+
+Unknowns `(u,)` are the errors of the legs, leg after leg, then the twelve of the frames, each
+divided by its scale: the size that moves a point of the machine by about 1 m.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.calibration.frames import WORDS, Frames, by_frames, cross_matrices, matrices
+from twin.calibration.geometry import Geometry, by_errors, geometry, legs_with, solved
+from twin.calibration.leg_errors import LegErrors
+from twin.calibration.measured import MeasuredPoses
+from twin.errors import ForwardKinematicsError, InputError
+from twin.kernels.legs.interface import Legs
+
+FRAME_UNKNOWNS = len(WORDS)
+
+
+class Setting(NamedTuple):
+    """Legs and frames that a vector of unknowns stands for."""
+
+    errors: FloatArray
+    """`(n, k)` of the legs"""
+    legs: Legs
+    frames: Frames
+    frame_errors: FloatArray
+    """`(12,)`"""
+
+
+class MeasurementModel:
+    """Poses of the target on a machine as functions of unknowns."""
+
+    def __init__(self, errors: LegErrors, frames: Frames, free: tuple[bool, bool]) -> None:
+        """Prepare the model about the machine without errors.
+
+        Args:
+            errors: of the machine's legs.
+            frames: of the tracker and of the target, as far as they are known.
+            free: whether each of them is unknown.
+        """
+        self.errors, self.frames = errors, frames
+        self.machine = errors.machine
+        self.constraints = 6 - self.machine.dof
+        turn = 1.0 / self.machine.parameters.mean_arm
+        scales = np.repeat(free, 6) * np.tile(np.repeat([1.0, turn], 3), 2)
+        self.scales = np.concatenate([errors.scales.ravel(), scales])
+        self.size = len(self.scales)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names `(u,)` of the unknowns."""
+        legs = range(1, self.machine.n_actuators + 1)
+        return (*(f"{name} of leg {leg}" for leg in legs for name in self.errors.names), *WORDS)
+
+    def at(self, unknowns: FloatArray) -> Setting:
+        """Return what unknowns stand for."""
+        values = unknowns * self.scales
+        errors = values[:-FRAME_UNKNOWNS].reshape(self.errors.shape)
+        frames = values[-FRAME_UNKNOWNS:]
+        return Setting(errors, legs_with(self.errors, errors), self.frames.moved(frames), frames)
+
+    def geometry(self, setting: Setting, platform: FloatArray) -> Geometry:
+        """Return coordinates and constraints at platform poses `(m, 7)`."""
+        return geometry(setting.legs, platform, self.constraints)
+
+    def start(self, poses: MeasuredPoses) -> FloatArray:
+        """Return platform poses `(m, 7)` of the machine without errors.
+
+        Raises:
+            InputError: coordinates that no pose fits.
+        """
+        machine, start = self.machine, np.tile(self.machine.home, (len(poses), 1))
+        if machine.n_actuators != machine.dof or self.constraints:
+            return solved(machine.constants.legs, poses.coordinates, start, self.constraints)
+        try:
+            return machine.forward_kinematics(poses.coordinates, start)
+        except ForwardKinematicsError as error:
+            number = float(poses.numbers[error.data["index"]])
+            message = f"no pose fits those at {number:.9g}; check units and the order of legs"
+            raise InputError("coordinates", message) from None
+
+    def predicted(self, setting: Setting, poses: MeasuredPoses, start: FloatArray) -> FloatArray:
+        """Return the poses `(m, 7)` of the target at recorded coordinates; NaN without solution.
+
+        Args:
+            setting: of the unknowns.
+            poses: as measured.
+            start: platform poses `(m, 7)` near them.
+        """
+        coordinates = poses.coordinates + setting.errors[:, -1]
+        platform = solved(setting.legs, coordinates, start, self.constraints)
+        return setting.frames.measured(platform)
+
+    def coordinate_slopes(self, setting: Setting, platform: FloatArray) -> FloatArray:
+        """Return the derivatives `(m, n + c, n k)` of coordinates minus recorded ones by errors."""
+        slopes = by_errors(self.errors, setting.errors, platform)
+        n, k = self.errors.shape
+        slopes[:, range(n), range(k - 1, n * k, k)] -= 1.0
+        return slopes
+
+    def platform_slopes(self, setting: Setting, platform: FloatArray) -> FloatArray:
+        """Return the displacement `(m, 6, 6)` of the platform per displacement of the target.
+
+        The platform's in axes of the base, the target's in axes of the tracker.
+        """
+        back = matrices(setting.frames.tracker)[0].T
+        target = matrices(platform) @ setting.frames.target[:3]
+        slopes = np.zeros((len(platform), 6, 6))
+        slopes[:, :3, :3] = slopes[:, 3:, 3:] = back
+        slopes[:, :3, 3:] = cross_matrices(target) @ back
+        return slopes
+
+    def frame_slopes(self, setting: Setting, measured: FloatArray) -> FloatArray:
+        """Return the derivatives `(m, 6, 12)` of poses of the target by errors of the frames."""
+        return by_frames(setting.frames, setting.frame_errors, measured)
+
+    def pose_slopes(self, setting: Setting, measured: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of poses `(m, 7)` of the target: displacements, then turns.
+
+        Returns:
+            `(m, 6, u)` by the unknowns, and `(m, 6, n)` by the recorded coordinates.
+        """
+        platform = setting.frames.platform(measured)
+        to_target = np.linalg.inv(self.platform_slopes(setting, platform))
+        inverse = to_target @ np.linalg.pinv(self.geometry(setting, platform).rows)
+        by_legs = -inverse @ self.coordinate_slopes(setting, platform)
+        slopes = np.concatenate([by_legs, self.frame_slopes(setting, measured)], axis=2)
+        return slopes * self.scales, inverse[:, :, : self.machine.n_actuators]

@@ -1,0 +1,66 @@
+"""Measurements of a machine whose errors are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import as_floats, as_pose, one_of
+from twin.calibration.frames import Frames
+from twin.calibration.geometry import geometry, legs_with
+from twin.calibration.leg_errors import LegErrors
+from twin.calibration.measured import COMPONENTS, USUAL, MeasuredPoses
+from twin.errors import InputError
+from twin.model.constraints import constrained
+from twin.model.machine_model import MachineModel
+from twin.rotations import angles_from_quaternion, displaced
+
+STREAM = 1
+"""Of random numbers: others than those from which poses with the same seed are drawn."""
+
+
+def simulated(
+    machine: MachineModel,
+    poses: Any,
+    errors: Any = None,
+    *,
+    frames: Frames | None = None,
+    measured: Sequence[str] = COMPONENTS,
+    noise: Sequence[float] = USUAL,
+    seed: int | None = None,
+) -> MeasuredPoses:
+    """Return what a tracker and the encoders measure of a machine with errors.
+
+    Args:
+        machine: as in its file.
+        poses: `(m, 7)` of the platform in the base.
+        errors: `(n, k)` of the legs, as of `LegErrors`; default: none.
+        frames: of the tracker and of the target; default: those of base and platform.
+        measured: components that are measured.
+        noise: standard deviations of positions [m], angles [rad] and coordinates.
+        seed: of the noise; None for exact values.
+
+    Raises:
+        InputError: wrong shapes, or poses that a leg cannot reach.
+    """
+    legs, size = LegErrors(machine), 6 - machine.dof
+    values = np.zeros(legs.shape) if errors is None else as_floats(errors, "errors")
+    if values.shape != legs.shape:
+        raise InputError("errors", f"must have shape {legs.shape}, got {values.shape}")
+    at, true = np.atleast_2d(as_pose(poses, "poses")), legs_with(legs, values)
+    if size:
+        at = constrained(true, at, np.zeros((len(at), 6)), np.zeros((len(at), 6)))[0]
+    coordinates = geometry(true, at, size).values[:, : machine.n_actuators] - values[:, -1]
+    if not np.isfinite(coordinates).all():
+        raise InputError("poses", "a leg cannot reach one of them")
+    seen, each = (frames or Frames()).measured(at), np.tile(noise, (len(at), 1))
+    if seed is not None:
+        random = np.random.default_rng([seed, STREAM])
+        seen = displaced(seen, random.normal(size=(len(at), 6)) * np.repeat(noise[:2], 3))
+        coordinates = coordinates + noise[2] * random.normal(size=coordinates.shape)
+    components = np.hstack([seen[:, :3], angles_from_quaternion(seen[:, 3:])])
+    known = [one_of(name, "measured", COMPONENTS) for name in measured]
+    kept = np.where([name in known for name in COMPONENTS], components, np.nan)
+    return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0))

@@ -1,0 +1,182 @@
+"""The command `calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.quantities import quantity_option
+from twin.cli.values import check_files, write
+
+if TYPE_CHECKING:
+    from twin.calibration import Calibration
+    from twin.platform import Platform
+
+Poses = Annotated[
+    Path | None,
+    typer.Argument(metavar="[POSES]", help="Log with a measured pose per row; see the guide."),
+]
+Mapping = Annotated[
+    Path | None, options.file_option("TOML file that maps columns to signals, as for logs.")
+]
+FramesFree = Annotated[
+    Literal["both", "tracker", "target", "known"],
+    typer.Option(help="Frames that are not known: the tracker's, the target's on the platform."),
+]
+PositionNoise = Annotated[
+    float | None,
+    quantity_option("Standard deviation of measured positions; default: 20 um.", "noise", "m"),
+]
+AngleNoise = Annotated[
+    float | None,
+    quantity_option("Standard deviation of measured angles; default: 50 urad.", "noise", "rad"),
+]
+CoordinateNoise = Annotated[
+    float | None,
+    quantity_option("The same of legs' coordinates; default: 1 um or urad.", "noise", "m", "rad"),
+]
+Tolerance = Annotated[
+    float | None,
+    quantity_option("Standard deviation of joints as made; default: not used.", "tolerance", "m"),
+]
+Robust = Annotated[
+    bool, typer.Option("--robust", help="Leave out poses that are wrong beyond noise.")
+]
+Apart = Annotated[
+    float, typer.Option(min=0.0, max=0.5, help="Share of the poses that is kept for checking.")
+]
+PlanCount = Annotated[
+    int | None, typer.Option("--plan", metavar="N", help="Propose N poses to measure instead.")
+]
+Measured = Annotated[
+    str, typer.Option(help="With --plan: components that will be measured, such as x,y,z.")
+]
+Out = Annotated[
+    Path | None,
+    options.file_option("Write the calibrated machine as .toml, or the planned poses as .csv."),
+]
+Offsets = Annotated[
+    Path | None, options.file_option("Write the offsets of the legs as a mapping file for logs.")
+]
+Visits = Annotated[
+    Path | None, options.file_option("With --plan: write a motion through all poses, for track.")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Files that exist may be replaced.")]
+
+
+@app.command()
+def calibrate(
+    machine: options.Machine,
+    poses: Poses = None,
+    *,
+    mapping: Mapping = None,
+    frames: FramesFree = "both",
+    position_noise: PositionNoise = None,
+    angle_noise: AngleNoise = None,
+    coordinate_noise: CoordinateNoise = None,
+    tolerance: Tolerance = None,
+    robust: Robust = False,
+    apart: Apart = 0.2,
+    plan: PlanCount = None,
+    measured: Measured = "x,y,z,yaw,pitch,roll",
+    configuration: options.Configuration = None,
+    out: Out = None,
+    offsets: Offsets = None,
+    visits: Visits = None,
+    replace: Replace = False,
+) -> None:
+    """Find errors of joints and offsets from measured poses, or with --plan the poses to measure.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
+    from twin.errors import InputError
+    from twin.platform import load
+
+    ending = ".csv" if plan is not None else ".toml"
+    files = {"out": (out, ending), "offsets": (offsets, ".toml"), "visits": (visits, ".csv")}
+    check_files(**files)
+    for option, (path, _) in files.items():
+        if path is not None and path.exists() and not replace:
+            raise InputError(option, f"{path} exists; take another name, or add --replace")
+    if (poses is None) == (plan is None):
+        raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
+    platform = load(machine, configuration)
+    noise = (position_noise, angle_noise, coordinate_noise)
+    if plan is not None:
+        names = tuple(part.strip() for part in measured.split(","))
+        settings = {"frames": frames, "measured": names, "tolerance": tolerance}
+        _propose(platform, plan, settings, noise, out, visits)
+    elif poses is not None:
+        settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
+        found = _calibrate(platform, poses, mapping, settings, noise)
+        if out is not None:
+            write(out, _machine_text(found, machine, poses, out))
+        if offsets is not None:
+            from twin.calibration.machine_file import offsets_text
+
+            write(offsets, offsets_text(found))
+
+
+def _calibrate(
+    platform: Platform,
+    poses: Path,
+    mapping: Path | None,
+    settings: dict[str, Any],
+    noise: tuple[float | None, ...],
+) -> Calibration:
+    """Return the calibration by the poses in a file, and print it."""
+    from twin.calibration import calibrate, read_poses
+    from twin.calibration.measured import NOISES
+    from twin.cli.tables.calibrate import print_calibration
+    from twin.logs import LogMapping
+
+    rules = None if mapping is None else LogMapping.read(mapping)
+    given = dict(zip(NOISES, noise, strict=True))
+    found = calibrate(platform, read_poses(poses, platform, rules, **given), **settings)
+    print_calibration(found)
+    return found
+
+
+def _propose(
+    platform: Platform,
+    count: int,
+    settings: dict[str, Any],
+    noise: tuple[float | None, ...],
+    out: Path | None,
+    visits: Path | None,
+) -> None:
+    """Print which poses to measure and what they will show; write them."""
+    from twin.calibration.measured import USUAL
+    from twin.calibration.plan_files import write_table, write_visits
+    from twin.calibration.pose_plan import plan
+    from twin.cli.tables.calibrate import print_plan
+
+    position, angle, coordinate = (
+        usual if value is None else value for value, usual in zip(noise, USUAL, strict=True)
+    )
+    found = plan(platform, count, noise=(position, angle, coordinate), **settings)
+    print_plan(found, platform)
+    if out is not None:
+        line(f"wrote {write_table(found, platform, out)}")
+    if visits is not None:
+        line(f"wrote {write_visits(found, platform, visits)}")
+
+
+def _machine_text(found: Calibration, machine: str, poses: Path, out: Path) -> str:
+    """Return the text of the calibrated machine's file, with what it is from."""
+    import hashlib
+    from datetime import UTC, datetime
+
+    from twin.calibration.machine_file import machine_text
+
+    mark = hashlib.sha256(poses.read_bytes()).hexdigest()[:12] if poses.is_file() else "a folder"
+    day = datetime.now(UTC).date()
+    note = f"twin calibrate: {len(found.used)} poses of {poses.name} ({mark}), {day}"
+    return machine_text(found, machine, note, out)
