@@ -10,7 +10,7 @@ import pytest
 import twin
 from twin.errors import InputError
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.protocol import Sample
+from twin.link.protocol import Encoder, Sample
 from twin.platform import Platform
 from twin.simulation.batched.analytic import AnalyticBatchedPlant
 
@@ -196,12 +196,28 @@ def test_faults_that_a_machine_cannot_have_are_refused(hardware: Platform) -> No
         EmulatedMachine(ideal, noise={"smell": 1.0})
 
 
-def test_a_machine_that_cannot_go_on_says_so() -> None:
-    machine = EmulatedMachine(twin.load("stewart", limits=False))
-    sample = run(machine, 20, command_forces=1e140)
-    assert sample.state == "stopped"
-    assert machine.stopped
-    assert all(np.isfinite(value).all() for value in sample.values.values())
+@pytest.mark.parametrize("fields", [("setpoint",), ("command_rates",), ("command_forces",)])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("stewart", {"limits": False}),
+        ("stewart", {"configuration": "hardware"}),
+        ("sg90_servo", {}),
+    ],
+)
+def test_no_command_stops_the_measurements(
+    name: str, options: dict[str, Any], fields: tuple[str, ...]
+) -> None:
+    machine = EmulatedMachine(twin.load(name, **options))
+    encoder = Encoder(N)
+    for apart in (np.ones(N), np.array([1.0, -1.0, 0.0, 1.0, -1.0, -1.0])):
+        machine.reset()
+        for step in range(30):
+            sample = machine.step(command(step, **dict.fromkeys(fields, 1e149 * apart)))
+            encoder.encode(sample)
+        assert (sample.state == "stopped") == bool(machine.stopped)
+    assert not machine.stopped or options.get("configuration") != "hardware"
+    assert machine.stopped or "limits" not in options
 
 
 def test_it_runs_in_another_engine() -> None:

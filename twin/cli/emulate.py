@@ -174,10 +174,8 @@ def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Pl
             found = found.with_(parameters=settings_from([text], "parameters"))
             continue
         content = read_toml(text)
-        if "legs" in content or "base" in content:
+        if {"extends", "base"} & content.keys():
             found = load(text, configuration)
-        elif "extends" in content:
-            found = load(text)
         else:
             found = found.with_(parameters=_flat(content))
     if found.n_actuators != design.n_actuators:

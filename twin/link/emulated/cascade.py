@@ -11,6 +11,7 @@ from twin.control.position_loop import PositionLoop
 from twin.control.positions import takes_positions
 from twin.control.reference import still_reference
 from twin.link.protocol import Sample
+from twin.machine.quantity import LARGEST
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Command, Measurement
 
@@ -72,10 +73,8 @@ class DriveCascade:
             self._command, self._age = command if command.values else None, 0
         elif self._age > self._patience:
             self._command = None
-        values = {} if self._command is None else self._command.values
-        rates = values.get("command_rates")
-        forces = None if self._positions else values.get("command_forces")
-        setpoint = values.get("setpoint")
+        rates, setpoint = self._field("command_rates"), self._field("setpoint")
+        forces = None if self._positions else self._field("command_forces")
         if setpoint is None and rates is None and forces is None:
             setpoint, forces = self._held(measurement), None
         else:
@@ -93,6 +92,11 @@ class DriveCascade:
         if forces is not None:
             self.given["command_forces"] = forces
         return self._give(Command(rates, "velocity", forces), "command_rates")
+
+    def _field(self, name: str) -> FloatArray | None:
+        """Return a field `(n,)` of the command in force, within what any machine could be given."""
+        value = None if self._command is None else self._command.values.get(name)
+        return None if value is None else np.clip(value, -LARGEST, LARGEST)
 
     def _give(self, command: Command, field: str) -> Command:
         self.given[field] = command.values

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, positive
+from twin.basics.arrays import HUGE, FloatArray, positive
 from twin.errors import SimulationStoppedError
 from twin.link.emulated.cascade import DriveCascade
 from twin.link.emulated.fault import Fault
@@ -170,7 +170,14 @@ class EmulatedMachine:
 
     def _observe(self) -> None:
         """Measure; faults of sensors act on the cascade as well."""
-        self._measured = self._readings.read(self.state, self._phase.sensors)
+        before = self._readings.values
+        measured = self._readings.read(self.state, self._phase.sensors)
+        # Written so that what is not a number is too large.
+        if all(np.abs(each).max() <= HUGE for each in self._readings.values.values()):
+            self._measured = measured
+        else:
+            self._readings.values = before
+            self.stopped = "the machine's motion or its forces are beyond all bounds"
 
     def _sample(self, given: Mapping[str, FloatArray]) -> Sample:
         state: State = "holding" if self._cascade.holding else "running"
