@@ -144,6 +144,14 @@ def test_late_and_stopped(stewart: Platform) -> None:
     assert (shadow.restarts, shadow.late) == (4, 1)
 
 
+def test_drives_need_inertia() -> None:
+    """Without a motor's mass there is nothing for the observer to correct."""
+    from twin.errors import InputError
+
+    with pytest.raises(InputError, match="inertia"):
+        Shadow(load("stewart"), thresholds=LIMITS)
+
+
 def test_thresholds_come_back_from_their_file(tmp_path: Path) -> None:
     """Infinite ones too; other content is refused."""
     from twin.errors import InputError

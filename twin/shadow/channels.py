@@ -29,7 +29,7 @@ class ChannelWatch:
     """
 
     def __init__(self, stroke: FloatArray, period: float) -> None:
-        """Watch a machine whose actuators have a `stroke` `(n,)`."""
+        """Watch a machine whose actuators have a `stroke` `(n,)`, once a `period` [s]."""
         self.dead: set[str] = set()
         self._fast, self._period = MOVES * float(stroke.min()), period
         self._last: dict[str, FloatArray] = {}

@@ -9,6 +9,7 @@ from twin.control.drive_model import drive_model
 from twin.control.observer.cascade import suitable_design
 from twin.control.observer.design import ObserverDesign
 from twin.control.observer.kalman_observer import steady_gains
+from twin.errors import InputError
 from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
@@ -23,7 +24,7 @@ class ShadowModel:
     """One machine with its drives in the analytic engine, and a Kalman correction per leg.
 
     An innovation corrects place and speed of a motor, and a force `disturbance` that the model
-    does not know of. Legs without a motor mass are corrected through the platform.
+    does not know of.
 
     Attributes:
         machine: as the model knows it.
@@ -53,10 +54,17 @@ class ShadowModel:
         """Prepare the model; `start` puts it beside the machine.
 
         Raises:
-            InputError: commands of a mode that the drives do not take, or a machine that the
-                analytic engine cannot step in this period.
+            InputError: drives without inertia, commands of a mode that the drives do not take, or
+                a machine that the analytic engine cannot step in this period.
             StateError: the observer of this machine has no steady gains.
         """
+        self._inertia = drive_model(machine).inertia
+        if not (self._inertia > 0.0).all():
+            raise InputError(
+                "machine",
+                f"{machine.name} has drives without inertia, which an observer of motors cannot "
+                "correct; give the drives their inertia, or choose a configuration with drives",
+            )
         self.machine, self.period = machine, period
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
@@ -65,9 +73,7 @@ class ShadowModel:
         self.spread = innovation_spread(design, steady.covariance[0], LONGEST_SILENCE)
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
-        self._wrench = np.zeros((1, 6))
-        self._inertia = drive_model(machine).inertia
-        self._moving, self._looped = bool((self._inertia > 0.0).all()), mode == "velocity"
+        self._looped = mode == "velocity"
         plant, states = self._plant, self._plant.drives.states[0]
         self._states = states
         self.pose, self.twist, self.acceleration = (
@@ -77,8 +83,8 @@ class ShadowModel:
         )
         self.leg_coordinates = plant.coordinates[0]
         self.forces, self.efforts = plant.forces[0], plant.effort[0]
-        self.coordinates = states[:, column.POSITION] if self._moving else plant.coordinates[0]
-        self.rates = states[:, column.SPEED] if self._moving else plant.rates[0]
+        self.coordinates = states[:, column.POSITION]
+        self.rates = states[:, column.SPEED]
 
     def start(self, coordinates: FloatArray, rates: FloatArray) -> None:
         """Put the model at measured coordinates and rates `(n,)`, held by its motors.
@@ -93,17 +99,13 @@ class ShadowModel:
             motion = self.machine.constrain(pose, twist)
             self._plant.reset([0], pose=motion.pose[None], twist=motion.twist[None])
             windup = self.coordinates - self._plant.coordinates[0]
-        if self._moving:
-            self._states[:, column.POSITION] = coordinates
+        self._states[:, column.POSITION] = coordinates
         self.disturbance[:] = 0.0
 
     def advance(self, command: FloatArray, feedforward: FloatArray | None) -> bool:
         """Advance by one period under a command `(n,)`; return False where the model cannot."""
         plant, added = self._plant, None if feedforward is None else feedforward[None]
-        if not self._moving:
-            self._wrench[0] = -self.jacobian().T @ self.disturbance
-            plant.advance(command[None], feedforward=added, wrench=self._wrench)
-        elif self._looped:
+        if self._looped:
             plant.advance(command[None], feedforward=added)
         else:
             speed = self._states[:, column.SPEED]
@@ -122,11 +124,6 @@ class ShadowModel:
         """
         place, speed, force = (self._gain * innovation[:, None]).T
         self.disturbance += force
-        if not self._moving:
-            inverse = np.linalg.pinv(self.jacobian())
-            self._plant.pose[0, :3] += (inverse @ place)[:3]
-            self._plant.twist[0] += inverse @ speed
-            return
         states = self._states
         states[:, column.POSITION] += place
         states[:, column.SPEED] += speed

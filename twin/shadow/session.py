@@ -25,6 +25,7 @@ class ShadowSession:
         source: of the samples.
         ring: of the last samples; None before the first one.
         state: the last one; None before the first sample.
+        last: duration of the last update [s].
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class ShadowSession:
         self.ring: Ring | None = None
         self.state: ShadowState | None = None
         self._seconds, self._telemetry = positive(ring, "ring"), telemetry
-        self._spent, self._count = np.zeros(KEPT), 0
+        self._spent, self._count, self.last = np.zeros(KEPT), 0, 0.0
 
     @property
     def updates(self) -> int:
@@ -69,7 +70,8 @@ class ShadowSession:
         """Return the state at a sample, kept and sent on."""
         begin = clock.perf_counter()
         state = self.shadow.update(sample)
-        self._spent[self._count % KEPT] = clock.perf_counter() - begin
+        self.last = clock.perf_counter() - begin
+        self._spent[self._count % KEPT] = self.last
         self._count += 1
         if self.ring is None:
             self.ring = Ring(self.shadow.machine, sample, self._seconds, self.shadow.period)

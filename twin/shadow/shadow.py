@@ -21,7 +21,7 @@ from twin.shadow.encoders import EncoderWatch
 from twin.shadow.evidence import Sizes
 from twin.shadow.model import LONGEST_SILENCE, ShadowModel
 from twin.shadow.thresholds import Thresholds
-from twin.shadow.watch import MachineWatch
+from twin.shadow.watch import BLOCK, MachineWatch
 
 SETTLING = 1.0
 """[s] Adopted: after a start, until the observer has forgotten it."""
@@ -124,10 +124,10 @@ class Shadow:
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
         stroke = machine.maximum_coordinates - machine.minimum_coordinates
-        self._channels = ChannelWatch(stroke, self.period)
+        self._channels = ChannelWatch(stroke, BLOCK * self.period)
         self._watch = MachineWatch(self.model, self.thresholds, self._learning)
         self._time, self._running, self._calm = 0.0, False, 0.0
-        self._innovation, self._unheard = np.zeros(n), 0
+        self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
 
     @property
     def active(self) -> list[Alarm]:
@@ -230,10 +230,12 @@ class Shadow:
         dead = self._channels.dead
         if time < self._calm:
             return
-        found = self._channels.check(time, values, self.model.rates)
-        if found:
-            self._watch.clear()  # of readings that were already dead
-            self.alarms += found
+        self._looks += 1
+        if self._looks % BLOCK == 0:
+            found = self._channels.check(time, values, self.model.rates)
+            if found:
+                self._watch.clear()  # of readings that were already dead
+                self.alarms += found
         if self._encoders.dead.any() or "forces" in dead:
             return  # what its reading says of the legs is no evidence
         if dead:

@@ -19,7 +19,7 @@ REFERENCE = 1.0
 """[s] Adopted: over which the force that drives begin with is taken anew after a gap."""
 
 BLOCK = 10
-"""Samples between two looks of the slow detectors."""
+"""Samples between two looks of slow detectors."""
 
 
 class MachineWatch:
