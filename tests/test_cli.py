@@ -35,6 +35,7 @@ COMMANDS = (
         "cue",
         "emulate",
         "evaluate",
+        "excite",
         "feasible",
         "frequency",
         "identify",

@@ -6,6 +6,7 @@ from twin.cli import (
     cue,
     emulate,
     evaluate,
+    excite,
     feasible,
     frequency,
     identify,

@@ -209,12 +209,14 @@ def _sparse(rows: FloatArray) -> FloatArray:
             shared = np.flatnonzero((found[i] != 0.0) & (found[j] != 0.0))
             for k in shared:
                 other = _rounded(found[i] - found[i, k] / found[j, k] * found[j])
-                if np.count_nonzero(other) < np.count_nonzero(found[i]):
+                if 0 < np.count_nonzero(other) < np.count_nonzero(found[i]):
                     found[i], better = other, True
                     break
     return found
 
 
 def _rounded(row: FloatArray) -> FloatArray:
-    row = row / np.abs(row).max()
-    return np.where(np.abs(row) > SMALLEST_PART, row, 0.0)
+    size = np.abs(row).max()
+    if size < SMALLEST_PART:
+        return np.zeros_like(row)
+    return np.where(np.abs(row) > SMALLEST_PART * size, row / size, 0.0)

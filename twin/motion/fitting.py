@@ -68,7 +68,7 @@ def fitted_motion(
     )
 
 
-def limit_use(machine: MachineModel, motion: Motion) -> float:
+def limit_use(machine: MachineModel, motion: Motion, timestep: float = TIMESTEP) -> float:
     """Return the largest share of its limits that an actuator needs; infinite if out of reach.
 
     Shares of the travel from home to the ends, of the speed, and of the force that is left at
@@ -77,8 +77,10 @@ def limit_use(machine: MachineModel, motion: Motion) -> float:
     Args:
         machine: the machine.
         motion: that begins at rest at home.
+        timestep: [s] between the samples of the motion.
     """
-    time = np.arange(round(motion.duration / TIMESTEP) + 1.0) * TIMESTEP
+    steps = round(motion.duration / timestep)
+    time = np.arange(steps + 1.0) * (motion.duration / steps)
     course = machine.constrain(*motion(time))
     springs: dict[str, FloatArray] = {}
     try:
@@ -88,7 +90,7 @@ def limit_use(machine: MachineModel, motion: Motion) -> float:
             springs = {"deflection": static_deflection(machine, *course)}
             yields = springs["deflection"][:, : machine.n_deflections]
             coordinates = coordinates - (yields - yields[0])
-            rates = rates - np.gradient(yields, TIMESTEP, axis=0)
+            rates = rates - np.gradient(yields, time[1], axis=0)
         shares = [_travel(machine, coordinates)]
         shares.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
         if np.isfinite(_limits(machine, "effort")).any():

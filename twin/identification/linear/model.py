@@ -151,7 +151,7 @@ def linear_model(
 def _rows(
     first: Regressor, samples: ForceSamples, whole: FloatArray
 ) -> tuple[FloatArray, FloatArray, Any]:
-    """Return matrix, forces and legs of the rows: both sides low-passed, and as many as needed."""
+    """Return matrix, forces and legs of the rows: both sides low-passed, as many as needed."""
     count, n, width = whole.shape
     moving, forces, every = first.moving, samples.forces, 1
     if samples.rate is not None and samples.cutoff is not None:
@@ -164,5 +164,5 @@ def _rows(
     chosen = np.zeros((count, n), dtype=bool)
     chosen[::every] = moving[::every]
     legs = np.repeat(np.arange(n), chosen.sum(axis=0))
-    rows = chosen.T
-    return whole.transpose(1, 0, 2)[rows].reshape(-1, width), forces.T[rows], legs
+    rows = np.flatnonzero(chosen.T)
+    return whole.transpose(1, 0, 2).reshape(-1, width)[rows], forces.T.ravel()[rows], legs

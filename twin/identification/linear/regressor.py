@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,12 +111,18 @@ def _forces_and_slopes(
     run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, total), legs)
     slopes = np.empty((count, n, len(paths)))
     if paths:
-        constants = Slopes(*constants_and_slopes(platform.parameters, paths))
+        body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
+        constants = Slopes(body_slopes.copy(), leg_slopes)
         constants.body[0, GRAVITY : GRAVITY + 3] += field
         states = States(*arrays)
         failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
         check_results(failed, slopes, legs, arrays[0])
     return total, slopes
+
+
+@lru_cache(maxsize=16)
+def _constants(parameters: Any, paths: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    return constants_and_slopes(parameters, paths)
 
 
 def _of_motors(

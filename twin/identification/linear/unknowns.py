@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -128,6 +129,7 @@ def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
     return keys[0] == "leg" and keys[-1] in LINEAR and not series
 
 
+@lru_cache(maxsize=1024)
 def table_of(machine: MachineParameters, path: str) -> str:
     """Return the table of the rigid body that a path is a number of; empty for none."""
     for entry in ENTRIES:

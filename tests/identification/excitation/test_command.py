@@ -1,0 +1,48 @@
+"""The command `excite`: what it prints, and the file that `track` plays."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from twin import cli, load
+from twin.identification import excitation
+from twin.motion import read_recording
+
+pytestmark = pytest.mark.quick
+
+
+def test_it_prints_errors_and_writes_a_motion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(excitation, "excite", partial(excitation.excite, rounds=1))
+    file = tmp_path / "motion.csv"
+    options = ("--for", "platform.body.mass,friction", "--duration", "3 s", "--noise", "20 N")
+    words = ("excite", "stewart", "--configuration", "hardware", *options, "--out", str(file))
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == 0, result.output
+    assert "mass of the platform body" in result.output
+    assert "Not predicted: breakaway" in result.output
+    assert max(map(len, result.output.replace(str(file), "").splitlines())) <= 100
+    machine = load("stewart")
+    motion = read_recording(file, machine.home)
+    assert motion.duration == 3.0
+    assert machine.within_limits(motion([0.0, 1.0, 1.7, 3.0]).pose).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--for", "friction"), "none of the group 'friction'"),
+        (("--for", "nothing"), "is no group"),
+        (("--noise", "2 N m"), "has a unit of N m, but a force of this machine is in N"),
+        (("--out", "motion.npz"), "must end in .csv"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(options: tuple[str, ...], message: str) -> None:
+    result = CliRunner().invoke(cli.app, ["excite", "stewart", *options])
+    assert result.exit_code == 2
+    assert message in result.stderr

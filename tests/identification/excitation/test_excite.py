@@ -1,0 +1,128 @@
+"""Exciting motions: within limits, from rest to rest, and better than random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import twin
+from twin.errors import InputError
+from twin.identification.excitation import (
+    Excitation,
+    ExcitingMotion,
+    excite,
+    motion_table,
+    predictable,
+)
+from twin.identification.excitation.prediction import Prediction
+from twin.identification.excitation.search import maximised
+from twin.identification.parameters import gravity_field, select, with_parameters
+from twin.motion import read_recording
+
+pytestmark = pytest.mark.quick
+
+GROUPS = "payload, gravity, leg.drive.delay"
+
+
+def determinant(found: Excitation, name: str) -> float:
+    """Return the logarithm of the determinant of the information of a motion."""
+    return float(np.log1p(getattr(found, name).singular_values ** 2).sum())
+
+
+@pytest.fixture(scope="module", params=["stewart", "driving_simulator"])
+def found(request: pytest.FixtureRequest) -> Excitation:
+    machine = twin.load(request.param, "hardware")
+    return excite(machine, select(machine, GROUPS), 6.0, rounds=12, progress=False)
+
+
+def test_the_motion_keeps_all_limits_and_rests_at_both_ends(found: Excitation) -> None:
+    assert found.feasibility.feasible
+    # A motion that is much smaller than the machine allows shows less.
+    assert found.feasibility.margins[0].share > 0.5
+    ends = found.motion([0.0, 6.0])
+    assert_allclose(ends.pose, np.tile(found.motion.center, (2, 1)), rtol=0.0, atol=1e-12)
+    assert_allclose([ends.twist, ends.acceleration], 0.0, rtol=0.0, atol=1e-9)
+
+
+def test_it_shows_more_than_a_random_motion(found: Excitation) -> None:
+    assert determinant(found, "visibility") > determinant(found, "random") + 1.0
+    assert (found.visibility.shares < 1.0 + 1e-12).all()
+
+
+def test_it_follows_from_the_seed() -> None:
+    machine = twin.load("stewart")
+    chosen = select(machine, "platform.body.mass")
+    one, same, other = (
+        excite(machine, chosen, 3.0, rounds=1, seed=seed, progress=False) for seed in (1, 1, 2)
+    )
+    assert motion_table(one.motion) == motion_table(same.motion) != motion_table(other.motion)
+
+
+def test_derivatives_are_those_of_forces_of_changed_machines() -> None:
+    machine = twin.load("stewart")
+    chosen = select(machine, "payload, gravity, signal.forces.delay, signal.forces.scale")
+    amplitudes = np.full((2, 6, 2), 0.01)
+    motion = ExcitingMotion(machine, 4.0, [0.5, 1.0], amplitudes)
+    rows, legs = Prediction(machine, chosen).jacobian(motion, 7)
+    time = (np.arange(7) + 0.5) * 4.0 / 7.0
+    sample = motion(time)
+    nominal = np.array([each.nominal for each in chosen])
+    for column, parameter in enumerate(chosen):
+        found = []
+        for side in (1.0, -1.0):
+            values = nominal.copy()
+            values[column] += side * 1e-3 * parameter.spread
+            at = sample
+            if parameter.path == "signal.forces.delay":
+                at = motion(time - values[column])
+            forces = with_parameters(machine, chosen, values).inverse_dynamics(*at)
+            field = gravity_field(machine, chosen, values)
+            field[2] += machine.parameters.gravity
+            slopes = machine.inverse_dynamics_derivatives(*at).gravity
+            forces = forces + slopes @ field
+            found.append(forces * (values[column] if parameter.path.endswith("scale") else 1.0))
+        expected = (found[0] - found[1]) / (2e-3 * parameter.spread)
+        size = np.abs(expected).max()
+        assert np.abs(rows[:, column].reshape(7, 6) - expected).max() < 1e-5 * size, parameter.path
+    assert legs.tolist() == list(range(6)) * 7
+
+
+def test_the_table_plays_the_same_motion(tmp_path: Path) -> None:
+    machine = twin.load("stewart")
+    amplitudes = np.random.default_rng(0).normal(scale=0.01, size=(3, 6, 2))
+    motion = ExcitingMotion(machine, 5.0, [0.4, 1.0, 2.6], amplitudes)
+    file = tmp_path / "motion.csv"
+    file.write_text(motion_table(motion))
+    played = read_recording(file, machine.home)
+    time = np.linspace(0.0, 5.0, 333)
+    assert_allclose(played(time).pose, motion(time).pose, rtol=0.0, atol=1e-7)
+    difference = played(time).acceleration - motion(time).acceleration
+    # At the ends of rise and fall the third derivative jumps between two rows.
+    assert np.abs(difference).max() < 2e-3 * np.abs(motion(time).acceleration).max()
+
+
+def test_parameters_that_forces_do_not_show_are_refused_or_listed() -> None:
+    machine = twin.load("stewart", "hardware")
+    chosen = select(machine, "drives")
+    known, others = predictable(machine, chosen)
+    assert {each.path.rpartition(".")[2] for each in others} == {"backlash", "stiffness", "damping"}
+    assert {each.path.rpartition(".")[2] for each in known} >= {"delay", "current_lag", "scale"}
+    with pytest.raises(InputError, match=r"no motion can be made for leg.drive.backlash"):
+        excite(machine, select(machine, "leg.drive.backlash"), 5.0)
+    for wrong in ({"duration": 1.0}, {"highest": 50.0}, {"noise": -1.0}, {"seed": -1}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            excite(machine, select(machine, "payload"), **{"duration": 5.0, "rounds": 1, **wrong})
+
+
+def test_the_search_finds_the_top_of_a_crooked_hill() -> None:
+    scales = np.geomspace(1.0, 100.0, 8)
+
+    def height(point: np.ndarray) -> float:
+        return float(-np.sum(scales * (point - 1.0) ** 2))
+
+    best = maximised(height, np.zeros(8), 1.0, 250, np.random.default_rng(0), lambda number: None)
+    assert_allclose(best.point, 1.0, rtol=0.0, atol=1e-5)
+    assert best.value == height(best.point)

@@ -1,0 +1,107 @@
+"""The command `excite`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import Column, line, paragraph, table
+from twin.cli.quantities import quantity_option
+from twin.cli.values import check_files, write
+
+if TYPE_CHECKING:
+    from twin.identification.excitation import Excitation
+
+Parameters = Annotated[
+    str,
+    typer.Option(
+        "--for",
+        metavar="GROUP|PATH,...",
+        help="Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
+        "paths of platform.toml.",
+    ),
+]
+Noise = Annotated[
+    float | None,
+    quantity_option(
+        "Noise of the forces below 10 Hz in N or N m; default: 0.5 % of the largest force.",
+        "noise",
+        "N",
+        "N m",
+    ),
+]
+Highest = Annotated[float, quantity_option("Highest frequency in Hz.", "highest", "Hz")]
+Out = Annotated[Path | None, options.file_option("Write the motion as CSV, for --motion.")]
+
+
+@app.command()
+def excite(
+    machine: options.Machine,
+    *,
+    parameters: Parameters = "payload",
+    duration: options.Duration = 20.0,
+    noise: Noise = None,
+    highest: Highest = 3.0,
+    configuration: options.Configuration = None,
+    seed: options.Seed = 0,
+    out: Out = None,
+) -> None:
+    """Make the motion that shows parameters of a machine best, within all its limits.
+
+    \f
+    Raises:
+        InputError: parameters that the machine does not have, or an invalid value.
+    """
+    from twin.cli.quantities import in_unit
+    from twin.identification.excitation import excite as make
+    from twin.identification.excitation import motion_table
+    from twin.identification.parameters import select
+    from twin.platform import load
+
+    check_files(out=(out, ".csv"))
+    platform = load(machine, configuration)
+    chosen = select(platform, parameters)
+    sigma = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
+    found = make(platform, chosen, duration, noise=sigma, highest=highest, seed=seed)
+    _print_errors(found, platform.name)
+    for reason in found.visibility.sentences:
+        paragraph(f"{reason[0].upper()}{reason[1:]}.", "- ")
+    if found.unpredicted:
+        names = ", ".join(parameter.words for parameter in found.unpredicted)
+        paragraph(f"Not predicted: {names}. Only simulations of the closed loop show them.")
+    line(found.feasibility.summary)
+    if out is not None:
+        write(out, motion_table(found.motion))
+        name = f" --configuration {configuration}" if configuration else ""
+        line(f"play it: twin track {machine}{name} --motion {out} --duration {duration:g}")
+
+
+def _print_errors(found: Excitation, name: str) -> None:
+    columns = (
+        Column("parameter"),
+        Column("unit"),
+        Column("spread", True),
+        Column("random motion", True),
+        Column("this motion", True),
+        Column("of spread", True),
+    )
+    seen = found.visibility
+    rows = [
+        (
+            parameter.words,
+            parameter.unit,
+            f"{parameter.spread:.3g}",
+            f"{before:.3g}",
+            f"{after:.3g}",
+            f"{100.0 * after / parameter.spread:.3g} %",
+        )
+        for parameter, before, after in zip(
+            seen.parameters, found.random.expected_errors, seen.expected_errors, strict=True
+        )
+    ]
+    title = f"{name}: standard errors to expect from {found.motion.duration:.4g} s"
+    table(columns, rows, title)
