@@ -46,7 +46,18 @@ COMMANDS = (
         "new",
         "payload",
     ),
-    *("record", "render", "simulate", "sweep", "track", "train", "tune", "validate", "view"),
+    *(
+        "record",
+        "render",
+        "shadow",
+        "simulate",
+        "sweep",
+        "track",
+        "train",
+        "tune",
+        "validate",
+        "view",
+    ),
     *("warm", "workspace"),
 )
 
