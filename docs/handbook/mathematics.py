@@ -22,11 +22,18 @@ TALL = frozenset("βδζθλξϕΓΔΘΛΞΠΣΦΨΩ")
 
 ACCENTED = re.compile(r"\\(dot|ddot|hat)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
 
-BARS = re.compile(r"<mo([^>]*)>([|‖])</mo>")
-"""Bars of an absolute value, which browsers take for relations and space like these."""
+TIGHT = re.compile(r"<mo([^>]*)>([|‖/])</mo>")
+"""Bars and strokes, around which browsers leave the space of a relation or a product."""
 
 APPLIED = re.compile(r"<mo>&ApplyFunction;</mo>(?!\s*<mo[^>]*>\()")
-"""Between a function and what follows without brackets; browsers leave no space there."""
+"""Between a function and what follows without brackets."""
+
+FACTOR = re.compile(
+    r"((?:</(?:mi|mn|msub|msup|msubsup|mrow|mover)>|[)\]]</mo>)\s*)(?=<mi[^>]*>\w{2,}</mi>\s*<mo>&Apply)"
+)
+"""Before a function that follows a factor; browsers leave no space here or there."""
+
+THIN = '<mspace width="0.17em"></mspace>'
 
 FIRST_STAND_IN = 0x10D0
 """Georgian letters, of which no formula has any."""
@@ -56,8 +63,8 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
     text = str(tex2mathml(ACCENTED.sub(stand_in, formula), as_block=as_block))
     for k, letter in enumerate(letters):
         text = text.replace(f"<mi>{chr(FIRST_STAND_IN + k)}</mi>", letter)
-    text = BARS.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', text)
-    return APPLIED.sub('<mspace width="0.17em"></mspace>', text)
+    text = TIGHT.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', text)
+    return APPLIED.sub(THIN, FACTOR.sub(rf"\1{THIN}", text))
 
 
 def _accented(letter: str, accent: str) -> str:
