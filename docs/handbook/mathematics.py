@@ -17,8 +17,8 @@ ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302"}
 
 TALL_ACCENTS = {"dot": "\u02d9", "ddot": "\u00a8", "hat": "\u02c6"}
 
-TALL = frozenset("βδζθλξϕΓΔΘΛΞΠΣΦΨΩ")
-"""Letters in which common fonts draw a combining mark instead of above them."""
+TALL = frozenset("fβδζθλξϕΓΔΘΛΞΠΣΦΨΩ")
+"""Letters in which common fonts draw a combining mark instead of above them, or an index over f."""
 
 ACCENTED = re.compile(r"\\(dot|ddot|hat)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
 
@@ -48,7 +48,7 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
     r"""Return a formula of LaTeX as MathML.
 
     Letters under `\dot`, `\ddot` and `\hat` become letters with combining marks: drawn as accents
-    they need a font for mathematics. Tall Greek letters do get accents. Indices stay beside both.
+    they need a font for mathematics. Tall letters do get accents. Indices stay beside both.
 
     Raises:
         MathError: docutils does not know a command.
