@@ -8,10 +8,10 @@ from typing import Protocol
 from twin.basics.arrays import positive
 from twin.errors import InputError, brief
 from twin.link.protocol import Sample
-from twin.link.transport.address import parse_address
+from twin.link.transport.address import Address, check_allowed, parse_address, resolved_host
 from twin.link.transport.arrivals import Counts
 from twin.link.transport.replay import Replay
-from twin.link.transport.udp import UdpLink, UdpTelemetry
+from twin.link.transport.udp import UdpLink
 from twin.logs import LogMapping
 from twin.model.machine_model import MachineModel
 
@@ -93,7 +93,13 @@ def open_telemetry(
         from twin.link.transport.opcua import OpcUaLink
 
         return OpcUaLink(rest, machine, allowed=allow_remote)
-    return UdpTelemetry(parse_address(rest, "telemetry"), machine.n_actuators, allowed=allow_remote)
+    to = parse_address(rest, "telemetry")
+    hosts = [host for host in allow_remote if resolved_host(host, "allow_remote") == to.host]
+    check_allowed(to, hosts, "telemetry")
+    own = Address("::" if ":" in to.host else "0.0.0.0", 0) if hosts else to._replace(port=0)
+    link = UdpLink(own, machine.n_actuators, "command", allowed=hosts)
+    link.peer = to
+    return link
 
 
 def samples(source: Source, timeout: float) -> Iterator[Sample]:

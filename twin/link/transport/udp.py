@@ -55,7 +55,8 @@ class UdpLink:
         check_allowed(address, hosts, "address")
         self._allowed, self._legs, self._kind = frozenset(hosts), legs, kind
         self._encoder = Encoder(legs)
-        self._socket = _socket_for(address)
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
             self._socket.bind(tuple(address))
@@ -84,13 +85,15 @@ class UdpLink:
             refused += 1
         return None
 
-    def send(self, sample: Sample, to: Address) -> None:
-        """Send a sample; one that the system cannot send now is lost, as on the way.
+    def send(self, sample: Sample, to: Address | None = None) -> None:
+        """Send a sample, by default to the peer; what cannot be sent now is lost.
 
         Raises:
             InputError: no datagram can hold it.
         """
-        self.send_bytes(self._encoder.encode(sample), to)
+        to = self.peer if to is None else to
+        if to is not None:
+            self.send_bytes(self._encoder.encode(sample), to)
 
     def send_bytes(self, data: bytes | memoryview, to: Address) -> None:
         """Send an encoded sample."""
@@ -124,35 +127,3 @@ class UdpLink:
             self.peer = sender
         self._heard = now
         return sample if self._arrivals.accept(sample, now) else None
-
-
-class UdpTelemetry:
-    """Samples as datagrams to one address."""
-
-    def __init__(self, to: Address, legs: int, *, allowed: Iterable[str] = ()) -> None:
-        """Prepare for samples of a machine with so many legs.
-
-        Raises:
-            InputError: an address of another computer that is not allowed.
-        """
-        check_allowed(to, (host for host in allowed if resolved_host(host, "to") == to.host), "to")
-        self._to, self._encoder = to, Encoder(legs)
-        self._socket = _socket_for(to)
-
-    def send(self, sample: Sample) -> None:
-        """Send a sample; one that the system cannot send now is lost, as on the way.
-
-        Raises:
-            InputError: no datagram can hold it.
-        """
-        with suppress(OSError):
-            self._socket.sendto(self._encoder.encode(sample), tuple(self._to))
-
-    def close(self) -> None:
-        """Close the socket; calling it twice is allowed."""
-        self._socket.close()
-
-
-def _socket_for(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    return socket.socket(family, socket.SOCK_DGRAM)
