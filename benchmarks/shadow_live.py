@@ -1,6 +1,6 @@
 """The twin beside an emulated machine in real time: missed samples, durations, memory.
 
-    taskset -c 0 python benchmarks/shadow_live.py stewart --seconds 600
+    chrt -f 10 taskset -c 0 python benchmarks/shadow_live.py stewart --seconds 600
 
 The machine runs in a process of its own on another core and sends 1,000 datagrams a second.
 """
@@ -80,7 +80,7 @@ def main() -> None:
     target = (given.machine, given.seconds, tuple(link.address))
     sender = context.Process(target=machine_process, args=target, daemon=True)
     sender.start()
-    spent, first, at_first = np.zeros(round(1000 * given.seconds)), 0.0, 0.0
+    spent, first, at_first = np.full(round(1000 * given.seconds), 1.0), 0.0, 0.0
     while session.updates < len(spent) and (sender.is_alive() or session.updates == 0):
         before = session.updates
         if session.receive(1.0):

@@ -144,6 +144,21 @@ def test_late_and_stopped(stewart: Platform) -> None:
     assert (shadow.restarts, shadow.late) == (4, 1)
 
 
+def test_a_machine_at_rest_teaches_nothing(stewart: Platform) -> None:
+    """Learning waits for motion, and the estimates stay finite."""
+    motion = working_motion(stewart, 1.0, 1)
+    rest = motion._replace(
+        coordinates=np.tile(stewart.home_coordinates, (1200, 1)),
+        rates=np.zeros((1200, 6)),
+        time=np.arange(1200) * 1e-3,
+    )
+    shadow = Shadow(stewart, thresholds=LIMITS, learning=0.05)
+    for sample in work(stewart, rest):
+        state = shadow.update(sample)
+    assert shadow.phase == "learning"
+    assert np.isfinite(state.residuals).all()
+
+
 def test_drives_need_inertia() -> None:
     """Without a motor's mass there is nothing for the observer to correct."""
     from twin.errors import InputError

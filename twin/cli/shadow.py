@@ -19,6 +19,7 @@ from twin.cli.values import check_files
 if TYPE_CHECKING:
     from twin.link.protocol import Sample
     from twin.link.transport.source import Source
+    from twin.plant.signals import Mode
     from twin.platform import Platform
     from twin.shadow.session import ShadowSession
     from twin.shadow.thresholds import Thresholds
@@ -104,7 +105,9 @@ def shadow(
             opened.callback(sent.close)
         first = _first(samples)
         limits = _thresholds(platform, first, thresholds)
-        watch = Shadow(platform, rate, thresholds=limits, learning=learning)
+        forced = "command_forces" in first.values and "command_rates" not in first.values
+        mode: Mode | None = "force" if forced else None
+        watch = Shadow(platform, rate, thresholds=limits, mode=mode, learning=learning)
         session = ShadowSession(watch, samples, ring=ring, telemetry=sent)
         with suppress(KeyboardInterrupt):
             _run(session, first, alarms, seconds)

@@ -36,7 +36,8 @@ class Baseline:
 
     def fit(self) -> None:
         """Solve for the laws by least squares."""
-        scale = np.sqrt(np.einsum("nii->ni", self._squares)) + 1e-300
+        scale = np.sqrt(np.einsum("nii->ni", self._squares))
+        scale[scale == 0.0] = 1.0
         squares = self._squares / (scale[:, :, None] * scale[:, None, :])
         solved = np.linalg.solve(
             squares + RIDGE * np.eye(REGRESSORS), self._products / scale[:, :, None]

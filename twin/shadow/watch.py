@@ -94,9 +94,11 @@ class MachineWatch:
         return []
 
     def _learn(self, fresh: bool) -> None:
-        """Add a sample to what is normal; after a gap from the beginning."""
+        """Add a sample to what is normal; after a gap from the beginning. Rest teaches nothing."""
         if fresh:
             self._baseline, self._learned, self._reference = Baseline(len(self._force)), 0, 0
+        if np.abs(self._residuals.regressors[:, 1]).max() < 1.0:
+            return
         self._baseline.add(self._residuals.regressors, self._residuals.values)
         self._learned += 1
         if self._learned == self._learning:
