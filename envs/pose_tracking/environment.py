@@ -37,7 +37,7 @@ class PoseTrackingEnv(PlatformEnv):
     | --- | --- | --- | --- |
     | coordinate error | 6 | m | 0.000575 |
     | rate error | 6 | m/s | 0.0254 |
-    | accumulated error | 6 | m s | 5.75e-05 |
+    | accumulated error | 6 | m s | 0.000575 |
     | coordinate | 6 | m | 0.115 |
     | rate | 6 | m/s | 0.254 |
     | reference rate | 6 | m/s | 0.254 |

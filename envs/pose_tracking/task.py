@@ -145,7 +145,7 @@ class PoseTracking(Task):
         return (
             Channel("coordinate error", n, unit, fine),
             Channel("rate error", n, f"{unit}/s", change),
-            Channel("accumulated error", n, f"{unit} s", 0.1 * fine),
+            Channel("accumulated error", n, f"{unit} s", FORGETTING * fine),
             Channel("coordinate", n, unit, scales.half),
             Channel("rate", n, f"{unit}/s", scales.speed),
             Channel("reference rate", n, f"{unit}/s", scales.speed),

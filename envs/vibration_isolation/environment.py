@@ -33,15 +33,15 @@ class VibrationIsolationEnv(PlatformEnv):
 
     | name | size | unit | scale |
     | --- | --- | --- | --- |
-    | platform acceleration | 3 | m/s2 | 0.5 |
+    | platform acceleration | 3 | m/s2 | 3.247 |
     | platform angular rate | 3 | rad/s | 0.0755 |
-    | platform angular acceleration | 3 | rad/s2 | 1.163 |
+    | platform angular acceleration | 3 | rad/s2 | 15.1 |
     | base acceleration | 3 | m/s2 | 0.5 |
     | platform velocity | 3 | m/s | 0.03247 |
     | base velocity | 3 | m/s | 0.03247 |
     | coordinate | 6 | m | 0.003659 |
     | rate | 6 | m/s | 0.03247 |
-    | effort | 6 | N | 307.3 |
+    | effort | 6 | N | 614.6 |
     | last action | 6 | 1 | 1 |
 
     Those of the platform are measured by an inertial sensor at its reference point, in its own

@@ -34,7 +34,7 @@ from twin.simulation.scene import Scene
 
 SHARE_OF_EFFORT = 0.2
 
-EFFORT_SCALE = 0.1
+EFFORT_SCALE = 0.2
 """Of the actuators' effort: scale of what drives give beside holding the machine."""
 
 TURNING = 0.1
@@ -42,6 +42,13 @@ TURNING = 0.1
 
 QUIET = 0.01
 """Of the scale of an observation: usual noise of a reading."""
+
+ABRUPT = 0.1
+"""Of the acceleration that reaches an action's speed within a control period: scale of that of the
+platform. Actions that change by twice their range in a period just reach the bound."""
+
+TURNED = 2.0
+"""Times the platform's acceleration over the joints' mean radius: scale of that about its axes."""
 
 TIMES = 5.0
 """Times the base's RMS velocity, or the force that goes with it: what an action of 1 means."""
@@ -106,10 +113,12 @@ class VibrationIsolation(Task):
         radius = characteristic_length(platform.platform_joints)
         effect = np.maximum(leg_effect(platform), 1e-12)
         effort = EFFORT_SCALE * self.scales.effort
+        abrupt = ABRUPT * TIMES * level.velocity / self.batch.period
+        felt = max(level.acceleration, abrupt)
         return (
-            Channel("platform acceleration", 3, "m/s2", level.acceleration),
+            Channel("platform acceleration", 3, "m/s2", felt),
             Channel("platform angular rate", 3, "rad/s", level.velocity / radius),
-            Channel("platform angular acceleration", 3, "rad/s2", level.acceleration / radius),
+            Channel("platform angular acceleration", 3, "rad/s2", TURNED * felt / radius),
             Channel("base acceleration", 3, "m/s2", level.acceleration),
             Channel("platform velocity", 3, "m/s", level.velocity),
             Channel("base velocity", 3, "m/s", level.velocity),
