@@ -35,6 +35,7 @@ LIBRARIES = {
     "torch": ("Training", TRAINING),
     "stable_baselines3": ("Training", TRAINING),
     "tensorboard": ("Training", TRAINING),
+    "onnx": ("A policy as ONNX", EXTRA.format("onnx")),
     "matplotlib": ("Drawing learning curves", "pip install matplotlib"),
     "numba_cuda": ("A graphics card", EXTRA.format("cuda")),
     "mujoco": ("The MuJoCo engine", "pip install mujoco"),

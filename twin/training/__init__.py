@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twin.training.evaluation.evaluation import Evaluation, evaluate
     from twin.training.export import export_policy
+    from twin.training.onnx_file import write_onnx
     from twin.training.policy import Policy, load_policy, policy_names
     from twin.training.run import Training, train
 
@@ -23,6 +24,7 @@ __all__ = [
     "load_policy",
     "policy_names",
     "train",
+    "write_onnx",
 ]
 
 _MODULES = {
@@ -34,6 +36,7 @@ _MODULES = {
     "train": "run",
     "load_policy": "policy",
     "policy_names": "policy",
+    "write_onnx": "onnx_file",
 }
 
 

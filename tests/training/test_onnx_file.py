@@ -1,0 +1,49 @@
+"""Policies as ONNX: what the file computes is what numpy computes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training import load_policy, policy_names, write_onnx
+from twin.training.policy import Policy, PolicyNetwork
+
+pytestmark = pytest.mark.quick
+
+onnx: Any = pytest.importorskip("onnx")
+reference: Any = pytest.importorskip("onnx.reference")
+
+
+def others() -> list[Policy]:
+    """Return a policy with every function between and after its layers."""
+    base = load_policy(policy_names()[0])
+    network = PolicyNetwork(activation="relu", output="tanh", limit=0.5)
+    return [replace(base, network=network)]
+
+
+@pytest.mark.parametrize("policy", [*map(load_policy, policy_names()), *others()])
+def test_the_file_computes_the_policy(policy: Policy, tmp_path: Path) -> None:
+    path = write_onnx(policy, tmp_path / "policy.onnx")
+    model = onnx.load(path)
+    run = reference.ReferenceEvaluator(model)
+    random = np.random.default_rng(4)
+    for rows in (1, 5):
+        seen = random.normal(size=(rows, policy.mean.size)) * 3.0 * policy.scale + policy.mean
+        seen = seen.astype(np.float32)
+        (action,) = run.run(None, {"observation": seen})
+        assert action.dtype == np.float32
+        assert 0.01 < np.abs(action).max() <= 1.0
+        np.testing.assert_allclose(action, policy(seen), rtol=0.0, atol=2e-6)
+    about = {each.key: each.value for each in model.metadata_props}
+    assert json.loads(about["origin"]) == policy.origin.model_dump(mode="json")
+
+
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.onnx"):
+        write_onnx(load_policy(policy_names()[0]), tmp_path / "policy.npz")
