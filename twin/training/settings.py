@@ -79,6 +79,14 @@ ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {
 """Names of the algorithms -> their hyperparameters."""
 
 
+USUAL: dict[str, dict[str, Any]] = {
+    "twin/BallBalance-v0": {"discount": 0.99},
+    "twin/MotionCueing-v0": {"discount": 0.995},
+}
+"""Environment -> hyperparameters of both algorithms that its time constants ask for: a shorter horizon
+values doing nothing above the law that solves the task, see docs/training.md."""
+
+
 class TrainingSettings(Settings):
     """All settings of a training."""
 
@@ -118,7 +126,8 @@ def training_settings(
         raise InputError(
             "algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {brief(algorithm)}"
         )
-    chosen = validated(ALGORITHMS[algorithm], dict(hyperparameters))
+    usual = USUAL.get(str(settings.get("environment")), {})
+    chosen = validated(ALGORITHMS[algorithm], {**usual, **hyperparameters})
     content = {"algorithm": algorithm, "hyperparameters": chosen, **settings}
     found: TrainingSettings = validated(TrainingSettings, content)
     return found
