@@ -83,8 +83,8 @@ USUAL: dict[str, dict[str, Any]] = {
     "twin/BallBalance-v0": {"discount": 0.99},
     "twin/MotionCueing-v0": {"discount": 0.995},
 }
-"""Environment -> hyperparameters of both algorithms that its time constants ask for: a shorter horizon
-values doing nothing above the law that solves the task, see docs/training.md."""
+"""Environment -> hyperparameters of both algorithms that its time constants ask for: with a shorter
+horizon, doing nothing is worth more than the law that solves the task (docs/training.md)."""
 
 
 class TrainingSettings(Settings):
