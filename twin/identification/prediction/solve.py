@@ -14,7 +14,7 @@ from twin.identification.prediction.problem import PredictionProblem, without
 FIRST_SHARE = 4
 """One window in so many takes part while the estimate is far away."""
 
-PASSES = ((1e-2, 20), (1e-6, 25))
+PASSES = ((1e-2, 20), (1e-3, 10), (1e-5, 12))
 """Relative change of the cost at which a pass ends, and its most evaluations."""
 
 SMALLEST_STEP = 1e-5
@@ -27,11 +27,9 @@ class Solution(NamedTuple):
     values: FloatArray
     """`(p,)` in SI"""
     errors: list[FloatArray]
-    """`(W, m)` in standard deviations of the noise, less what the starts explain"""
+    """`(W, m)` per size of the errors of each window, less what the starts explain"""
     slopes: list[FloatArray]
     """`(W, m, p)` by the parameters in spreads, likewise"""
-    noise: list[float]
-    """size of the errors in standard deviations of the encoders' noise, by which it is scaled"""
 
 
 class _Pass:
@@ -41,15 +39,24 @@ class _Pass:
         self,
         problems: Sequence[PredictionProblem],
         values: FloatArray,
-        sizes: Sequence[float],
         tick: Callable[[], Any],
     ) -> None:
-        self.problems, self.sizes, self.tick = problems, sizes, tick
+        self.problems, self.tick = problems, tick
         parameters = problems[0].parameters
         self.nominal = np.array([each.nominal for each in parameters])
         self.spreads = np.array([each.spread for each in parameters])
         linear = [problem.linearised(values, by_parameters=False) for problem in problems]
         self.columns = [each.by_starts for each in linear]
+        if not all(np.isfinite(each.errors).all() for each in linear):
+            raise InputError("log", "the model cannot follow its commands; check their signs")
+        self.sizes = [np.ones(len(columns)) for columns in self.columns]
+
+    def take_sizes(self, x: FloatArray) -> None:
+        """Take the size of the errors in each window for their noise, at least that of encoders."""
+        values = self.nominal + self.spreads * x
+        for k, (problem, columns) in enumerate(zip(self.problems, self.columns, strict=True)):
+            left = without(columns, problem.errors(values))
+            self.sizes[k] = np.maximum(1.0, np.sqrt((left**2).mean(axis=1)))
 
     def errors(self, x: FloatArray) -> FloatArray:
         """Return errors and priors at scaled parameters; NaN where no machine can be so."""
@@ -58,7 +65,7 @@ class _Pass:
         rows = []
         for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
             try:
-                rows.append(without(columns, problem.errors(values)).ravel() / size)
+                rows.append((without(columns, problem.errors(values)) / size[:, None]).ravel())
             except InputError:
                 rows.append(np.full(columns[..., 0].size, np.nan))
         return np.concatenate([*rows, x])
@@ -70,7 +77,7 @@ class _Pass:
         rows = []
         for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
             found = problem.linearised(values, by_starts=False).slopes
-            rows.append(without(columns, found).reshape(-1, len(x)) / size)
+            rows.append((without(columns, found) / size[:, None, None]).reshape(-1, len(x)))
         return np.vstack([*rows, np.eye(len(x))])
 
 
@@ -96,8 +103,8 @@ def solve(
     """Return the parameters that predict the recordings best, with their priors.
 
     The first pass takes some of the windows from smoothed starts. The second one takes all, with
-    starts that fit them, and noise as large as the errors that are left. So the priors keep their
-    weight where the model misses something.
+    starts that fit them, and noise as large as the errors that are left in each window. So windows
+    that the model misses, such as those of impacts, count less, and priors keep their weight.
 
     Args:
         problems: of one machine with the same parameters.
@@ -117,19 +124,15 @@ def solve(
         for side in ("lower", "upper")
     ]
     x = np.zeros(len(nominal))
-    sizes = [1.0] * len(problems)
     for number, (tolerance, most) in enumerate(PASSES):
         parts = [_some(problem) for problem in problems] if number == 0 else list(problems)
         if number:
             for problem in problems:
                 linear = problem.linearised(nominal + spreads * x, by_parameters=False)
                 problem.improve_starts(linear)
-        current = _Pass(parts, nominal + spreads * x, sizes, tick)
-        begin = current.errors(x)
-        if not np.isfinite(begin).all():
-            raise InputError("log", "the model cannot follow its commands; check their signs")
+        current = _Pass(parts, nominal + spreads * x, tick)
         if number:
-            sizes[:] = _sizes(begin, current)
+            current.take_sizes(x)
         found = least_squares(
             current.errors,
             x,
@@ -148,16 +151,6 @@ def _some(problem: PredictionProblem) -> PredictionProblem:
     return problem.part(np.arange(0, len(problem.windows.first), FIRST_SHARE))
 
 
-def _sizes(errors: FloatArray, current: _Pass) -> list[float]:
-    """Return the size of the errors of each recording, at least 1."""
-    found, at = [], 0
-    for columns in current.columns:
-        count = columns[..., 0].size
-        part, at = errors[at : at + count], at + count
-        found.append(max(1.0, float(np.median(np.abs(part))) / 0.6745))
-    return found
-
-
 def _solution(current: _Pass, x: FloatArray) -> Solution:
     values = current.nominal + current.spreads * x
     errors, slopes = [], []
@@ -165,6 +158,6 @@ def _solution(current: _Pass, x: FloatArray) -> Solution:
         current.problems, current.columns, current.sizes, strict=True
     ):
         found = problem.linearised(values, by_starts=False)
-        errors.append(without(columns, found.errors) / size)
-        slopes.append(without(columns, found.slopes) / size)
-    return Solution(values, errors, slopes, list(current.sizes))
+        errors.append(without(columns, found.errors) / size[:, None])
+        slopes.append(without(columns, found.slopes) / size[:, None, None])
+    return Solution(values, errors, slopes)
