@@ -14,7 +14,7 @@ from twin.identification.prediction.problem import PredictionProblem, without
 FIRST_SHARE = 4
 """One window in so many takes part while the estimate is far away."""
 
-PASSES = ((1e-2, 20), (1e-3, 10), (1e-5, 12))
+PASSES = ((1e-2, 20), (1e-4, 15))
 """Relative change of the cost at which a pass ends, and its most evaluations."""
 
 SMALLEST_STEP = 1e-5
@@ -27,7 +27,7 @@ class Solution(NamedTuple):
     values: FloatArray
     """`(p,)` in SI"""
     errors: list[FloatArray]
-    """`(W, m)` per size of the errors of each window, less what the starts explain"""
+    """`(W, m)` in standard deviations of the noise, less what the starts explain"""
     slopes: list[FloatArray]
     """`(W, m, p)` by the parameters in spreads, likewise"""
 
@@ -49,14 +49,8 @@ class _Pass:
         self.columns = [each.by_starts for each in linear]
         if not all(np.isfinite(each.errors).all() for each in linear):
             raise InputError("log", "the model cannot follow its commands; check their signs")
-        self.sizes = [np.ones(len(columns)) for columns in self.columns]
-
-    def take_sizes(self, x: FloatArray) -> None:
-        """Take the size of the errors in each window for their noise, at least that of encoders."""
-        values = self.nominal + self.spreads * x
-        for k, (problem, columns) in enumerate(zip(self.problems, self.columns, strict=True)):
-            left = without(columns, problem.errors(values))
-            self.sizes[k] = np.maximum(1.0, np.sqrt((left**2).mean(axis=1)))
+        lefts = [without(each.by_starts, each.errors) for each in linear]
+        self.sizes = [max(1.0, float(np.sqrt((left**2).mean()))) for left in lefts]
 
     def errors(self, x: FloatArray) -> FloatArray:
         """Return errors and priors at scaled parameters; NaN where no machine can be so."""
@@ -65,7 +59,7 @@ class _Pass:
         rows = []
         for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
             try:
-                rows.append((without(columns, problem.errors(values)) / size[:, None]).ravel())
+                rows.append(without(columns, problem.errors(values)).ravel() / size)
             except InputError:
                 rows.append(np.full(columns[..., 0].size, np.nan))
         return np.concatenate([*rows, x])
@@ -77,7 +71,7 @@ class _Pass:
         rows = []
         for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
             found = problem.linearised(values, by_starts=False).slopes
-            rows.append((without(columns, found) / size[:, None, None]).reshape(-1, len(x)))
+            rows.append(without(columns, found).reshape(-1, len(x)) / size)
         return np.vstack([*rows, np.eye(len(x))])
 
 
@@ -103,8 +97,8 @@ def solve(
     """Return the parameters that predict the recordings best, with their priors.
 
     The first pass takes some of the windows from smoothed starts. The second one takes all, with
-    starts that fit them, and noise as large as the errors that are left in each window. So windows
-    that the model misses, such as those of impacts, count less, and priors keep their weight.
+    starts that fit them. Noise is as large as the errors that each pass begins with, so priors keep
+    their weight where the model misses something.
 
     Args:
         problems: of one machine with the same parameters.
@@ -131,8 +125,6 @@ def solve(
                 linear = problem.linearised(nominal + spreads * x, by_parameters=False)
                 problem.improve_starts(linear)
         current = _Pass(parts, nominal + spreads * x, tick)
-        if number:
-            current.take_sizes(x)
         found = least_squares(
             current.errors,
             x,
@@ -154,10 +146,10 @@ def _some(problem: PredictionProblem) -> PredictionProblem:
 def _solution(current: _Pass, x: FloatArray) -> Solution:
     values = current.nominal + current.spreads * x
     errors, slopes = [], []
-    for problem, columns, size in zip(
-        current.problems, current.columns, current.sizes, strict=True
-    ):
+    for problem, columns in zip(current.problems, current.columns, strict=True):
         found = problem.linearised(values, by_starts=False)
-        errors.append(without(columns, found.errors) / size[:, None])
-        slopes.append(without(columns, found.slopes) / size[:, None, None])
+        left = without(columns, found.errors)
+        size = max(1.0, float(np.sqrt((left**2).mean())))
+        errors.append(left / size)
+        slopes.append(without(columns, found.slopes) / size)
     return Solution(values, errors, slopes)
