@@ -29,7 +29,7 @@ LONGEST_STEP = 5e-4
 SETTLING = 0.01
 """[s] at the beginning of a window that is not compared: transmissions come to rest."""
 
-CHANGE = 0.05
+CHANGE = 0.02
 """Differences of parameters for the slopes, in spreads."""
 
 SMALLEST_NOISE = 1e-7

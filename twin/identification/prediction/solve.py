@@ -14,7 +14,7 @@ from twin.identification.prediction.problem import PredictionProblem, without
 FIRST_SHARE = 4
 """One window in so many takes part while the estimate is far away."""
 
-PASSES = ((1e-2, 20), (1e-4, 15))
+PASSES = ((1e-2, 20), (1e-6, 25))
 """Relative change of the cost at which a pass ends, and its most evaluations."""
 
 SMALLEST_STEP = 1e-5

@@ -17,9 +17,6 @@ SMOOTHING, ORDER = 0.015, 4
 TOUCHING = 0.25
 """Least force in a leg at a window's beginning, per mean force: play lies on a known side."""
 
-CALM = 0.02
-"""[s] before a window's beginning in which all legs are under load as well: no impact rings on."""
-
 FEWEST = 3
 """Windows."""
 
@@ -73,9 +70,7 @@ def windows_of(recording: Recording, machine: MachineModel, samples: int) -> Win
     acceleration = np.linalg.solve(jacobian, bent[..., None])[..., 0]
     force = machine.inverse_dynamics(pose, twist, acceleration)
     rate = savgol_filter(force, width, 2, deriv=1, delta=period, axis=0)
-    pressed = np.abs(force).min(axis=1) > TOUCHING * np.abs(force).mean()
-    calm = round(CALM / period) + 1
-    loaded = np.convolve(pressed, np.ones(calm))[: len(pressed)] > calm - 0.5
+    loaded = np.abs(force).min(axis=1) > TOUCHING * np.abs(force).mean()
     drives = [leg.drive for leg in machine.parameters.legs]
     if not any(drive is not None and drive.reflected().backlash > 0.0 for drive in drives):
         loaded[:] = True
