@@ -188,6 +188,20 @@ def test_estimates_are_bodies_that_can_exist() -> None:
     assert xx + yy - zz < 2.0 * mass * center[2] ** 2
 
 
+def test_a_plate_without_thickness_has_a_regressor() -> None:
+    machine = twin.load("sg90_servo")
+    chosen = select(machine, "platform.body.mass, platform.body.center_of_mass.*")
+    truth = other_values(chosen)
+    generator = np.random.default_rng(2)
+    coordinates = machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
+    pose = machine.forward_kinematics(coordinates)
+    twist, acceleration = generator.normal(size=(2, COUNT, 6))
+    forces = with_parameters(machine, chosen, truth).inverse_dynamics(pose, twist, acceleration)
+    found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
+    spreads = np.array([each.spread for each in chosen])
+    assert np.abs((found.values - truth) / spreads).max() < 1e-8
+
+
 def test_wrong_input_is_refused(motion: MultiSineMotion) -> None:
     machine = twin.load("stewart", "hardware")
     sample = motion(np.linspace(0.0, 6.0, 20))

@@ -25,6 +25,9 @@ LEAST_MOMENT = 1e-4
 """Of the sum of its second moments, that a body has at least along each axis if a fit leaves them
 at or below zero; half the nominal one where that is less."""
 
+ROUNDING = 1e-12
+"""Of second moments."""
+
 STIFFNESS = 1e6
 """Of the border of what bodies can be: noise per second moment."""
 
@@ -142,7 +145,9 @@ class _Problem:
             return self._values(start)
         limits: Any = {"bounds": self._bounds, "xtol": 1e-13, "max_nfev": MOST_STEPS}
         found = least_squares(self._residual, start, self._slopes, ftol=1e-15, **limits).x
-        if self._moments(found).min(initial=1.0) > 0.0:
+        # A thin plate is at the border already.
+        border = np.minimum(self._moments(start), 0.0) - ROUNDING
+        if (self._moments(found) > border).all():
             return self._values(found)
         # Outside of what bodies can be: back to their border, from the nominal machine inside it.
         least = np.minimum(LEAST_MOMENT, 0.5 * self._moments(start))
@@ -152,7 +157,7 @@ class _Problem:
             lambda z: np.vstack([self._slopes(z), self._excess_slopes(z, least)]),
             **limits,
         ).x
-        return self._values(self._pulled_in(start, near))
+        return self._values(self._pulled_in(start, near, border))
 
     def covariance(self, values: FloatArray) -> FloatArray:
         """Return the covariance `(p, p)` at values; spreads for parameters that are held."""
@@ -205,11 +210,11 @@ class _Problem:
         whole: FloatArray = STIFFNESS * found * self._spreads * violated[:, None]
         return np.asarray(whole[:, self._free])
 
-    def _pulled_in(self, start: FloatArray, end: FloatArray) -> FloatArray:
+    def _pulled_in(self, start: FloatArray, end: FloatArray, border: FloatArray) -> FloatArray:
         """Return the last point on the way to `end` that can exist."""
         low, high, middle = 0.0, 1.0, 1.0
         for _ in range(50):
-            inside = self._moments(start + middle * (end - start)).min(initial=1.0) > 0.0
+            inside = (self._moments(start + middle * (end - start)) > border).all()
             low, high = (middle, high) if inside else (low, middle)
             middle = 0.5 * (low + high)
         return np.asarray(start + low * (end - start))

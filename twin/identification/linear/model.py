@@ -127,9 +127,9 @@ def linear_model(
         raise InputError("parameters", f"{message} from forces of {samples.where}")
     tables = [table_of(machine.parameters, each.path) for each in chosen if each.is_of_machine]
     bodies = tuple(
-        Body(table, np.array([nominal_value(machine.parameters, path) for path in paths]))
+        Body(table, tuple(nominal_value(machine.parameters, path) for path in paths))
         for table in dict.fromkeys(filter(None, tables))
-        for paths in [Body(table, np.empty(0)).paths]
+        for paths in [Body(table, ()).paths]
     )
     inside = {path for body in bodies for path in body.paths}
     single = tuple(each.path for each in chosen if each.is_of_machine and each.path not in inside)

@@ -15,6 +15,7 @@ from twin.identification.linear.unknowns import (
     coordinate_slopes,
     coordinate_words,
     coordinates,
+    pseudo_inertia,
 )
 from twin.identification.parameters.words import in_words
 from twin.kernels.dynamics.assembly import GRAVITY
@@ -23,6 +24,15 @@ from twin.model.derivatives import slope_width
 from twin.model.evaluation import check_results, run_checked
 from twin.model.machine_model import MachineModel
 from twin.model.parameter_slopes import constants_and_slopes
+
+DIAGONAL = [4, 7, 9]
+"""Moments of inertia among the numbers of a body."""
+
+THIN = 1e-6
+"""Part of the sum of second moments below which a body counts as a plate."""
+
+WIDER = 0.1
+"""Part of their sum by which moments are made larger."""
 
 STILL = 3.0
 """Stribeck speeds below which a drive may stick, so that its friction is unknown."""
@@ -61,6 +71,7 @@ def regressor(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
+    platform, bodies = _wider(platform, tuple(bodies))
     of_motors = [path for path in single if ".drive." in path]
     of_legs = [path for path in single if path not in of_motors]
     paths = [path for body in bodies for path in body.paths] + of_legs
@@ -118,6 +129,33 @@ def _forces_and_slopes(
         failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
         check_results(failed, slopes, legs, arrays[0])
     return total, slopes
+
+
+@lru_cache(maxsize=16)
+def _wider(
+    platform: MachineModel, bodies: tuple[Body, ...]
+) -> tuple[MachineModel, tuple[Body, ...]]:
+    """Return a machine with thicker bodies in place of plates without thickness, and all bodies.
+
+    The regressor is the same for all bodies, but derivatives need room to both sides.
+    """
+    found = tuple(body if _has_room(body) else _thicker(body) for body in bodies)
+    if found == bodies:
+        return platform, bodies
+    values = {path: x for body in found for path, x in zip(body.paths, body.numbers, strict=True)}
+    changed = with_values(platform.parameters, values)
+    return MachineModel(changed, limits=platform.limits, like=platform), found
+
+
+def _has_room(body: Body) -> bool:
+    moments = np.linalg.eigvalsh(pseudo_inertia(body.nominal))
+    return bool(moments[0] > THIN * moments.sum())
+
+
+def _thicker(body: Body) -> Body:
+    numbers = body.nominal
+    numbers[DIAGONAL] += WIDER * numbers[DIAGONAL].sum()
+    return Body(body.table, tuple(numbers.tolist()))
 
 
 @lru_cache(maxsize=16)

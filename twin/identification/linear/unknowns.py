@@ -49,8 +49,13 @@ class Body(NamedTuple):
 
     table: str
     """path of the table, such as "leg.rod" """
-    nominal: FloatArray
-    """`(10,)` the numbers in the file"""
+    numbers: tuple[float, ...]
+    """the ten numbers in the file"""
+
+    @property
+    def nominal(self) -> FloatArray:
+        """The numbers in the file `(10,)`."""
+        return np.array(self.numbers)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -59,7 +64,7 @@ class Body(NamedTuple):
 
     def values(self, given: Mapping[str, float]) -> FloatArray:
         """Return the ten numbers `(10,)` with those that are given by path."""
-        pairs = zip(self.paths, self.nominal, strict=True)
+        pairs = zip(self.paths, self.numbers, strict=True)
         return np.array([given.get(path, value) for path, value in pairs])
 
 
