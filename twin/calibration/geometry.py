@@ -19,6 +19,9 @@ from twin.rotations import displaced
 STEPS = 40
 """Of Newton's method from the pose of the machine without errors."""
 
+LARGEST_TURN = 1.0
+"""[rad] of a step; farther ones lead nowhere."""
+
 CLOSE = 1e-13
 """Last step [m, rad] of a solved pose; steps shrink quadratically before."""
 
@@ -80,6 +83,8 @@ def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: 
         if not (np.isfinite(at.rows).all() and np.isfinite(wanted).all()):
             break
         step = np.einsum("mij,mj->mi", np.linalg.pinv(at.rows), wanted)
+        if not np.abs(step[:, 3:]).max(initial=0.0) < LARGEST_TURN:
+            break
         poses = displaced(poses, step)
         if np.abs(step).max(initial=0.0) < CLOSE:
             return poses

@@ -16,7 +16,7 @@ from twin.calibration.residuals import Residuals
 UNSEEN = 0.01
 """Standard error, per mean arm of the platform, beyond which the data say nothing."""
 
-EXACT = 1e-15
+EXACT = 1e-12
 """Relative change of cost, unknowns and gradient at which the search ends."""
 
 MOST_STEPS = 100

@@ -27,6 +27,9 @@ TIMES = 50.0
 MISFIT = 0.02
 """Distance per mean arm between poses and the file's machine from which legs may be swapped."""
 
+HOPELESS = 0.05
+"""The same from which poses do not belong to the machine."""
+
 CLEARLY = 5.0
 """How many times smaller it must be with two legs swapped to name them."""
 
@@ -70,7 +73,13 @@ def fitted_frames(
     _check_scale(platform, poses, arm)
     model = MeasurementModel(model.errors, frames, free)
     found = solve(Residuals(model, poses), only_frames(model), None, robust=True)
-    return MeasurementModel(model.errors, model.at(found.unknowns).frames, free)
+    frames = model.at(found.unknowns).frames
+    misfit = _misfit(frames, platform, poses, arm)
+    if misfit > HOPELESS * arm:
+        message = f"are {1e3 * misfit:.3g} mm (root mean square) from those of the file's machine"
+        hint = "check units, signs and order of legs, and whether the rows belong together"
+        raise InputError("poses", f"{message}; {hint}{'' if all(free) else ', or --frames both'}")
+    return MeasurementModel(model.errors, frames, free)
 
 
 def _aligned(
@@ -78,8 +87,13 @@ def _aligned(
 ) -> tuple[Frames, float]:
     """Return guessed frames and how far [m] measured poses are from platform poses in them."""
     frames = aligned(platform, poses, free)
+    return frames, _misfit(frames, platform, poses, arm)
+
+
+def _misfit(frames: Frames, platform: FloatArray, poses: MeasuredPoses, arm: float) -> float:
+    """Return the distance [m] between measured and platform poses, angles times the arm."""
     off = differences(frames.measured(platform), poses) * np.repeat([1.0, arm], 3)
-    return frames, float(np.sqrt(np.nanmean(off**2)))
+    return float(np.sqrt(np.nanmean(off**2)))
 
 
 def _swapped_legs(

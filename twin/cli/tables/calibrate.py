@@ -12,6 +12,9 @@ from twin.cli.console import Column, paragraph, table
 from twin.errors import listed
 from twin.model.machine_model import MachineModel
 
+LISTED = 8
+"""Combinations that are named at most."""
+
 FRAMES = {
     "both": "The frames of tracker and target are unknown",
     "tracker": "The frame of the tracker is unknown",
@@ -61,8 +64,11 @@ def _print_findings(found: Calibration) -> None:
         f"{len(after.sizes)} others, frames included, the poses show {after.rank}."
     )
     source = "held at the file's value" if found.tolerance is None else "from the tolerance"
-    for text in found.unseen:
+    unseen = found.unseen
+    for text in unseen[:LISTED]:
         paragraph(f"{text} ({source})", "not shown: ")
+    if len(unseen) > LISTED:
+        paragraph(f"{len(unseen) - LISTED} more combinations ({source})", "not shown: ")
     poses = [(found.left_out, "left out"), (found.used.kept(after.wrong), "try --robust")]
     for these, remedy in poses:
         if len(these):
