@@ -27,7 +27,7 @@ UPPER = np.triu_indices(3)
 
 LINEAR = frozenset(
     {
-        *("density", "foot_mass", "spring_mass", "housing_mass", "follower_mass"),
+        *("density", "foot_mass", "upper_mass", "spring_mass", "housing_mass", "follower_mass"),
         *("stiffness", "damping", "viscous", "coulomb"),
     }
 )
