@@ -32,6 +32,9 @@ SETTLING = 0.01
 CHANGE = 0.02
 """Differences of parameters for the slopes, in spreads."""
 
+SHARES = (1.0, 0.2)
+"""Parts of a step of the starts that are tried."""
+
 SMALLEST_NOISE = 1e-7
 """[m, rad] Noise of encoders whose resolution the file does not give."""
 
@@ -142,13 +145,30 @@ class PredictionProblem:
         moved_errors = found[p + 1 :] - found[0]
         return Linear(found[0], np.moveaxis(slopes, 0, -1), np.moveaxis(moved_errors, 0, -1))
 
-    def improve_starts(self, linear: Linear) -> None:
-        """Move the starts to where they explain the most of the errors."""
+    def improve_starts(self, values: FloatArray) -> None:
+        """Move the starts towards where they explain the most of the errors, if errors fall.
+
+        Raises:
+            InputError: values that no machine can have.
+        """
+        linear = self.linearised(values, by_parameters=False)
         count, _, n = self.starts.shape
         pseudo = np.linalg.pinv(linear.by_starts)
         steps = np.einsum("wsm,wm->ws", pseudo, linear.errors).reshape(count, self._free, n)
-        self.starts = self.starts.copy()
-        self.starts[:, : self._free] -= steps * np.array(STEPS[: self._free])[:, None]
+        steps *= np.array(STEPS[: self._free])[:, None]
+        sizes = np.linalg.norm(linear.errors, axis=1)
+        best = self.starts
+        for share in SHARES:
+            self.starts = best.copy()
+            self.starts[:, : self._free] -= share * steps
+            moved = np.linalg.norm(self.errors(values), axis=1)
+            better = moved < sizes
+            best = np.where(better[:, None, None], self.starts, best)
+            sizes, steps = (
+                np.where(better, moved, sizes),
+                np.where(better[:, None, None], 0.0, steps),
+            )
+        self.starts = best
 
     def _change(self, k: int, values: FloatArray) -> float:
         """Return a difference of parameter k that leads to a machine that can be."""

@@ -122,8 +122,7 @@ def solve(
         parts = [_some(problem) for problem in problems] if number == 0 else list(problems)
         if number:
             for problem in problems:
-                linear = problem.linearised(nominal + spreads * x, by_parameters=False)
-                problem.improve_starts(linear)
+                problem.improve_starts(nominal + spreads * x)
         current = _Pass(parts, nominal + spreads * x, tick)
         found = least_squares(
             current.errors,

@@ -136,7 +136,7 @@ def _fits(
         pairs = []
         for problem in problems:
             before = _left(problem, nominal)
-            problem.improve_starts(problem.linearised(values, by_parameters=False))
+            problem.improve_starts(values)
             after = _left(problem, values)
             pairs.append((_size(before), _size(after)))
             times.append(problem.times[:, 0])
