@@ -7,7 +7,7 @@ import re
 CHANGES = (
     (re.compile(r"\]\(\.\./validation/errata\.md"), "](_generated/errata.md"),
     (re.compile(r"\]\(\.\./assets/(\w+)/README\.md"), r"](_generated/machines/\1.md"),
-    (re.compile(r"\]\(\.\./examples/README\.md"), "](_generated/examples.md"),
+    (re.compile(r"\]\(\.\./examples/(?:\w+/)?README\.md"), "](_generated/examples.md"),
     (re.compile(r"\]\(\.\./examples/(\w+)\.py"), r"](_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
     (re.compile(r"^```mermaid$", re.MULTILINE), "```text"),
