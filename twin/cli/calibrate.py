@@ -10,7 +10,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import quantity_option
+from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import check_files, write
 
 if TYPE_CHECKING:
@@ -107,7 +107,12 @@ def calibrate(
             raise InputError(option, f"{path} exists; take another name, or add --replace")
     if (poses is None) == (plan is None):
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
+    if plan is None and visits is not None:
+        raise InputError("visits", "is a motion through the poses of --plan; give N")
+    if plan is not None and offsets is not None:
+        raise InputError("offsets", "need measured poses; leave --plan out")
     platform = load(machine, configuration)
+    in_unit(coordinate_noise, "coordinate_noise", platform.coordinate_unit, "that of the legs")
     noise = (position_noise, angle_noise, coordinate_noise)
     if plan is not None:
         names = tuple(part.strip() for part in measured.split(","))
