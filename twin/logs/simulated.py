@@ -54,12 +54,16 @@ def log_of(trajectory: Trajectory) -> Log:
 
 def _with_known_commands(signals: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Return signals with commands by what they are, where their mode never changes."""
-    found = {key: value for key, value in signals.items() if key not in ("mode", "feedforward")}
-    modes = set(signals.get("mode", np.empty(0)).tolist())
+    found = {
+        key: value
+        for key, value in signals.items()
+        if key not in ("command_mode", "command_feedforward")
+    }
+    modes = set(signals.get("command_mode", np.empty(0)).tolist())
     if modes == {float(FORCE)}:
         found["command_forces"] = found.pop("command")
     elif modes == {float(VELOCITY)}:
         found["command_rates"] = found.pop("command")
-        if signals["feedforward"].any():
-            found["command_forces"] = signals["feedforward"]
+        if signals["command_feedforward"].any():
+            found["command_forces"] = signals["command_feedforward"]
     return found

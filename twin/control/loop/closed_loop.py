@@ -243,8 +243,10 @@ class ClosedLoop:
             "setpoint": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
             "command": command.values,
-            "mode": MODES.index(command.mode),
-            "feedforward": self._nothing if command.feedforward is None else command.feedforward,
+            "command_mode": MODES.index(command.mode),
+            "command_feedforward": self._nothing
+            if command.feedforward is None
+            else command.feedforward,
             "limited": limited,
             "reference_pose": reference.pose[row],
         }

@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 
 OWN_SIGNALS = (
-    *("time", "setpoint", "measured", "command", "mode", "feedforward", "limited"),
+    *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
     *("reference_pose", "inertial"),
 )
 """Names of what the loop records itself."""

@@ -49,7 +49,7 @@ class RecordedMotion:
     """of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)
     """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured",
-    "command" and "feedforward" `(m, n)`, "mode" `(m,)` of the commands (0 for forces, 1 for speeds,
+    "command" and "command_feedforward" `(m, n)`, "command_mode" `(m,)` (0 for forces, 1 for speeds,
     2 for positions), "limited" `(m, n)` (1 at the limit of force, 2 at that of speed, else 0),
     "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a sensor, and what the
     controller adds"""
