@@ -36,6 +36,6 @@ def print_identification(found: Identification) -> None:
     titles = (Column("windows"), Column("count", True), Column("file", True))
     table((*titles, Column("identified", True), Column("unit")), fits, "prediction errors, rms")
     for note in found.notes:
-        paragraph(f"Not visible: {note}.")
+        paragraph(f"Note: {note}.")
     if found.held:
         line(f"held: {', '.join(parameter.path for parameter in found.held)}")

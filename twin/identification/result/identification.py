@@ -66,7 +66,7 @@ class Identification:
     held: tuple[Parameter, ...]
     """kept at their values of the file"""
     notes: tuple[str, ...]
-    """what the logs do not show, in words"""
+    """what the logs do not show, and estimates to doubt, in words"""
     fits: tuple[Fit, ...]
     """of the data that the estimate is from, and of those kept apart"""
     errors: Errors

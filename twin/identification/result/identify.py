@@ -11,18 +11,21 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance, bounded
 from twin.errors import InputError
-from twin.identification.parameters import select, with_parameters
+from twin.identification.parameters import Parameter, select, with_parameters
 from twin.identification.prediction.problem import WINDOW, PredictionProblem, without
 from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.solve import first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
 from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
-from twin.identification.visibility import Choice, visibility
+from twin.identification.visibility import LARGEST_LEFT, Choice, visibility
 from twin.logs import Log
 from twin.platform import Platform
 
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
+
+FAR = 4.0
+"""Spreads from the value of the file from which on an estimate is doubted."""
 
 EVALUATIONS = 30
 """of an identification, about: for progress bars."""
@@ -86,22 +89,36 @@ def identify(
     solution = solve(used, robust=robust, tick=lambda: tick(next(done)))
     fits, errors, residuals = _fits(used, kept, solution.values)
     spreads = np.array([each.spread for each in decision.free])
+    found = covariance(solution.errors, solution.slopes) * np.outer(spreads, spreads)
     seconds = [float(np.ptp(recording.time)) for recording in recordings]
     return Identification(
         before=platform,
         platform=with_parameters(platform, decision.free, solution.values),
         parameters=decision.free,
         values=solution.values,
-        covariance=covariance(solution.errors, solution.slopes) * np.outer(spreads, spreads),
+        covariance=found,
         margin=half_width(sum(len(each) for each in solution.errors)),
         held=(*decision.held, *outside),
-        notes=decision.reasons,
+        notes=(*decision.reasons, *_doubts(decision.free, solution.values, found)),
         fits=fits,
         errors=errors,
         whiteness=whiteness(residuals),
         sources=tuple(sources) or tuple(Source("", "", each) for each in seconds),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _doubts(parameters: Sequence[Parameter], values: FloatArray, found: FloatArray) -> list[str]:
+    """Return sentences on estimates that are as unsure as before, or far from the file."""
+    doubts = []
+    for parameter, value, error in zip(parameters, values, np.sqrt(np.diag(found)), strict=True):
+        moved = abs(float(value) - parameter.nominal) / parameter.spread
+        if error > LARGEST_LEFT * parameter.spread:
+            share = 100.0 * error / parameter.spread
+            doubts.append(f"{parameter.words} stays unsure: {share:.0f} % of its spread are left")
+        elif moved > FAR:
+            doubts.append(f"{parameter.words} is {moved:.1f} spreads from the file: check it")
+    return doubts
 
 
 def _check_machine(platform: Platform) -> None:
