@@ -1,0 +1,34 @@
+"""Examples of learning run, and end in a table of finite numbers."""
+
+from __future__ import annotations
+
+import re
+import runpy
+
+import pytest
+from package_walk import ROOT
+
+pytest.importorskip("torch")
+pytest.importorskip("stable_baselines3")
+
+FOLDER = ROOT / "examples" / "learning"
+EXAMPLES = {script.stem: script for script in sorted(FOLDER.glob("*.py"))}
+assert set(EXAMPLES) == {"ppo", "stable_baselines3_ppo"}
+
+STEPS = 4096
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_learns_for_a_while(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(STEPS)])
+    runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^ .*\d\.\d{2}", printed, re.M)) == 2
+    assert "nan" not in printed and "inf" not in printed
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_is_short(name: str) -> None:
+    assert len(EXAMPLES[name].read_text().splitlines()) < 100
