@@ -89,6 +89,7 @@ def main() -> None:
             first = memory()
         if session.updates == len(spent) // 3:
             at_first = memory()  # the ring is full, all its pages are in use
+    last = memory()
     sender.join(5.0)
     kept = 1e6 * spent[LEAST : session.updates]
     half, most, worst = np.percentile(kept, (50.0, 99.9, 100.0))
@@ -96,7 +97,7 @@ def main() -> None:
     print(f"{session.updates} samples of {len(spent)}, missed {shadow.missed}, {link.counts}")
     print(f"update: median {half:.0f} us, 99.9 % {most:.0f} us, largest {worst:.0f} us")
     print(f"within 1 ms: {within:.3f} %")
-    print(f"memory: {first:.1f} MiB, a third on {at_first:.1f} MiB, at the end {memory():.1f} MiB")
+    print(f"memory: {first:.1f} MiB, a third on {at_first:.1f} MiB, at the end {last:.1f} MiB")
 
 
 if __name__ == "__main__":
