@@ -89,17 +89,17 @@ def test_friction_in_all_legs_is_no_payload() -> None:
 
 
 def test_thresholds_allow_for_what_was_seen() -> None:
-    """A quantile of the deviation, or a quarter more than the largest; no play without a pose."""
+    """A quantile of the deviation, or twice the largest; no play without a pose."""
     slow, fast = quantiles(6, 1000.0)
     collection, zero = Collection(), np.zeros(6)
     size = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     collection.add(Sizes(size, zero, -2.0, size, zero, 0.0, 0.0, 0.0))
     collection.add_jump(fast)
     limits = collection.thresholds(6, 1000.0)
-    assert limits.friction == pytest.approx(max(slow * 3.0 / np.sqrt(6.0), 1.25 * 3.0))
-    assert limits.payload == pytest.approx(2.0 * slow)
+    assert limits.friction == pytest.approx(max(slow * 3.0 / np.sqrt(6.0), 2.0 * 3.0))
+    assert limits.payload == pytest.approx(max(2.0 * slow, 4.0))
     assert limits.backlash == np.inf
-    assert limits.jump == pytest.approx(1.25 * fast)
+    assert limits.jump == pytest.approx(2.0 * fast)
 
 
 def test_quantiles_keep_one_false_alarm_an_hour() -> None:

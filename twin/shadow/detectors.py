@@ -93,7 +93,7 @@ class SlowDetectors:
         shares = [
             np.abs(sizes.friction) / limits.friction,
             np.abs(sizes.backlash) / limits.backlash,
-            np.abs(sizes.force) / limits.force,
+            np.abs(sizes.force) / (limits.force * np.sqrt(len(sizes.force))),
             sizes.effort / self._rating,
         ]
         return np.asarray(np.max(shares, axis=0))
