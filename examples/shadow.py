@@ -33,11 +33,14 @@ def main() -> None:
     faults = [parse_fault(text) for text in FAULTS]
     shadow = Shadow(machine, thresholds=LIMITS, learning=LEARNING)
     motion = working_motion(machine, duration=9.5, seed=1)
+    print(" time [s]  alarm      where    size")
     for sample in work(machine, motion, hidden=hidden, faults=faults):
         known = len(shadow.alarms)
         state = shadow.update(sample)
         for alarm in shadow.alarms[known:]:
-            print(f"{alarm}; look at {alarm.look_at}")
+            where = "machine" if alarm.leg is None else f"leg {alarm.leg}"
+            size = f"{alarm.size:.1f} {alarm.unit}"
+            print(f" {alarm.time:8.3f}  {alarm.kind:9}  {where:7}  {size}")
     far = 1e6 * abs(state.pose[:3] - sample.values["pose"][:3]).max()
     print(
         f"at the end: pose within {far:.0f} um of the measured one, {shadow.missed} samples missed"

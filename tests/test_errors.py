@@ -18,6 +18,7 @@ pytestmark = pytest.mark.quick
 
 BUILTINS = {
     "InputError": ValueError,
+    "UnknownOptionError": TypeError,
     "ParameterError": ValueError,
     "MachineNotFoundError": FileNotFoundError,
     "MissingDependencyError": ImportError,
@@ -33,6 +34,7 @@ BUILTINS = {
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "InputError": ("pose", "must be finite"),
+    "UnknownOptionError": ("colour", "is no option of the task"),
     "ParameterError": ("platform.toml", [("leg.rod.mass", "must be above zero")]),
     "MachineNotFoundError": ("stewert", ("srspm", "stewart")),
     "MissingDependencyError": ("pybullet", "the bullet engine", "pip install pybullet"),
