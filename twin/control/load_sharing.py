@@ -8,9 +8,9 @@ from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 
-DROOP = 0.05
+DROOP = 0.01
 """Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
-Internal forces decay in some 20 integral times of that loop, slower than it answers."""
+Internal forces decay in some 100 integral times of that loop, slower than legs swing."""
 
 
 class LoadSharing:

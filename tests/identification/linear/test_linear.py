@@ -77,7 +77,9 @@ def test_the_payload_alone_comes_back(platform: Platform, states: States) -> Non
     samples = samples_of(with_parameters(platform, chosen, truth), states)
     found = linear_estimate(platform, chosen, samples, choice="refuse")
     spreads = np.array([each.spread for each in chosen])
-    assert np.abs((found.values - truth) / spreads).max() < 1e-8
+    # Springs of 20 N/um have forces beside which those of a payload are small: rounding counts.
+    allowed = 1e-7 if platform.leg.has_axial_spring else 1e-8
+    assert np.abs((found.values - truth) / spreads).max() < allowed
     assert found.decision.held == ()
 
 

@@ -10,11 +10,14 @@ from scipy.linalg import qr, solve_triangular
 from twin.basics.arrays import FloatArray
 from twin.identification.linear.model import LinearModel
 
-RANK = 1e-8
-"""Of the largest diagonal entry: smaller ones are rounding."""
+RANK = 1e-7
+"""Of the largest diagonal entry: smaller ones are rounding.
+
+Derivatives by parameters are exact to 1e-11, and pivoting lets that grow to 1e-8.
+"""
 
 SMALLEST = 1e-6
-"""Coefficient that counts as none."""
+"""Coefficient that words leave out."""
 
 
 class BaseParameters(NamedTuple):
@@ -56,7 +59,6 @@ def base_parameters(model: LinearModel) -> BaseParameters:
     combinations = np.zeros((rank, q))
     combinations[np.arange(rank), first] = 1.0
     combinations[:, seen[order[rank:]]] = rest * norms[seen[order[rank:]]] / norms[first][:, None]
-    combinations[np.abs(combinations) < SMALLEST] = 0.0
     values = solve_triangular(head, q_factor[:, :rank].T @ forces) / norms[first]
     left = forces - columns[:, first] @ values
     noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
@@ -69,5 +71,5 @@ def base_parameters(model: LinearModel) -> BaseParameters:
 
 
 def _words(row: FloatArray, words: tuple[str, ...], own: int) -> str:
-    others = [k for k in np.argsort(-np.abs(row)) if row[k] and k != own]
+    others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > SMALLEST and k != own]
     return " ".join([words[own], *(f"{row[k]:+.3g} {words[k]}" for k in others)])
