@@ -46,6 +46,9 @@ of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7.
 FLAT_RANGE = 1e-3
 """Half the range drawn around values that are equal, per size."""
 
+LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
+"""Ticks of a decade: the first of these of which two are seen."""
+
 LOG_TICK_SIZE = 11
 """Plotly enlarges the base of a power."""
 
@@ -174,7 +177,10 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     if decades >= DECADES_SHOWN:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
     powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
-    ticks = [float(f"{step * power:.1g}") for power in powers for step in (1, 2, 5)]
+    for steps in LOG_STEPS:
+        ticks = [float(f"{step * power:.2g}") for power in powers for step in steps]
+        if sum(low <= tick <= high for tick in ticks) > 1:
+            break
     return settings | {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
 
 
