@@ -159,6 +159,13 @@ def test_a_panel_alone_is_high_enough_and_decades_have_ticks() -> None:
     assert {"2", "5", "10", "20", "50"} <= set(figure.layout.xaxis.ticktext)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.30, 0.39), (0.21, 0.9), (0.2, 6.0)])
+def test_less_than_a_decade_has_ticks_that_are_seen(low: float, high: float) -> None:
+    line = Line("error", np.arange(2.0), np.array([low, high]))
+    ticks = panels_figure([Axes("error", [line], log_y=True)], "time").layout.yaxis.tickvals
+    assert 2 <= sum(low <= tick <= high for tick in ticks) <= 10
+
+
 def test_names_reach_plotly_escaped() -> None:
     x = np.array([0.0, 1.0])
     figure = panels_figure([Axes("<i>y</i>", [Line("<b>a</b>", x, x)])], "<u>x</u>", title="<s>")

@@ -132,12 +132,9 @@ class Cascade(Controller):
         share: float = 1.0,
     ) -> FloatArray:
         """Return the speeds of the position loop; redundant legs share the load."""
-        measured = measurement.coordinates
         if self._sharing is None:
-            return self._loop.update(setpoint, measured, rates, share)
-        measured = setpoint - self._sharing.consistent(row, setpoint - measured)
-        command = self._loop.update(setpoint, measured, rates, share)
-        return command + self._sharing.giving_way(row, measurement.forces)
+            return self._loop.update(setpoint, measurement.coordinates, rates, share)
+        return self._sharing.speeds(row, self._loop, setpoint, rates, measurement, share)
 
     def _share(self, time: float) -> float:
         """Return the share of velocity feedforward: 0, smoothly up to 1."""

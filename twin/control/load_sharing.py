@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.control.position_loop import PositionLoop
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
+from twin.plant.signals import Measurement
 
 DROOP = 0.01
 """Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
@@ -47,6 +49,29 @@ class LoadSharing:
         """Return speeds `(n,)` by which legs give way to the internal part of `forces` `(n,)`."""
         internal = self._internal[row]
         return np.asarray(-self._droop * (internal @ (internal.T @ forces)))
+
+    def speeds(
+        self,
+        row: int,
+        loop: PositionLoop,
+        setpoint: FloatArray,
+        rates: FloatArray,
+        measurement: Measurement,
+        share: float = 1.0,
+    ) -> FloatArray:
+        """Return the speeds `(n,)` [m/s, rad/s] of position loops whose legs share the load.
+
+        Args:
+            row: of the reference.
+            loop: position loops, advanced by one period.
+            setpoint: `(n,)` [m, rad].
+            rates: `(n,)` of the reference [m/s, rad/s], fed forward.
+            measurement: coordinates and forces of the legs.
+            share: of the rates that is fed forward.
+        """
+        measured = setpoint - self.consistent(row, setpoint - measurement.coordinates)
+        speeds = loop.update(setpoint, measured, rates, share)
+        return speeds + self.giving_way(row, measurement.forces)
 
 
 def shares_loads(platform: MachineModel) -> bool:

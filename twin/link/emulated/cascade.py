@@ -112,13 +112,9 @@ class DriveCascade:
         self, setpoint: FloatArray, rates: FloatArray, measurement: Measurement
     ) -> FloatArray:
         """Return the speeds `(n,)` of the position loops, whose integrals begin at zero."""
-        error = setpoint - measurement.coordinates
-        if self._sharing is not None:
-            error = self._sharing.consistent(0, error)
         if not self._looping:
             self._looping = True
             self._loop.start(self._nothing, measurement.rates, measurement.rates)
-        speeds = self._loop.update(error, self._nothing, rates)
-        if self._sharing is not None:
-            speeds = speeds + self._sharing.giving_way(0, measurement.forces)
-        return speeds
+        if self._sharing is None:
+            return self._loop.update(setpoint, measurement.coordinates, rates)
+        return self._sharing.speeds(0, self._loop, setpoint, rates, measurement)
