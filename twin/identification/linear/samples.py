@@ -22,10 +22,10 @@ from twin.rotations import displacement
 Where = Literal["legs", "motors"]
 
 FORCES: dict[str, Where] = {"forces": "legs", "currents": "motors", "command_forces": "motors"}
-"""Signals that tell forces, the best first, and where these act."""
+"""Signals with forces, the best first, and where these act."""
 
 COORDINATES = ("coordinates", "measured", "pose")
-"""Signals that tell the motion, the best first."""
+"""Signals with the motion, the best first."""
 
 FASTEST = 500.0
 """Samples per second of which the model is made: dry friction jumps between two of them."""
