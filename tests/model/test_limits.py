@@ -9,7 +9,7 @@ import pytest
 
 import twin
 from twin.errors import InputError
-from twin.model.limits import coordinates_given
+from twin.model.evaluation import coordinates_given
 from twin.platform import Platform
 
 pytestmark = pytest.mark.quick

@@ -1,8 +1,9 @@
-"""Checks at the boundary: shape, finite values, unit quaternions, batch dimensions."""
+"""Checks at the boundary: shapes, finite values, unit quaternions, batches, a user's functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from inspect import signature
 from math import isfinite, prod, sqrt
 from typing import Any, TypeVar
 
@@ -247,3 +248,31 @@ def read_only(array: Any) -> FloatArray:
     copy = np.array(array, dtype=np.float64)
     copy.flags.writeable = False
     return copy
+
+
+def call_name(function: Any) -> str:
+    """Return the name of a function in messages; of an object that is called, its class."""
+    name = getattr(function, "__qualname__", None) or type(function).__name__
+    return str(name).rpartition("<locals>.")[2]
+
+
+def check_arguments(function: Callable[..., Any], field: str, *names: str) -> None:
+    """Check that a function can be called with so many positional arguments.
+
+    Args:
+        function: of the user.
+        field: the argument as which it was given.
+        names: of its arguments, for the message.
+
+    Raises:
+        InputError: it takes others.
+    """
+    try:
+        given = signature(function)
+    except (TypeError, ValueError):  # some callables written in C have no signature
+        return
+    try:
+        given.bind(*names)
+    except TypeError as error:
+        call = f"{field}({', '.join(names)})"
+        raise InputError(field, f"is called with {' and '.join(names)}: {call} ({error})") from None

@@ -1,7 +1,11 @@
-"""Optional libraries: imported on first use, with an error that names the install command."""
+"""Libraries: optional ones are imported on first use, with an error that names the install command.
+
+Versions of those that take part in a simulation.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
@@ -67,3 +71,22 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
         fault = error
     cause = f"{type(fault).__name__}: {fault}"
     raise MissingDependencyError(library, purpose or usual, command, cause) from fault
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[tuple[str, str], ...]:
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    found = [("platform-twin", version("platform-twin")), ("python", python_version())]
+    for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
+        try:
+            found.append((library, version(library)))
+        except PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the package and of the numeric libraries that are installed."""
+    return dict(_installed())

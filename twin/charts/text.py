@@ -1,9 +1,11 @@
-"""Numbers and parameter values as short texts, the same in the console and in the report."""
+"""Numbers and values as short texts, the same in console and report, and round numbers."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
+
+from twin.errors import InputError
 
 
 def number(value: float | None, digits: int = 6) -> str:
@@ -29,3 +31,22 @@ def value_text(value: Any, unit: str = "", digits: int = 6) -> str:
         degrees = f" ({number(math.degrees(value), digits)} deg)" if unit == "rad" and value else ""
         return number(value, digits) + degrees
     return str(value)
+
+
+STEPS = (5.0, 2.0, 1.0)
+ROUNDING = 1e-9
+"""Relative: a number so close below a round one is that one."""
+
+
+def round_below(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times powers of ten that is not above `value`.
+
+    Raises:
+        InputError: not above zero, or not finite.
+    """
+    if not (math.isfinite(value) and value > 0.0):
+        raise InputError("value", f"must be above zero and finite, got {value!r}")
+    power = math.floor(math.log10(value * (1.0 + ROUNDING)))
+    scale = float(f"1e{power}")
+    digit = next(step for step in STEPS if step * scale <= value * (1.0 + ROUNDING))
+    return float(f"{digit:g}e{power}")

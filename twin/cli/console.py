@@ -1,7 +1,8 @@
-"""Lines, tables and progress bars on the console; texts are never interpreted as markup."""
+"""Lines, tables, progress bars and Ctrl-C on the console; texts are never read as markup."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -111,3 +112,20 @@ def progress_bar(title: str, parts: int, done: int = 0) -> Iterator[Callable[[st
         bar = progress.add_task(title, total=parts)
         counts = count(done)
         yield lambda name: progress.update(bar, completed=next(counts), description=name)
+
+
+@contextmanager
+def interruption() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C, or a request to terminate, has come."""
+    # A list, read now and then: a handler may run while its own thread holds the lock of an event,
+    # and one that came just before a wait without end would never run.
+    requests: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: requests.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield lambda: bool(requests)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -9,8 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
-from twin.cli.interruption import interruption
+from twin.cli.console import Column, interruption, line, table
 from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, settings_from
 from twin.errors import InputError

@@ -15,8 +15,7 @@ import typer
 from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
-from twin.cli.interruption import interruption
+from twin.cli.console import interruption, line
 from twin.cli.quantities import motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError

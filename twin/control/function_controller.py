@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from twin.basics.arrays import as_vector, one_of
-from twin.basics.calls import call_name, check_arguments
+from twin.basics.arrays import as_vector, call_name, check_arguments, one_of
 from twin.control.controller import PERIOD, Controller
 from twin.control.reference import Reference
 from twin.control.supervisor import Supervisor

@@ -1,11 +1,11 @@
-"""A log of a machine: named channels, each with its own times, and texts about the recording."""
+"""A log of a machine: named channels with their own times, texts, and findings of its checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -102,3 +102,19 @@ def _joined(parts: list[Channel]) -> Channel:
     time = np.concatenate([part.time for part in parts])
     values = np.concatenate([part.values for part in parts])
     return Channel(first.name, time, values, first.units)
+
+
+class Finding(NamedTuple):
+    """One fault of a log."""
+
+    check: str
+    """"empty", "gap", "clock", "unit", "legs" or "saturation\""""
+    channel: str
+    message: str
+    """what is wrong and what to do"""
+    time: float | None = None
+    """[s] of the first sample that it concerns; None for all"""
+
+    def __str__(self) -> str:
+        when = "" if self.time is None else f" at {self.time:.9g} s"
+        return f"{self.check}: {self.channel}{when}: {self.message}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import ValidationError
 
 from twin.basics.arrays import read_only
 from twin.errors import InputError
@@ -92,3 +94,27 @@ class MachineBase:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), limits=self.limits), (self.parameters,)
+
+
+Model = TypeVar("Model", bound=MachineBase)
+"""A machine of the class that a function was given."""
+
+
+def changed(platform: Model, content: Mapping[str, Any]) -> Model:
+    """Return a machine of the same class with other parameters.
+
+    Args:
+        platform: the machine.
+        content: all its parameters, as `model_dump` gives them, with changes.
+
+    Raises:
+        InputError: values that no machine can have; names the first.
+    """
+    try:
+        parameters = MachineParameters.model_validate(content)
+        return type(platform)(parameters, limits=platform.limits)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "platform"
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(field, f"no machine can have it: {message}") from None

@@ -15,8 +15,15 @@ from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
 from twin.model.conditioning import characteristic_length, condition_number
 from twin.model.constraints import check_constraints, constrained, constraint_rows
-from twin.model.evaluation import joint_motion, run, run_checked, unreachable
-from twin.model.limits import BoolArray, coordinates_given, inside
+from twin.model.evaluation import (
+    BoolArray,
+    coordinates_given,
+    inside,
+    joint_motion,
+    run,
+    run_checked,
+    unreachable,
+)
 from twin.model.machine_base import MachineBase
 from twin.model.motions import REST, LegCoordinates, PlatformMotion
 

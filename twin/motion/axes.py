@@ -1,4 +1,7 @@
-"""The axes of a motion: x, y, z and the angles of a convention, by name."""
+"""The axes of a motion by name, x, y, z and angles, and bounds of the numbers that describe it.
+
+Within the bounds no result can overflow.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,24 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError, brief
-from twin.motion.checks import LARGEST_AMPLITUDE
 from twin.rotations import convention
 
 POSITIONS = ("x", "y", "z")
+
+SHORTEST_TIME = 1e-6
+"""[s] Below the step of any engine."""
+
+LONGEST_TIME = 1e6
+"""[s] Above eleven days."""
+
+LARGEST_FREQUENCY = 1e4
+"""[Hz] Above what any platform of this kind can follow."""
+
+LARGEST_AMPLITUDE = 1e6
+"""[m] or [rad] Keeps amplitude times frequency squared finite."""
+
+LARGEST_SAMPLE = 1e30
+"""Of recorded columns in any unit; keeps sums, integrals and conversions finite."""
 
 
 class AxisSample(NamedTuple):
@@ -82,3 +99,11 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
     if np.abs(result).max() > LARGEST_AMPLITUDE:
         raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {brief(value)}")
     return result
+
+
+def seed_number(value: Any) -> int:
+    """Return `value` as a seed: a whole number from 0; raises InputError otherwise."""
+    number = as_floats(value, "seed")
+    if number.ndim or not 0 <= number < 2**53 or number != int(number):
+        raise InputError("seed", f"must be a whole number from 0, got {brief(value)}")
+    return int(number)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, bounded, one_of, read_only
-from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LARGEST_FREQUENCY
+from twin.motion.axes import LARGEST_FREQUENCY, AxisSample, axis_values
 from twin.motion.motion import Motion
 
 SWEEPS = ("linear", "logarithmic")

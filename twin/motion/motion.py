@@ -12,8 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, read_only
 from twin.errors import InputError
-from twin.motion.axes import AxisSample, axis_names
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME
+from twin.motion.axes import LONGEST_TIME, SHORTEST_TIME, AxisSample, axis_names
 from twin.motion.rotational_motion import rotational_motion
 from twin.rotations import quaternion_product
 

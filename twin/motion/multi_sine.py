@@ -12,8 +12,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, one_of, read_only
 from twin.errors import InputError
-from twin.motion.axes import AxisSample, known_axis
-from twin.motion.checks import LARGEST_AMPLITUDE, LARGEST_FREQUENCY, seed_number
+from twin.motion.axes import (
+    LARGEST_AMPLITUDE,
+    LARGEST_FREQUENCY,
+    AxisSample,
+    known_axis,
+    seed_number,
+)
 from twin.motion.motion import Motion
 
 BLOCK = 2_000_000

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, bounded, one_of, positive, read_only
-from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME
+from twin.motion.axes import LONGEST_TIME, SHORTEST_TIME, AxisSample, axis_values
 from twin.motion.motion import Motion, minimum_jerk
 
 Transition = tuple[FloatArray, FloatArray, FloatArray]

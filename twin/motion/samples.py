@@ -13,8 +13,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, bounded
 from twin.errors import InputError
-from twin.motion.axes import POSITIONS, axis_names
-from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME
+from twin.motion.axes import LARGEST_SAMPLE, LONGEST_TIME, POSITIONS, SHORTEST_TIME, axis_names
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2]"""

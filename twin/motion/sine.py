@@ -8,8 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
-from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LARGEST_FREQUENCY
+from twin.motion.axes import LARGEST_FREQUENCY, AxisSample, axis_values
 from twin.motion.motion import Motion
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, bounded, read_only
 from twin.errors import InputError
-from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME
+from twin.motion.axes import LONGEST_TIME, SHORTEST_TIME, AxisSample, axis_values
 from twin.motion.motion import TIME_ROUNDING, Motion, minimum_jerk
 
 

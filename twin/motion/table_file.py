@@ -14,7 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
-from twin.motion.checks import LARGEST_SAMPLE
+from twin.motion.axes import LARGEST_SAMPLE
 from twin.motion.samples import Column
 from twin.motion.table_header import DELIMITERS, fail_in, read_header
 

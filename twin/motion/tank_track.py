@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, bounded
 from twin.errors import InputError
+from twin.motion.axes import seed_number
 from twin.motion.barriers import Barriers, barrier_course
-from twin.motion.checks import seed_number
 from twin.motion.motion import Motion
 from twin.motion.multi_sine import FourierMotion
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
-from twin.basics.calls import check_arguments
+from twin.basics.arrays import FloatArray, as_floats, as_vector, check_arguments, positive
+from twin.basics.optional import library_versions
 from twin.basics.progress import Progress
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
-from twin.simulation.recorded.versions import library_versions
 from twin.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:

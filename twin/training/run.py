@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from twin.basics.files import new_folder, write_text
-from twin.basics.optional import optional
+from twin.basics.optional import library_versions, optional
 from twin.errors import InputError
-from twin.simulation.recorded.versions import library_versions
 from twin.training.algorithms import make_model, make_normaliser
 from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators

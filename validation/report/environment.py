@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from twin.simulation.recorded.versions import library_versions
+from twin.basics.optional import library_versions
 
 PROCESSORS = Path("/proc/cpuinfo")
 

@@ -93,9 +93,7 @@ def test_every_kind_has_all_parts(kind: str) -> None:
     own, parameters = LEG_KINDS[kind], machine_of_kind(kind)
     assert own.parameters.model_fields["kind"].default == kind
     assert (FOLDER / kind / "template.toml").is_file() and f'"{kind}"' in template("new", kind)
-    assert (FOLDER / kind / "parameters.py").is_file() and (
-        FOLDER / kind / "constants.py"
-    ).is_file()
+    assert (FOLDER / kind / "parameters.py").is_file()
     equations = import_module(f"twin.kernels.legs.{own.parameters.equations}.dynamics")
     assert find_spec(f"twin.machine.legs.{kind}") and equations.LEG_SIZE > 0
     base, top = parameters.base.joints.points, parameters.platform.joints.points

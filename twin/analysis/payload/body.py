@@ -19,9 +19,9 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
-from twin.basics.rounding import round_below
+from twin.charts.text import round_below
 from twin.errors import InputError, brief
-from twin.model.changed_machine import Model, changed
+from twin.model.machine_base import Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 

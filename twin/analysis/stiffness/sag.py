@@ -15,7 +15,7 @@ from twin.analysis.stiffness.matrix import springs_of, stiffness_parts, strut_sp
 from twin.basics.arrays import FloatArray, as_floats, as_pose, not_negative, positive, read_only
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError, SingularPoseError
-from twin.model.changed_machine import Model, changed
+from twin.model.machine_base import Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.rotations import displacement

@@ -14,7 +14,7 @@ from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification,
 from twin.analysis.tuning.study import StepStudy
 from twin.analysis.tuning.tuning import Gain
 from twin.basics.arrays import FloatArray, as_flag
-from twin.basics.rounding import round_below
+from twin.charts.text import round_below
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.errors import InputError

@@ -19,7 +19,7 @@ from twin.identification.excitation.search import maximised
 from twin.identification.parameters.parameter import Parameter
 from twin.identification.visibility import Visibility, visibility
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.checks import seed_number
+from twin.motion.axes import seed_number
 from twin.motion.motion import Motion
 from twin.plant.drives import actuator_limit
 

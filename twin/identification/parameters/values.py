@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray, as_vector
 from twin.identification.parameters.parameter import SIGNAL, TILT, Parameter
 from twin.logs.signals import signal_units
 from twin.machine.randomisation.paths import with_values
-from twin.model.changed_machine import Model
+from twin.model.machine_base import Model
 from twin.model.machine_model import MachineModel
 
 

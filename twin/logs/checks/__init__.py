@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from twin.basics.arrays import as_instance, positive
-from twin.logs.checks.finding import Finding
 from twin.logs.checks.legs import leg_findings
 from twin.logs.checks.limits import saturation_findings
 from twin.logs.checks.timing import timing_findings
 from twin.logs.checks.units import unit_findings
-from twin.logs.log import Log
+from twin.logs.log import Finding, Log
 from twin.model.machine_model import MachineModel
 
 

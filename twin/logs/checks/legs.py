@@ -10,8 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from twin.basics.arrays import FloatArray
 from twin.errors import TwinError
 from twin.logs.channel import Channel, check_increasing
-from twin.logs.checks.finding import Finding
-from twin.logs.log import Log
+from twin.logs.log import Finding, Log
 from twin.logs.signals import is_per_leg
 from twin.model.machine_model import MachineModel
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.logs.checks.finding import Finding
-from twin.logs.log import Log
+from twin.logs.log import Finding, Log
 from twin.logs.signals import signal_units
 from twin.model.machine_model import MachineModel
 

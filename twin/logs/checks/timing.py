@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.logs.channel import Channel
-from twin.logs.checks.finding import Finding
+from twin.logs.log import Finding
 
 
 def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:

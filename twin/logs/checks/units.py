@@ -7,8 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import listed
 from twin.logs.channel import Channel
-from twin.logs.checks.finding import Finding
-from twin.logs.log import Log
+from twin.logs.log import Finding, Log
 from twin.logs.signals import signal_units
 from twin.machine.units import GRAVITY, UNITS
 from twin.model.machine_model import MachineModel

@@ -1,6 +1,6 @@
 """Kinds of legs, each a folder: parameters, constants for the equations, mechanism, template."""
 
-from twin.machine.legs.kind import LegKind
+from twin.machine.legs.leg import LegKind
 from twin.machine.legs.pillar import PILLAR
 from twin.machine.legs.rss import RSS
 from twin.machine.legs.strut import STRUT

@@ -1,9 +1,9 @@
-"""Base of every kind of leg: its properties, and its place when the platform is at home."""
+"""Base of every kind of leg: its properties, its place at home, and the parts of a kind."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +13,8 @@ from twin.basics.arrays import FloatArray
 from twin.machine.hardware.actuator import Actuator
 from twin.machine.hardware.drive import AnyDrive, LinearDrive
 from twin.machine.hardware.sensors import Encoder
+from twin.machine.mechanism.appearance import Drawing, Ends
+from twin.machine.mechanism.parts import Body, LegMechanism
 from twin.machine.table import Table, problem
 
 COINCIDENT = 1e-6
@@ -217,3 +219,28 @@ class LinearLeg(Leg):
     encoder: Encoder | None = Field(
         None, description="Encoder of the actuator; leave out for an exact one"
     )
+
+
+Constants = dict[str, FloatArray | float]
+"""Name -> value of the entries of one leg, as `twin.kernels.legs` calls them in capitals."""
+
+
+class LegKind(NamedTuple):
+    """Parts of one folder of `twin.machine.legs`, beside its `template.toml`.
+
+    The compiled equations are in the folder of `twin.kernels.legs` that `parameters.equations`
+    names.
+    """
+
+    parameters: type[Leg]
+    """table of a platform.toml"""
+    constants: Callable[[Any, LegPlace], Constants]
+    """constants of a leg for the equations"""
+    home_frame: Callable[[Any, LegPlace], FloatArray]
+    """`(9,)` frame of a leg at home for the equations"""
+    ends: Callable[[Any], Ends]
+    """dimensions of what is drawn at the ends of a leg"""
+    make_leg: Callable[[Any, LegPlace, Drawing], LegMechanism]
+    """bodies and joints of a leg"""
+    carry: Callable[[Any, LegPlace, Body], Body] | None = None
+    """the platform's body on the joints of a leg, where legs carry it; else it is free"""

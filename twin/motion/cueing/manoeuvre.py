@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.checks import LONGEST_TIME
+from twin.motion.axes import LONGEST_TIME
 
 LARGEST_FORCE = 200.0
 """[m/s2] Twenty g."""

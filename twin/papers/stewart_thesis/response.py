@@ -22,7 +22,7 @@ from twin.analysis.frequency.response import FrequencyResponse, response_figures
 from twin.basics.arrays import FloatArray
 from twin.control.observer.design import lumped_mass
 from twin.errors import InputError
-from twin.model.changed_machine import changed
+from twin.model.machine_base import changed
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, path_mass
 from twin.papers.stewart_thesis.loop_model import LoopModel
 from twin.papers.stewart_thesis.velocity_step import heave_leg

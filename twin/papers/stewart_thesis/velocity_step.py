@@ -28,7 +28,7 @@ from twin.analysis.tuning.steps import (
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
-from twin.model.changed_machine import Model, changed
+from twin.model.machine_base import Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.plant.plant import Plant

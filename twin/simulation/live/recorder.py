@@ -7,9 +7,9 @@ from collections import deque
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.optional import library_versions
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
-from twin.simulation.recorded.versions import library_versions
 from twin.simulation.trajectory import Trajectory
 
 ROWS = 5_000

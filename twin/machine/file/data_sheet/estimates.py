@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import parallel_axis
+
+SHEET = "Data sheet"
 
 ALUMINIUM, LEG, LOAD = 2700.0, 5000.0, 500.0
 """[kg/m3] of plates; of legs of steel and aluminium; of payloads with their frames"""
@@ -70,3 +73,21 @@ def together(bodies: list[Body]) -> Body:
 def leg_mass(length: float) -> float:
     """Return the mass [kg] of a leg as slender as actuators are."""
     return LEG * math.pi * (SLENDER * length) ** 2 * length
+
+
+def quoted(text: str | None) -> str:
+    """Return a text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def body_table(table: str, body: Body, source: str) -> str:
+    """Return the table of a rigid body."""
+    moments = ", ".join(f"{value:.6g}" for value in body.tensor)
+    return f"""\
+[{table}]
+source = {quoted(source)}
+kind = "rigid"
+mass = {body.mass:.6g}  # kg
+center_of_mass = [0.0, 0.0, {body.center:.6g}]
+inertia = [{moments}]  # kg m2, about the centre of mass
+"""

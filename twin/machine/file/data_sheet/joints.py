@@ -9,8 +9,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.estimates import SHEET, quoted
 from twin.machine.file.data_sheet.sheet import DataSheet
-from twin.machine.file.data_sheet.tables import SHEET, quoted
 
 CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Front right, front left, rear left, rear right; x is forward, y to the left."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from twin.errors import InputError
 from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
 from twin.machine.file.data_sheet.joints import outer_radius
 from twin.machine.file.data_sheet.sheet import DataSheet
-from twin.machine.file.data_sheet.tables import SHEET, body_table, quoted
 from twin.machine.layout.paired_circle import PairedCircle
 from twin.machine.layout.pairing import nearest_shift
 from twin.machine.legs.leg import COINCIDENT

@@ -1,8 +1,40 @@
 """RSS legs: a crank, and a rod between two spherical joints."""
 
-from twin.machine.legs.kind import LegKind
-from twin.machine.legs.rss.constants import constants, home_frame
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.body import parallel_axis
+from twin.machine.legs.leg import Constants, LegKind, LegPlace, unit
 from twin.machine.legs.rss.mechanism import ends, make_leg
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss.parameters import BRANCHES, RssLeg
+
+
+def constants(leg: RssLeg, place: LegPlace) -> Constants:
+    """Return the geometry of crank and rod, and their masses and moments."""
+    mass, center, tensor = leg.crank_mass(place)
+    return {
+        "axis": leg.home_axis(place),
+        "zero": leg.home_zero(place),
+        "middle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
+        "crank_length": leg.crank_length,
+        "rod_length": leg.rod_length,
+        "branch": BRANCHES[leg.branch],
+        "rod_mass": leg.rod_mass,
+        "crank_inertia": (tensor + parallel_axis(mass, center))[0, 0],
+        "crank_mass": mass,
+        # The crank's own axes are u, -c' and c; those of the equations are u, c' and c.
+        "crank_moment": mass * center * [1.0, -1.0, 1.0],
+    }
+
+
+def home_frame(leg: RssLeg, place: LegPlace) -> FloatArray:
+    """Return the rotation `(9,)` rod to base at home, row after row."""
+    geometry = leg.home_geometry(place)
+    along = unit(geometry.rod)
+    second = unit(np.cross(geometry.axis, along))
+    return np.stack([second, np.cross(along, second), along], axis=1).ravel()
+
 
 RSS = LegKind(RssLeg, constants, home_frame, ends, make_leg)
