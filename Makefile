@@ -63,10 +63,10 @@ quick: $(INSTALLED)
 	$(BIN)/python -m pytest -m quick --numprocesses $(WORKERS) --dist worksteal -q
 
 # What needs PyTorch, Ray or compilers for graphics cards, and the environments on the oldest Gymnasium: the one of RLlib.
-# Tests are skipped where a library is missing: here none may be.
+# Tests are skipped where a library is missing: here none may be. What needs no such library is left to `make test`.
 test-rl: $(RL)/.installed
 	$(RL)/bin/python -c 'import joblib, matplotlib, numba_cuda, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch, torchrl'
-	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep/test_cluster_ray.py \
+	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training/test_rl_*.py tests/sweep/test_cluster_ray.py \
 		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda/test_compilation.py
 
 lint: $(INSTALLED)
@@ -103,7 +103,7 @@ wheel: $(INSTALLED)
 	rm -rf build/wheel build/clean
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet build/wheel/*.whl
+	build/clean/bin/python -m pip install --quiet --no-compile build/wheel/*.whl
 	cd build && clean/bin/twin list && clean/bin/twin simulate stewart --duration 0.05 --engine mujoco
 
 $(INSTALLED): pyproject.toml
@@ -111,7 +111,7 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Python's venv is missing: apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip 'setuptools>=77'
-	$(BIN)/python -m pip install -qq --editable '.[dev]'
+	$(BIN)/python -m pip install -qq --no-compile --editable '.[dev]'
 	touch $@
 
 $(RL)/.installed: pyproject.toml

@@ -65,3 +65,17 @@ def test_source_archive_takes_what_is_no_package() -> None:
         assert f"graft {folder}\n" in manifest
     for file in ("CHANGELOG.md", "Makefile"):
         assert file in manifest
+
+
+LEFT_OUT = re.compile(r'importorskip\(\s*"(torch|torchrl|stable_baselines3|ray|numba_cuda)\b')
+"""Of tests that need libraries which the development environment does without."""
+
+
+@pytest.mark.quick
+def test_what_make_test_skips_is_run_by_make_test_rl() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("\ntest-rl:")[2].partition("\n\n")[0]
+    run = {file for word in re.findall(r"tests/\S+", recipe) for file in ROOT.glob(word)}
+    skipped = {
+        file for file in (ROOT / "tests").rglob("test_*.py") if LEFT_OUT.search(file.read_text())
+    }
+    assert len(skipped) > 5 and skipped <= run
