@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from twin.basics.arrays import FloatArray, as_vector, read_only
-from twin.envs.channels import channel_scales, channel_slices
+from twin.basics.arrays import as_vector
+from twin.envs.linear_law import LinearLaw
 from twin.envs.vibration_isolation.task import VibrationIsolation
 from twin.errors import InputError
 
@@ -16,7 +12,7 @@ RIGID = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0}
 """Usual gains: found by trial on `compliant_stewart` with its hardware, and on rigid machines."""
 
 
-class IsolationLaw:
+class IsolationLaw(LinearLaw):
     """Isolation law, linear in the observation: feedforward of the base's motion and feedback.
 
     In directions of the base, with the Jacobian J at home, the actuators' speeds are
@@ -30,12 +26,7 @@ class IsolationLaw:
 
     Reference: D. Karnopp, M. J. Crosby, R. A. Harwood, Vibration control using semi-active force
     generators, Journal of Engineering for Industry 96 (1974), for the skyhook.
-
-    Attributes:
-        gains: `(a, o)`; the action is gains @ observation, within 1.
     """
-
-    gains: FloatArray
 
     def __init__(
         self,
@@ -78,13 +69,4 @@ class IsolationLaw:
             "platform velocity": given["velocity"],
             "platform acceleration": given["acceleration"],
         }
-        scales, where = channel_scales(task.observations), channel_slices(task.observations)
-        gains = np.zeros((len(jacobian), len(scales)))
-        for name, gain in weights.items():
-            gains[:, where[name]] = -gain * jacobian
-        self.gains = read_only(gains * scales / channel_scales(task.actions)[:, None])
-
-    def __call__(self, observation: Any) -> FloatArray:
-        """Return actions `(..., a)` for observations `(..., o)`."""
-        action = np.asarray(observation, dtype=float) @ self.gains.T
-        return np.asarray(action.clip(-1.0, 1.0))
+        super().__init__(task, {name: -gain * jacobian for name, gain in weights.items()})

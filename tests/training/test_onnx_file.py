@@ -24,7 +24,9 @@ def others() -> list[Policy]:
     """Return a policy with every function between and after its layers."""
     base = load_policy(policy_names()[0])
     network = PolicyNetwork(activation="relu", output="tanh", limit=0.5)
-    return [replace(base, network=network)]
+    law = np.random.default_rng(2).normal(0.0, 0.05, (base.biases[-1].size, base.mean.size))
+    corrected = PolicyNetwork(correction=0.5)
+    return [replace(base, network=network), replace(base, network=corrected, gains=law)]
 
 
 @pytest.mark.parametrize("policy", [*map(load_policy, policy_names()), *others()])

@@ -11,6 +11,7 @@ import pytest
 from twin.errors import InputError
 from twin.training.environments import make_environments
 from twin.training.metrics import Metric
+from twin.training.residual import Residual
 from twin.training.vector_adapter import VectorAdapter
 
 pytest.importorskip("torch")
@@ -130,3 +131,18 @@ def test_methods_and_attributes_of_native_rows() -> None:
     with pytest.raises(AttributeError):
         adapter.get_attr("difficulty", indices=0)
     adapter.close()
+
+
+def test_a_law_acts_on_the_present_observation() -> None:
+    law = Residual(np.array([[-0.5, 0.1]]), 0.2)
+    adapter, plain = VectorAdapter(Points(3), seed=5, law=law), Points(3)
+    seen = adapter.reset()
+    plain.reset(seed=5)
+    generator = np.random.default_rng(0)
+    for _ in range(2 * EPISODE + 3):
+        correction = generator.uniform(-1.0, 1.0, (3, 1)).astype(np.float32)
+        actions = np.clip(seen @ law.gains.T + 0.2 * correction, -1.0, 1.0)
+        seen, rewards, _, _ = adapter.step(correction)
+        wanted = plain.step(actions)
+        np.testing.assert_array_equal(seen, wanted[0])
+        np.testing.assert_allclose(rewards, wanted[1], rtol=1e-6, atol=0.0)

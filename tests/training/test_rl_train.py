@@ -27,6 +27,8 @@ from stand_in import Points
 
 from twin.training import metrics
 from twin.training.checkpoints import checkpoint_folders
+from twin.training.environments import make_environments
+from twin.training.laws import make_law
 
 POINTS = "stand_in:stand_in/Points-v0"
 TESTS = Path(__file__).parents[1]
@@ -70,6 +72,23 @@ def test_it_learns(tmp_path: Path) -> None:
     assert distance_under(training.policy) < 0.5 * untrained
     curve = rows(tmp_path / "run")
     assert curve[-1]["distance [mm] 50 %"] < 0.7 * curve[0]["distance [mm] 50 %"]
+
+
+def test_a_law_is_corrected_in_short_episodes(tmp_path: Path) -> None:
+    """Untrained, the policy is nearly the law; it carries the law along, and not the episodes."""
+    name, folder = "twin/BallBalance-v0", tmp_path / "run"
+    chosen = {"rollout": 32, "batch": 64, "layers": [16], "learning_rate": 1e-9, "episode": 30}
+    training = train(name, folder, steps=64, envs=2, hyperparameters=chosen, progress=False)
+    policy = Policy.load(folder / "policy.npz")
+    assert "max_episode_steps" not in policy.options
+    assert [row["length 50 %"] for row in rows(folder)] == [30.0]
+    env = make_environments(name, 2, {})
+    seen = env.reset(seed=1)[0]
+    law = make_law("balance_law", env)(seen)
+    assert np.abs(law).max() > 0.1
+    np.testing.assert_allclose(policy(seen), law, rtol=0.0, atol=0.02)
+    assert training.policy.origin.settings["hyperparameters"]["law"] == "balance_law"
+    env.close()
 
 
 @pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])

@@ -18,8 +18,9 @@ def test_tasks_have_their_own_horizons(algorithm: str) -> None:
     for environment, wanted in ((environment_ids()[0], 0.95), ("twin/BallBalance-v0", 0.99)):
         found = training_settings(algorithm, {}, environment=environment, steps=1)
         assert found.hyperparameters.discount == wanted
-        given = training_settings(algorithm, {"discount": 0.9}, environment=environment, steps=1)
-        assert given.hyperparameters.discount == 0.9
+        chosen = {"discount": 0.9, "law": "none"}
+        given = training_settings(algorithm, chosen, environment=environment, steps=1)
+        assert (given.hyperparameters.discount, given.hyperparameters.law) == (0.9, "none")
 
 
 def test_the_ball_is_worth_balancing_within_the_horizon() -> None:

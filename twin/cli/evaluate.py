@@ -19,8 +19,8 @@ Policy = Annotated[
     typer.Option(
         metavar="FILE|NAME",
         help="A policy's file or name, zero for no action, a controller in twin/PoseTracking-v0, "
-        "or a law: isolation_law, balance_law, classical, adaptive; may be repeated. Differences "
-        "are from the first.",
+        "or a law: isolation_law, balance_law, tilt_law, classical, adaptive; may be repeated. "
+        "Differences are from the first.",
     ),
 ]
 Engine = Annotated[

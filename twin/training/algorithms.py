@@ -77,6 +77,8 @@ def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
         "vf_coef": chosen.value_weight,
         "max_grad_norm": chosen.gradient_norm,
         "target_kl": chosen.target_divergence,
+        "use_sde": chosen.hold is not None,
+        "sde_sample_freq": chosen.hold or -1,
         "policy_kwargs": _network(chosen) | {"log_std_init": chosen.log_deviation},
     }
 

@@ -9,15 +9,19 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
+from twin.training.residual import Residual
 
 
-def export_policy(model: Any, origin: PolicyOrigin, normaliser: Any = None) -> Policy:
+def export_policy(
+    model: Any, origin: PolicyOrigin, normaliser: Any = None, law: Residual | None = None
+) -> Policy:
     """Return the deterministic policy of a trained model.
 
     Args:
         model: PPO or SAC of Stable-Baselines3 with a multilayer perceptron.
         origin: where it came from.
         normaliser: the `VecNormalize` it was trained behind, if any.
+        law: which the model corrects; None where its actions are those of the environment.
 
     Raises:
         InputError: a model of another kind, or actions that are not from -1 to 1.
@@ -41,6 +45,8 @@ def export_policy(model: Any, origin: PolicyOrigin, normaliser: Any = None) -> P
         raise InputError("model", f"must have tanh or relu between its layers, not {kinds}")
     mean, scale, limit = _normalisation(normaliser, model.observation_space.shape[0])
     network = {"activation": kinds.pop() if kinds else "tanh", "output": output, "limit": limit}
+    if law is not None:
+        network["correction"] = law.share
     return Policy(
         tuple(_numbers(layer.weight) for layer in parts),
         tuple(_numbers(layer.bias) for layer in parts),
@@ -48,6 +54,7 @@ def export_policy(model: Any, origin: PolicyOrigin, normaliser: Any = None) -> P
         scale,
         PolicyNetwork.model_validate(network),
         origin,
+        None if law is None else law.gains,
     )
 
 

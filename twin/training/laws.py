@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.errors import InputError
 
 LAWS: dict[str, tuple[str, ...]] = {
-    "twin/MotionCueing-v0": ("classical", "adaptive"),
+    "twin/MotionCueing-v0": ("classical", "adaptive", "tilt_law"),
     "twin/VibrationIsolation-v0": ("isolation_law",),
     "twin/BallBalance-v0": ("balance_law",),
 }
@@ -19,9 +20,26 @@ LAWS: dict[str, tuple[str, ...]] = {
 
 OF_TASKS = {
     "isolation_law": ("twin.envs.vibration_isolation.law", "IsolationLaw"),
+    "tilt_law": ("twin.envs.motion_cueing.law", "TiltLaw"),
     "balance_law": ("twin.envs.ball_balance.law", "BalanceLaw"),
 }
-"""Laws without a state of their own: module and class, made from a task."""
+"""Linear laws, without a state of their own: module and class, made from a task."""
+
+NO_LAW = "none"
+
+
+def linear_gains(name: str, env: Any) -> FloatArray:
+    """Return the gains `(a, o)` of a linear law for the spaces of an environment.
+
+    Raises:
+        InputError: no such law of the environment, one that is not linear, or actions that the law
+            does not command.
+    """
+    known = [law for law in LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS]
+    if name not in known:
+        raise InputError("law", f"must be one of {', '.join((NO_LAW, *known))}, not {name!r}")
+    gains: FloatArray = make_law(name, env).gains  # type: ignore[attr-defined]
+    return gains
 
 
 def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:

@@ -58,11 +58,20 @@ def _model(policy: Policy) -> Any:
         nodes.append(helper.make_node("Gemm", inputs, [f"sum_{k}"], transB=1))
         if k < last:
             nodes.append(helper.make_node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
+    numbers |= {"least": -1.0, "most": 1.0}
+    output = "action" if policy.law is None else "correction"
     if policy.network.output == "tanh":
-        nodes.append(helper.make_node("Tanh", [f"sum_{last}"], ["action"]))
+        nodes.append(helper.make_node("Tanh", [f"sum_{last}"], [output]))
     else:
-        numbers |= {"least": -1.0, "most": 1.0}
-        nodes.append(helper.make_node("Clip", [f"sum_{last}", "least", "most"], ["action"]))
+        nodes.append(helper.make_node("Clip", [f"sum_{last}", "least", "most"], [output]))
+    if policy.law is not None:
+        numbers |= {"gains": policy.law.gains.T, "share": policy.law.share}
+        nodes += [
+            helper.make_node("MatMul", ["observation", "gains"], ["law"]),
+            helper.make_node("Mul", ["correction", "share"], ["corrected"]),
+            helper.make_node("Add", ["law", "corrected"], ["total"]),
+            helper.make_node("Clip", ["total", "least", "most"], ["action"]),
+        ]
     places = [
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", size])
         for name, size in (("observation", policy.mean.size), ("action", policy.biases[-1].size))

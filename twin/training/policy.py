@@ -15,6 +15,7 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import as_path, write_atomically
 from twin.errors import InputError, brief
+from twin.training.residual import Residual
 from twin.training.settings import Settings, validated
 
 ENDING = ".npz"
@@ -59,6 +60,8 @@ class PolicyNetwork(Settings):
     """function that limits outputs to [-1, 1]"""
     limit: Annotated[float, Field(gt=0.0)] = 10.0
     """of the normalised observations"""
+    correction: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    """share of the action by which the network corrects a law; None without a law"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +69,8 @@ class Policy:
     """A network from observations to actions, without exploration.
 
     action = output(W_k act(... act(W_1 x + b_1) ...) + b_k) with
-    x = clip((observation - mean) / scale).
+    x = clip((observation - mean) / scale). Where it was trained on a law, this is the correction
+    of the law; see `Residual`.
     """
 
     weights: tuple[FloatArray, ...]
@@ -79,6 +83,8 @@ class Policy:
     """`(o,)` by which they are divided"""
     network: PolicyNetwork
     origin: PolicyOrigin
+    gains: FloatArray | None = None
+    """`(a, o)` of the law that the network corrects; None without one"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they fit each other."""
@@ -100,6 +106,20 @@ class Policy:
         object.__setattr__(self, "biases", tuple(bias for _, bias in layers))
         self._check_channels("observations", self.mean.size)
         self._check_channels("actions", width)
+        law = None
+        if (self.gains is None) != (self.network.correction is None):
+            raise InputError("gains", "and the network's correction must be given together")
+        if self.gains is not None and self.network.correction is not None:
+            law = Residual(self.gains, self.network.correction)
+            if law.gains.shape != (width, self.mean.size):
+                raise InputError("gains", f"{law.gains.shape} do not fit the network")
+        object.__setattr__(self, "_law", law)
+
+    @property
+    def law(self) -> Residual | None:
+        """Law that the network corrects; None without one."""
+        law: Residual | None = self.__dict__["_law"]
+        return law
 
     @property
     def options(self) -> dict[str, Any]:
@@ -122,7 +142,8 @@ class Policy:
         Raises:
             InputError: wrong size, or not finite.
         """
-        value = (as_floats(observation, "observation", self.mean.size) - self.mean) / self.scale
+        seen = as_floats(observation, "observation", self.mean.size)
+        value = (seen - self.mean) / self.scale
         value = np.clip(value, -self.network.limit, self.network.limit)
         last = len(self.weights) - 1
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
@@ -130,7 +151,9 @@ class Policy:
             if k < last:
                 relu = self.network.activation == "relu"
                 value = np.maximum(value, 0.0) if relu else np.tanh(value)
-        return np.tanh(value) if self.network.output == "tanh" else np.clip(value, -1.0, 1.0)
+        tanh = self.network.output == "tanh"
+        action = np.tanh(value) if tanh else np.clip(value, -1.0, 1.0)
+        return action if self.law is None else self.law.compose(seen, action)
 
     def save(self, path: str | Path) -> Path:
         """Write an .npz file of single-precision numbers; return its path.
@@ -141,6 +164,8 @@ class Policy:
         if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
             raise InputError("path", f"must end in {ENDING}, got {brief(path)}")
         arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
+        if self.gains is not None:
+            arrays["gains"] = self.gains
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays |= {
                 f"weight_{k}": weight.astype(np.float32),
@@ -148,7 +173,7 @@ class Policy:
             }
         metadata = {
             "layers": len(self.weights),
-            "network": self.network.model_dump(mode="json"),
+            "network": self.network.model_dump(mode="json", exclude_none=True),
             "origin": self.origin.model_dump(mode="json"),
         }
 
@@ -176,6 +201,7 @@ class Policy:
                 content["scale"],
                 validated(PolicyNetwork, metadata["network"]),
                 validated(PolicyOrigin, metadata["origin"]),
+                content.get("gains"),
             )
         except FileNotFoundError:
             raise InputError("path", f"{path} does not exist") from None

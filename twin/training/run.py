@@ -21,9 +21,11 @@ from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
 from twin.training.environments import channels, make_environments
 from twin.training.export import export_policy
+from twin.training.laws import NO_LAW, linear_gains
 from twin.training.learning_curve import LearningCurve
 from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
+from twin.training.residual import Residual
 from twin.training.settings import TrainingSettings, training_settings
 from twin.training.vector_adapter import VectorAdapter
 
@@ -89,21 +91,25 @@ def train(
         optional(library)
     optional("torch").set_num_threads(chosen.threads)
     # An environment that is refused leaves no folder behind.
-    adapter = VectorAdapter(
-        make_environments(environment, envs, chosen.options),
-        METRICS.get(environment, ()),
-    )
+    parameters = chosen.hyperparameters
+    limit = {} if parameters.episode is None else {"max_episode_steps": parameters.episode}
+    env = make_environments(environment, envs, chosen.options | limit)
     try:
+        law = None
+        if parameters.law != NO_LAW:
+            law = Residual(linear_gains(parameters.law, env), parameters.correction)
+        adapter = VectorAdapter(env, METRICS.get(environment, ()), law=law)
         place = _prepared(Path(folder), chosen, command, resume)
-        return _run(chosen, place, adapter, progress, command)
+        return _run(chosen, place, adapter, law, progress, command)
     finally:
-        adapter.close()
+        env.close()
 
 
 def _run(
     settings: TrainingSettings,
     folder: Path,
     adapter: VectorAdapter,
+    law: Residual | None,
     progress: bool | None,
     command: str,
 ) -> Training:
@@ -133,7 +139,7 @@ def _run(
                     tb_log_name="run",
                 )
             callback.save()
-    policy = export_policy(model, _origin(settings, model, adapter, command), normaliser)
+    policy = export_policy(model, _origin(settings, model, adapter, command), normaliser, law)
     policy.save(folder / POLICY)
     curve.draw(folder / PICTURE, f"{title}, seed {settings.seed}")
     return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.errors import InputError, brief
+from twin.training.laws import NO_LAW
 
 Positive = Annotated[float, Field(gt=0.0)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
@@ -20,7 +21,18 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class PpoSettings(Settings):
+class ResidualSettings(Settings):
+    """Hyperparameters of every algorithm: the law beneath the policy, and its episodes."""
+
+    law: str = NO_LAW
+    """linear law that the policy corrects, "none" for actions of its own"""
+    correction: Share = 0.3
+    """largest correction of the law, as a share of the largest action"""
+    episode: Count | None = None
+    """control periods of an episode in the training; None for those of the environment"""
+
+
+class PpoSettings(ResidualSettings):
     """Hyperparameters of proximal policy optimisation.
 
     The defaults are made for residual actions at short horizons: little exploration, large batches.
@@ -47,11 +59,14 @@ class PpoSettings(Settings):
     """update ends early where policies differ by more"""
     log_deviation: float = -1.5
     """logarithm of the standard deviation of the first actions"""
+    hold: Count | None = None
+    """steps for which exploration keeps its direction (gSDE: Raffin et al., "Smooth exploration for
+    robotic reinforcement learning", 2020, arXiv:2005.05719); None for independent noise"""
     layers: tuple[Count, ...] = (64, 64)
     activation: Literal["tanh", "relu"] = "tanh"
 
 
-class SacSettings(Settings):
+class SacSettings(ResidualSettings):
     """Hyperparameters of soft actor-critic.
 
     Reference:
@@ -80,11 +95,11 @@ ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {
 
 
 USUAL: dict[str, dict[str, Any]] = {
-    "twin/BallBalance-v0": {"discount": 0.99},
-    "twin/MotionCueing-v0": {"discount": 0.995},
+    "twin/BallBalance-v0": {"law": "balance_law", "discount": 0.99},
+    "twin/MotionCueing-v0": {"law": "tilt_law", "discount": 0.99},
 }
-"""Environment -> hyperparameters of both algorithms that its time constants ask for: with a shorter
-horizon, doing nothing is worth more than the law that solves the task (docs/training.md)."""
+"""Environment -> hyperparameters of both algorithms that it asks for (docs/training.md). With a
+shorter horizon than that of the ball, doing nothing is worth more than the law that solves it."""
 
 
 class TrainingSettings(Settings):

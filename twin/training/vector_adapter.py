@@ -14,6 +14,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.training.metrics import Accumulator, Metric, signal_values
+from twin.training.residual import Residual
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
@@ -45,7 +46,11 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
     """
 
     def __init__(
-        self, env: VectorEnv[Any, Any, Any], metrics: tuple[Metric, ...] = (), seed: int = 0
+        self,
+        env: VectorEnv[Any, Any, Any],
+        metrics: tuple[Metric, ...] = (),
+        seed: int = 0,
+        law: Residual | None = None,
     ) -> None:
         """Take over an environment.
 
@@ -53,6 +58,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
             env: autoreset mode `SAME_STEP`.
             metrics: of the episodes; those without their signal in `info` are left out.
             seed: of the first reset.
+            law: that actions correct; None where they are those of the environment.
 
         Raises:
             InputError: another autoreset mode.
@@ -68,6 +74,8 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         self._seed: int | None = seed
         self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._actions: Any = None
+        self._law = law
+        self._seen: Any = None
         self._begin(())
 
     @property
@@ -80,15 +88,17 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         observations, info = self.env.reset(seed=self._seed)
         self._seed = None
         self._begin(tuple(metric for metric in self._metrics if metric.signal in info))
+        self._seen = observations
         return observations
 
     def step_async(self, actions: Any) -> None:
-        """Take the actions `(N, a)` of the next step."""
-        self._actions = actions
+        """Take the actions `(N, a)` of the next step, or the corrections of the law's."""
+        self._actions = actions if self._law is None else self._law.compose(self._seen, actions)
 
     def step_wait(self) -> tuple[Any, FloatArray, Any, list[dict[str, Any]]]:
         """Make the step: observations `(N, o)`, rewards `(N,)`, ends `(N,)`, infos."""
         observations, rewards, terminated, truncated, info = self.env.step(self._actions)
+        self._seen = observations
         done = terminated | truncated
         self._rewards += rewards
         self._lengths += 1
