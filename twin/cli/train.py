@@ -13,7 +13,7 @@ from twin.cli.application import app, command_line
 from twin.cli.console import line
 from twin.cli.values import environment_options, settings_from
 
-AlgorithmName = Literal["ppo", "sac"]
+AlgorithmName = Literal["ppo", "sac", "ars"]
 
 
 Steps = Annotated[

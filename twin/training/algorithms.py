@@ -7,7 +7,7 @@ from typing import Any
 
 from twin.basics.optional import optional
 from twin.training.checkpoints import BUFFER, MODEL, NORMALISER
-from twin.training.settings import PpoSettings, SacSettings, TrainingSettings
+from twin.training.settings import PpoSettings, SacSettings, SearchSettings, TrainingSettings
 
 LARGEST_OBSERVATION = 10.0
 
@@ -20,7 +20,8 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path |
         adapter: a `VectorAdapter`.
         checkpoint: to go on from; None to begin.
     """
-    if not (settings.normalise or settings.normalise_rewards):
+    chosen = settings.hyperparameters
+    if isinstance(chosen, SearchSettings) or not (settings.normalise or settings.normalise_rewards):
         return None
     vectors = optional("stable_baselines3.common.vec_env")
     if checkpoint is not None:
@@ -30,7 +31,7 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path |
         norm_obs=settings.normalise,
         norm_reward=settings.normalise_rewards,
         clip_obs=LARGEST_OBSERVATION,
-        gamma=settings.hyperparameters.discount,
+        gamma=chosen.discount,
     )
 
 
@@ -59,6 +60,7 @@ def _arguments(settings: TrainingSettings) -> dict[str, Any]:
     chosen = settings.hyperparameters
     if isinstance(chosen, PpoSettings):
         return _ppo(chosen, settings)
+    assert isinstance(chosen, SacSettings)
     return _sac(chosen, settings)
 
 

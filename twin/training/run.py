@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,22 @@ from twin.training.laws import NO_LAW, linear_gains
 from twin.training.learning_curve import LearningCurve
 from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
+from twin.training.random_search import RandomSearch
 from twin.training.residual import Residual
-from twin.training.settings import TrainingSettings, training_settings
+from twin.training.settings import SEARCH, SearchSettings, TrainingSettings, training_settings
 from twin.training.vector_adapter import VectorAdapter
 
 CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
+
+LEARNING = ("torch", "stable_baselines3", "tensorboard")
+"""Libraries of the algorithms that learn by gradients."""
+
+
+@dataclass
+class Ending:
+    """Whether a search shall end after the present iteration."""
+
+    stop: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +80,7 @@ def train(
         environment: id, such as "twin/PoseTracking-v0".
         folder: for all files.
         steps: of all environments together.
-        algorithm: "ppo" or "sac".
+        algorithm: "ppo", "sac" or "ars".
         envs: environments side by side.
         seed: of everything random.
         options: keyword arguments of the environment.
@@ -87,22 +98,53 @@ def train(
         algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
-    for library in ("torch", "stable_baselines3", "tensorboard", "matplotlib"):
+    searching = chosen.algorithm == SEARCH
+    for library in ("matplotlib", *(() if searching else LEARNING)):
         optional(library)
-    optional("torch").set_num_threads(chosen.threads)
+    if searching and resume:
+        raise InputError("resume", "is not for random search, which has no checkpoints")
     # An environment that is refused leaves no folder behind.
     parameters = chosen.hyperparameters
     limit = {} if parameters.episode is None else {"max_episode_steps": parameters.episode}
-    env = make_environments(environment, envs, chosen.options | limit)
+    autoreset = "next_step" if searching else "same_step"
+    env = make_environments(environment, envs, chosen.options | limit, autoreset)
     try:
         law = None
         if parameters.law != NO_LAW:
             law = Residual(linear_gains(parameters.law, env), parameters.correction)
+        if isinstance(parameters, SearchSettings):
+            search = RandomSearch(env, parameters, seed, law, METRICS.get(environment, ()))
+            place = _prepared(Path(folder), chosen, command, resume)
+            return _search(chosen, place, search, progress, command)
+        optional("torch").set_num_threads(chosen.threads)
         adapter = VectorAdapter(env, METRICS.get(environment, ()), law=law)
         place = _prepared(Path(folder), chosen, command, resume)
         return _run(chosen, place, adapter, law, progress, command)
     finally:
         env.close()
+
+
+def _search(
+    settings: TrainingSettings,
+    folder: Path,
+    search: RandomSearch,
+    progress: bool | None,
+    command: str,
+) -> Training:
+    curve, ending = LearningCurve(search.shown), Ending()
+    with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, _ended_by_signals(ending):
+
+        def show(steps: int, gained: float) -> bool:
+            bar.show(steps, f"return {gained:.4g}")
+            curve.save(folder / CURVE)
+            return not ending.stop
+
+        policy = search.run(settings.steps, curve, show)
+    policy = replace(policy, origin=_origin(settings, search.steps, search.env, command))
+    policy.save(folder / POLICY)
+    title = f"{SEARCH} in {settings.environment}, seed {settings.seed}"
+    curve.draw(folder / PICTURE, title)
+    return Training(folder, search.steps, search.steps >= settings.steps, policy)
 
 
 def _run(
@@ -139,7 +181,9 @@ def _run(
                     tb_log_name="run",
                 )
             callback.save()
-    policy = export_policy(model, _origin(settings, model, adapter, command), normaliser, law)
+    policy = export_policy(
+        model, _origin(settings, model.num_timesteps, adapter.env, command), normaliser, law
+    )
     policy.save(folder / POLICY)
     curve.draw(folder / PICTURE, f"{title}, seed {settings.seed}")
     return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)
@@ -153,7 +197,7 @@ def _episode_seed(seed: int, done: int) -> int:
 
 
 @contextmanager
-def _ended_by_signals(callback: TrainingCallback) -> Iterator[None]:
+def _ended_by_signals(training: TrainingCallback | Ending) -> Iterator[None]:
     """Let the first Ctrl-C or termination end the training in order, the second at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -161,7 +205,7 @@ def _ended_by_signals(callback: TrainingCallback) -> Iterator[None]:
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
 
     def end(kind: int, _: object) -> None:
-        callback.stop = True
+        training.stop = True
         signal.signal(kind, before[signal.Signals(kind)])
 
     for kind in before:
@@ -201,22 +245,22 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
 
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
+    from importlib.util import find_spec
 
     libraries = ("gymnasium", "torch", "stable-baselines3")
-    return library_versions() | {name: version(name) for name in libraries}
+    there = (name for name in libraries if find_spec(name.replace("-", "_")))
+    return library_versions() | {name: version(name) for name in there}
 
 
-def _origin(
-    settings: TrainingSettings, model: Any, adapter: VectorAdapter, command: str
-) -> PolicyOrigin:
-    observations, actions = channels(adapter.env)
+def _origin(settings: TrainingSettings, steps: int, env: Any, command: str) -> PolicyOrigin:
+    observations, actions = channels(env)
     return PolicyOrigin(
         environment=settings.environment,
         options=settings.options,
         observations=observations,
         actions=actions,
         algorithm=settings.algorithm,
-        steps=model.num_timesteps,
+        steps=steps,
         seed=settings.seed,
         command=command,
         settings=settings.model_dump(mode="json", include={"envs", "normalise", "hyperparameters"}),

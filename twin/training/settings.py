@@ -87,19 +87,41 @@ class SacSettings(ResidualSettings):
     activation: Literal["tanh", "relu"] = "relu"
 
 
-ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {
+class SearchSettings(ResidualSettings):
+    """Settings of random search; see `RandomSearch`."""
+
+    episodes: Count = 4
+    """in which every direction is tried"""
+    deviation: Positive = 0.05
+    """of the numbers of the policy that are tried, from the present ones"""
+    rate: Positive = 0.05
+    """of the numbers of the policy in an iteration, per deviation of the returns"""
+    final_rate: Positive = 0.005
+    """reached at the last step, linearly"""
+    best: Share = 0.5
+    """of the directions that move the policy"""
+    layers: tuple[Count, ...] = ()
+    """hidden ones; none for a linear policy"""
+
+
+SEARCH = "ars"
+"""Name of augmented random search."""
+
+ALGORITHMS: dict[str, type[ResidualSettings]] = {
     "ppo": PpoSettings,
     "sac": SacSettings,
+    SEARCH: SearchSettings,
 }
 """Names of the algorithms -> their hyperparameters."""
 
 
 USUAL: dict[str, dict[str, Any]] = {
     "twin/BallBalance-v0": {"law": "balance_law", "discount": 0.99},
-    "twin/MotionCueing-v0": {"law": "tilt_law", "discount": 0.99},
+    "twin/MotionCueing-v0": {"law": "tilt_law", "discount": 0.98},
 }
-"""Environment -> hyperparameters of both algorithms that it asks for (docs/training.md). With a
-shorter horizon than that of the ball, doing nothing is worth more than the law that solves it."""
+"""Environment -> hyperparameters that it asks for, of the algorithms that have them
+(docs/training.md). With a shorter horizon than that of the ball, doing nothing is worth more than
+the law that solves it."""
 
 
 class TrainingSettings(Settings):
@@ -107,7 +129,7 @@ class TrainingSettings(Settings):
 
     environment: str
     """id, such as twin/PoseTracking-v0"""
-    algorithm: Literal["ppo", "sac"] = "ppo"
+    algorithm: Literal["ppo", "sac", "ars"] = "ppo"
     steps: Count
     """of all environments together"""
     envs: Count = 64
@@ -121,7 +143,7 @@ class TrainingSettings(Settings):
     """steps"""
     threads: Count = 1
     """of PyTorch"""
-    hyperparameters: PpoSettings | SacSettings = PpoSettings()
+    hyperparameters: PpoSettings | SacSettings | SearchSettings = PpoSettings()
 
 
 def training_settings(
@@ -130,7 +152,7 @@ def training_settings(
     """Return checked settings.
 
     Args:
-        algorithm: "ppo" or "sac".
+        algorithm: "ppo", "sac" or "ars".
         hyperparameters: by name, where they differ from the defaults.
         settings: further fields of `TrainingSettings`.
 
@@ -142,7 +164,9 @@ def training_settings(
             "algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {brief(algorithm)}"
         )
     usual = USUAL.get(str(settings.get("environment")), {})
-    chosen = validated(ALGORITHMS[algorithm], {**usual, **hyperparameters})
+    model = ALGORITHMS[algorithm]
+    own = {name: value for name, value in usual.items() if name in model.model_fields}
+    chosen = validated(model, {**own, **hyperparameters})
     content = {"algorithm": algorithm, "hyperparameters": chosen, **settings}
     found: TrainingSettings = validated(TrainingSettings, content)
     return found

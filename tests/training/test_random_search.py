@@ -1,0 +1,78 @@
+"""Random search: it learns, repeats itself, and leaves what a training promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training import Policy, train
+from twin.training.random_search import RandomSearch
+from twin.training.residual import Residual
+from twin.training.settings import SearchSettings
+
+pytest.importorskip("matplotlib")
+from stand_in import Points
+
+pytestmark = pytest.mark.quick
+
+POINTS = "stand_in:stand_in/Points-v0"
+QUICK: dict[str, Any] = {"deviation": 0.1, "rate": 0.2, "final_rate": 0.05, "episodes": 2}
+
+
+def short(folder: Path, steps: int = 12_000, **options: Any) -> Any:
+    """Search for a moment."""
+    chosen = {"hyperparameters": QUICK, "envs": 32, "progress": False, **options}
+    return train(POINTS, folder, steps=steps, algorithm="ars", **chosen)
+
+
+def distance(act: Any) -> float:
+    """Return the mean distance of points from the origin in the second half of an episode."""
+    env = Points(64, wind=0.3)
+    observation, _ = env.reset(seed=900)
+    found = []
+    for _ in range(19):
+        observation, _, _, _, info = env.step(act(observation))
+        found.append(info["distance"].mean())
+    return float(np.mean(found[9:]))
+
+
+def test_it_learns_and_repeats_itself(tmp_path: Path) -> None:
+    options = {"options": {"wind": 0.3}}
+    first, second = (short(tmp_path / name, **options).policy for name in "ab")
+    np.testing.assert_array_equal(first.weights[0], second.weights[0])
+    assert distance(first) < 0.3 * distance(lambda seen: np.zeros((64, 1)))
+    loaded = Policy.load(tmp_path / "a" / "policy.npz")
+    assert loaded.origin.algorithm == "ars" and loaded.origin.steps >= 12_000
+    assert loaded.options == {"wind": 0.3}
+    assert {"learning.csv", "learning.png", "config.json"} <= {
+        path.name for path in (tmp_path / "a").iterdir()
+    }
+
+
+@pytest.mark.parametrize("layers", [(), (7, 5)])
+def test_candidates_act_as_the_policy_does(layers: tuple[int, ...]) -> None:
+    """Every candidate acts in its own rows, with its own numbers, on the law beneath."""
+    env = Points(12)
+    env.spec = type("Spec", (), {"id": POINTS})()
+    law = Residual(np.array([[-0.5, 0.1]]), 0.3)
+    search = RandomSearch(env, SearchSettings(episodes=2, layers=layers), 0, law, ())
+    search.mean, search.scale = np.array([0.1, -0.2]), np.array([0.5, 2.0])
+    candidates = np.random.default_rng(3).normal(size=(6, search.center.size))
+    seen = np.random.default_rng(4).normal(size=(12, 2))
+    actions = search._act(list(search._layers(candidates)), seen)
+    for k, candidate in enumerate(candidates):
+        search.center = candidate
+        rows = slice(2 * k, 2 * k + 2)
+        np.testing.assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
+
+
+def test_wrong_requests_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="multiple of 4"):
+        short(tmp_path / "a", envs=6)
+    with pytest.raises(InputError, match="no checkpoints"):
+        short(tmp_path / "b", resume=True)
+    assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()

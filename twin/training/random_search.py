@@ -1,0 +1,184 @@
+"""Random search: policies moved in random directions, judged in the same episodes.
+
+A direction is tried forwards and backwards in episodes of the same seeds, side by side in one
+vector environment. Their difference is due to the policy alone, whatever target or manoeuvre comes,
+and it is that of whole returns: no horizon, and no noise that adds up to a drift.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.training.learning_curve import LearningCurve
+from twin.training.metrics import Accumulator, Metric, signal_values
+from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
+from twin.training.residual import Residual
+from twin.training.settings import SearchSettings
+from twin.training.vector_adapter import Episode
+
+LIMIT = 10.0
+"""Of normalised observations."""
+
+TINY = 1e-8
+
+
+class RandomSearch:
+    """Augmented random search on a native vector environment.
+
+    Attributes:
+        shown: metrics that the environment has signals for.
+        steps: done so far, of all environments.
+
+    Reference:
+        Mania, Guy and Recht, "Simple random search of static linear policies is competitive for
+        reinforcement learning", NeurIPS 2018, arXiv:1803.07055: V2-t with antithetic directions.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        settings: SearchSettings,
+        seed: int,
+        law: Residual | None,
+        metrics: tuple[Metric, ...],
+    ) -> None:
+        """Begin with a policy of zero.
+
+        Args:
+            env: vector environment with autoreset mode "next_step".
+            settings: of the search.
+            seed: of directions and episodes.
+            law: that the policy corrects; None without one.
+            metrics: of the episodes.
+
+        Raises:
+            InputError: a number of environments that the search cannot divide.
+        """
+        self.env, self.settings, self.law = env, settings, law
+        share, rest = divmod(env.num_envs, 2 * settings.episodes)
+        if rest or not share:
+            count = 2 * settings.episodes
+            raise InputError("envs", f"must be a multiple of {count}: two for each episode")
+        self.directions = share
+        seen, moved = (space.shape[0] for space in
+                       (env.single_observation_space, env.single_action_space))  # fmt: skip
+        self.widths = tuple(pairwise((seen, *settings.layers, moved)))
+        self.mean, self.scale = np.zeros(seen), np.ones(seen)
+        self.random = np.random.default_rng(seed)
+        self.center = self._start()
+        self.steps = 0
+        info = env.reset(seed=seed)[1]
+        self.shown = tuple(metric for metric in metrics if metric.signal in info)
+
+    def run(self, steps: int, curve: LearningCurve, show: Callable[[int, float], bool]) -> Policy:
+        """Search for so many steps; return the policy.
+
+        Args:
+            steps: of all environments.
+            curve: gets a row for every iteration.
+            show: called with the steps done and the mean return; returns False to end the search.
+        """
+        chosen, began = self.settings, clock.monotonic()
+        self._normalise()
+        best = max(1, round(chosen.best * self.directions))
+        while self.steps < steps:
+            left = 1.0 - self.steps / steps
+            step = chosen.final_rate + left * (chosen.rate - chosen.final_rate)
+            ways = self.random.standard_normal((self.directions, self.center.size))
+            moves = chosen.deviation * np.concatenate([ways, -ways])
+            episodes = self._episodes(self.center + moves)
+            curve.add(self.steps, clock.monotonic() - began, episodes)
+            returns = np.array([each.reward for each in episodes])
+            forwards, backwards = returns.reshape(2, self.directions, -1).mean(axis=2)
+            kept = np.argsort(-np.maximum(forwards, backwards))[:best]
+            deviation = np.concatenate([forwards[kept], backwards[kept]]).std()
+            gained = (forwards - backwards)[kept] @ ways[kept]
+            self.center = self.center + step * gained / (best * deviation + TINY)
+            if not show(self.steps, float(returns.mean())):
+                break
+        return self.policy()
+
+    def policy(self) -> Policy:
+        """Return the present policy."""
+        weights, biases = zip(*self._layers(self.center[None]), strict=True)
+        share, gains = (None, None) if self.law is None else (self.law.share, self.law.gains)
+        return Policy(
+            tuple(weight[0] for weight in weights),
+            tuple(bias[0, 0] for bias in biases),
+            self.mean,
+            self.scale,
+            PolicyNetwork(limit=LIMIT, correction=share),
+            PolicyOrigin(environment=self.env.spec.id),
+            gains,
+        )
+
+    def _start(self) -> FloatArray:
+        """Return numbers of a policy `(p,)`: random features, and no action."""
+        parts = []
+        for k, (width, size) in enumerate(self.widths):
+            last = k == len(self.widths) - 1
+            parts.append(np.zeros(width * size) if last else self.random.standard_normal(
+                width * size) / np.sqrt(width))  # fmt: skip
+            parts.append(np.zeros(size))
+        return np.concatenate(parts)
+
+    def _layers(self, numbers: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield weights `(c, out, in)` and biases `(c, 1, out)` of candidates `(c, p)`."""
+        at = 0
+        for width, size in self.widths:
+            end = at + width * size
+            yield (
+                numbers[:, at:end].reshape(-1, size, width),
+                numbers[:, None, end : end + size],
+            )
+            at = end + size
+
+    def _act(self, layers: Sequence[Any], observation: FloatArray) -> FloatArray:
+        """Return actions `(N, a)` of the candidates in their environments."""
+        value = ((observation - self.mean) / self.scale).clip(-LIMIT, LIMIT)
+        value = value.reshape(len(layers[0][0]), -1, value.shape[1])
+        for k, (weight, bias) in enumerate(layers):
+            value = value @ weight.transpose(0, 2, 1) + bias
+            value = np.tanh(value) if k < len(layers) - 1 else value.clip(-1.0, 1.0)
+        action = value.reshape(len(observation), -1)
+        return action if self.law is None else self.law.compose(observation, action)
+
+    def _normalise(self) -> None:
+        """Take mean and deviation of the observations of a first round of episodes."""
+        sums: list[FloatArray] = []
+        numbers = np.broadcast_to(self.center, (2 * self.directions, self.center.size))
+        self._episodes(np.array(numbers), sums)
+        table = np.concatenate(sums)
+        self.mean, self.scale = table.mean(axis=0), table.std(axis=0) + TINY
+
+    def _episodes(
+        self, candidates: FloatArray, seen: list[FloatArray] | None = None
+    ) -> list[Episode]:
+        """Return one episode for each environment; candidates `(c, p)` see the same seeds."""
+        env, layers = self.env, list(self._layers(candidates))
+        seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
+        observation, _ = env.reset(seed=seeds * len(candidates))
+        metrics = self.shown
+        sums, running = Accumulator(metrics, env.num_envs), np.ones(env.num_envs, dtype=bool)
+        reward, length, early = np.zeros((3, env.num_envs))
+        while running.any():
+            if seen is not None:
+                seen.append(observation[running][:: self.settings.episodes].astype(float))
+            observation, gained, ended, truncated, info = env.step(self._act(layers, observation))
+            on = np.flatnonzero(running)
+            reward[on] += gained[on]
+            length[on] += 1
+            early[on] = ended[on]
+            if metrics:
+                sums.add(signal_values(metrics, info)[on], on)
+            running &= ~(ended | truncated)
+        self.steps += int(length.sum())
+        rows = zip(reward, length, early, sums.results(), strict=True)
+        return [Episode(float(r), int(n), bool(e), tuple(m)) for r, n, e, m in rows]
