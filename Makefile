@@ -3,6 +3,7 @@
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
 # make mutations  models made wrong on purpose: each must fail a measure of the report
 # make gallery  validation and default commands of the machines of the gallery
+# make pages   the documents and the report in Chromium: layout, contrast, descriptions
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
 # make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
 #               oldest Gymnasium, in an environment of their own
@@ -26,7 +27,7 @@ INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs test gallery gallery-report mutations hostile check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs pages test gallery gallery-report mutations hostile check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -37,6 +38,10 @@ report.json: | $(INSTALLED)
 # The site in build/docs, with the numbers of the last report.
 docs: $(INSTALLED) report.json
 	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
+
+# The pages in Chromium: what is too wide, clipped, hard to read or has no description.
+pages: docs
+	PYTHONPATH=tests $(BIN)/python -m legible build/docs report.html
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not gallery'

@@ -18,7 +18,7 @@ from handbook.rendering import restructure  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence_charts.md"]
 language = "en"
 # Two dashes begin an option of a command; they are no dash of a sentence.
@@ -27,6 +27,13 @@ smartquotes_action = "qe"
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
+
+# Notebooks run anew where they or their cache changed; a cell that fails ends the build.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "notebooks")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 180
+nb_merge_streams = True
 
 autodoc_default_options = {"no-value": True}
 autodoc_type_aliases = {"FloatArray": "FloatArray"}

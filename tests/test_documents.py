@@ -20,6 +20,7 @@ PAGES = {
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
         *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "notebooks").glob("*.md")),
         *sorted((ROOT / "assets").glob("*/README.md")),
         *sorted((ROOT / "validation").glob("*.md")),
         ROOT / "examples" / "README.md",

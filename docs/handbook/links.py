@@ -9,6 +9,7 @@ CHANGES = (
     (re.compile(r"\]\(\.\./assets/(\w+)/README\.md"), r"](_generated/machines/\1.md"),
     (re.compile(r"\]\(\.\./examples/(?:\w+/)?README\.md"), "](_generated/examples.md"),
     (re.compile(r"\]\(\.\./examples/(\w+)\.py"), r"](_generated/examples.md#\1py"),
+    (re.compile(r"\]\(\.\./\.\./examples/(\w+)\.py"), r"](../_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
     (re.compile(r"^```mermaid$", re.MULTILINE), "```text"),
 )

@@ -1,0 +1,1 @@
+"""Pages as a person sees them: overflow, clipped and overlapping text, contrast, missing texts."""
