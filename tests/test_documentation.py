@@ -41,7 +41,8 @@ from twin.validation.results import CaseResult, Curve, Measure, Quantity, Statem
 
 DOCS = ROOT / "docs"
 HANDBOOK = sorted((DOCS / "handbook").glob("*.py"))
-PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
+WRITTEN = (*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.md"))
+PAGES = sorted(page.relative_to(DOCS).with_suffix("").as_posix() for page in WRITTEN)
 assert HANDBOOK and PAGES
 
 
@@ -79,10 +80,12 @@ def test_index_leads_to_every_generated_page() -> None:
 def test_links_of_pages_lead_to_pages_of_the_site(name: str) -> None:
     text = inside_the_site((DOCS / f"{name}.md").read_text())
     for link in re.findall(r"\]\(([^)#\s]+\.md)", text):
-        if link.startswith("_generated/"):
-            assert link.removeprefix("_generated/") in SINGLE or "/machines/" in link, link
+        folder, _, generated = link.partition("_generated/")
+        if generated:
+            assert generated in SINGLE or "/machines/" in link, link
+            assert folder == "../" * name.count("/"), link
         else:
-            assert (DOCS / link).is_file(), link
+            assert (DOCS / name).parent.joinpath(link).is_file(), link
 
 
 @pytest.fixture(scope="module")

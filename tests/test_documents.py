@@ -77,7 +77,8 @@ def test_named_parts_of_the_package_exist(page: str) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
 def test_handbook_leads_to_every_page(page: str) -> None:
     listed = PAGES["docs/index.md"].read_text().splitlines()
-    assert page == "docs/index.md" or Path(page).stem in listed
+    name = page.removeprefix("docs/").removesuffix(".md")
+    assert name == "index" or name in listed
 
 
 def test_readme_is_read_in_five_minutes() -> None:
