@@ -61,20 +61,20 @@ def shifted(pose: Any, x: float, y: float, z: float) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_scene_model_places_parts_where_an_engine_has_them(name: str) -> None:
+def test_the_scene_model_places_bodies_where_an_engine_has_them(name: str) -> None:
     """Poses of a simulated machine on other joints: MuJoCo's own kinematics."""
     platform = twin.load(name)
     scene_model, engine = SceneModel(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
-    drawn = [engine.model.geom(k).name for k in range(engine.model.ngeom)]
-    assert len(drawn) > 10
+    bodies = [engine.model.body(k).name for k in range(engine.model.nbody)]
+    assert len(bodies) > 8
     deflection = 0.01 * np.arange(2 * platform.n_deflections)
     for pose in poses_within_limits(platform, 5, 7):
         engine.reset(pose, deflection=deflection)
         scene_model.place(pose, deflection)
-        for part in drawn:
-            mine, its = scene_model.data.geom(part), engine.data.geom(part)
-            np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=part, **EXACT)
-            np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=part, **EXACT)
+        for body in bodies:
+            mine, its = scene_model.data.body(body), engine.data.body(body)
+            np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=body, **EXACT)
+            np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=body, **EXACT)
 
 
 def test_a_pose_of_soft_loops_is_taken_as_the_nearest() -> None:
@@ -93,11 +93,11 @@ def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
     turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_quat(scalar_first=True)
     setpoint, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
     scene_model.place(setpoint, ghost=stewart.home, ball=rolled)
-    own = {part: scene_model.data.geom(part).xpos.copy() for part in ("platform_plate", "ball")}
+    own = {part: scene_model.data.geom(part).xpos.copy() for part in ("platform_platform", "ball")}
     np.testing.assert_allclose(own["ball"], rolled[:3], **EXACT)
     scene_model.place(stewart.home, ghost=setpoint)
     np.testing.assert_allclose(
-        scene_model.data.geom("ghost_platform_plate").xpos, own["platform_plate"], **EXACT
+        scene_model.data.geom("ghost_platform_platform").xpos, own["platform_platform"], **EXACT
     )
     top = scene_model.data.geom("ball_plate").xpos[2] + scene_model.model.geom("ball_plate").size[1]
     np.testing.assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)

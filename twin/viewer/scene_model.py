@@ -21,9 +21,12 @@ from twin.engines.mjcf.robot import mechanism_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.engines.mujoco.model import coordinates, mujoco
 from twin.errors import InputError
-from twin.machine.mechanism.parts import PLATFORM
+from twin.machine.mechanism.parts import BASE, PLATFORM
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
+from twin.viewer.bodies.machine import machine_bodies, picture_drawing
+from twin.viewer.bodies.plates import SHADOW
+from twin.viewer.bodies.scene import dress, light_up
 
 GHOST = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform drawn at the setpoint."""
@@ -78,7 +81,9 @@ class SceneModel:
         segments = as_segments(payload, platform.parameters.gravity)
         self._machine = make_mechanism(platform.parameters, segments)
         scene = ElementTree.fromstring(scene_xml(platform))
+        light_up(scene)
         robot = ElementTree.fromstring(mechanism_xml(self._machine, 1e-3))
+        dress(robot, machine_bodies(platform.parameters, self._machine))
         if ghost:
             _add_ghost(scene, robot)
         if ball is not None:
@@ -86,8 +91,10 @@ class SceneModel:
         files = {"robot.xml": document(robot).encode()}
         self.model = mujoco.MjModel.from_xml_string(document(scene), files)
         self.data = mujoco.MjData(self.model)
+        self._outermost = [_outermost(self.model, k) for k in range(self.model.nmesh)]
         self._joints = coordinates(self.model, self._machine.joint_names)
         self._floor = self.model.geom_pos[self.model.geom("floor").id]
+        self._floor[2] = picture_drawing(platform.parameters).floor
         self.ground = self._floor.copy()
         self._movable = {
             name: (self.model.body(name).mocapid[0], self.model.body(name).geomadr[0])
@@ -143,15 +150,18 @@ class SceneModel:
     def corners(self) -> FloatArray:
         """Return points `(k, 3)` [m] in whose midst all parts shown are, as last placed.
 
-        These are the corners of boxes around them, and for cylinders points of their edges.
+        These are points of their edges and surfaces, and for other shapes corners of boxes.
         """
         model, data = self.model, self.data
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
         shown = np.flatnonzero(model.geom_group != HIDDEN)
         found = []
-        for k in shown[shown != model.geom("floor").id]:
+        backdrop = [model.geom(name).id for name in ("floor", f"{BASE}_{SHADOW}")]
+        for k in shown[~np.isin(shown, backdrop)]:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
                 points = EDGES * model.geom_size[k, [0, 0, 1]]
+            elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
+                points = self._outermost[model.geom_dataid[k]]
             else:
                 points = model.geom_aabb[k, :3] + signs * model.geom_aabb[k, 3:]
             found.append(data.geom_xpos[k] + points @ data.geom_xmat[k].reshape(3, 3).T)
@@ -171,11 +181,18 @@ class SceneModel:
             self.data.mocap_pos[place], self.data.mocap_quat[place] = values[:3], values[3:]
 
 
+def _outermost(model: Any, mesh: int) -> FloatArray:
+    """Return the vertices `(k, 3)` [m] of a mesh that are farthest in some direction."""
+    first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    vertices = model.mesh_vert[first : first + count].astype(float)
+    return np.asarray(vertices[np.unique((vertices @ EDGES.T).argmax(axis=0))])
+
+
 def _add_ghost(scene: Element, robot: Element) -> None:
-    """Add a translucent copy of what the platform's body shows."""
+    """Add a translucent copy of the platform's plate."""
     add(_part(scene, "asset"), "material", name="ghost", rgba=GHOST, specular="0.1")
     body = add(_part(scene, "worldbody"), "body", name="ghost", mocap="true")
-    for geom in _platform(robot).findall("geom"):
+    for geom in _platform(robot).findall(f"geom[@material='{PLATFORM}']"):
         style = dict(geom.attrib) | {"name": f"ghost_{geom.attrib['name']}", "material": "ghost"}
         add(body, "geom", **style)
 

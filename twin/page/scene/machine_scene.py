@@ -17,8 +17,10 @@ from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.page.scene.leg_colours import COLOURINGS, Colouring, as_bytes, levels, palette
-from twin.page.scene.meshes import Mesh, geom_mesh, joined, quarters
 from twin.simulation.scene import Scene
+from twin.viewer.bodies.creases import geom_mesh, quarters
+from twin.viewer.bodies.meshes import Mesh, joined
+from twin.viewer.bodies.plates import SHADOW
 from twin.viewer.scene_model import BALL, SceneModel
 
 BASE = "base"
@@ -243,6 +245,7 @@ class MachineScene:
             mesh.faces,
             color=own,
             opacity=opacity,
+            cast_shadow=part != SHADOW,
         )
         self._own[body, part], self._opacities[body, part] = own, opacity
 

@@ -11,7 +11,8 @@ from twin.machine.mechanism.parts import PLATFORM
 from twin.machine.payload.seating import with_body
 from twin.machine.payload.segments import rigid_sum
 from twin.page.scene.machine_scene import BASE, LEG, MachineScene
-from twin.page.scene.meshes import quarters, sphere
+from twin.viewer.bodies.creases import quarters
+from twin.viewer.bodies.meshes import sphere
 
 AXES = {"base": 0.16, "platform": 0.12, "joint": 0.045}
 """Length of drawn axes over the size of the machine."""

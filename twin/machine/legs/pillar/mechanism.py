@@ -36,7 +36,7 @@ CARRIAGE = 0.25
 
 def ends(leg: PillarLeg) -> Ends:
     """Return what is drawn at the leg's ends: a disc below the foot; it ends in the plate."""
-    drawn = _appearance(leg)
+    drawn = appearance(leg)
     return Ends(0.5 * drawn.foot_radius, 0.0, margin=1.6 * drawn.strut_radius, rise=0.0)
 
 
@@ -55,7 +55,7 @@ def carry(leg: PillarLeg, place: LegPlace, platform: Body) -> Body:
 
 def make_leg(leg: PillarLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     """Return the leg: on two hinges if its foot is fixed, else on a carriage."""
-    name, drawn = f"leg_{place.number}", _appearance(leg)
+    name, drawn = f"leg_{place.number}", appearance(leg)
     corner = place.joint
     tube = 0.6 * leg.actuator.minimum * Z
     upper = Body(
@@ -140,7 +140,7 @@ def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
 
 
 def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
-    drawn = _appearance(leg)
+    drawn = appearance(leg)
     end = 0.9 * leg.actuator.minimum * Z
     return (
         Cylinder(f"{name}_shaft", "rod", 0.65 * drawn.strut_radius, ORIGIN, end),
@@ -149,12 +149,12 @@ def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
 
 
 def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
-    radius = _appearance(leg).foot_radius
+    radius = appearance(leg).foot_radius
     bottom, top = foot - 0.65 * radius * Z, foot - 0.35 * radius * Z
     return Cylinder(f"{name}_disc", "joint", radius, bottom, top)
 
 
-def _appearance(leg: PillarLeg) -> PillarAppearance:
+def appearance(leg: PillarLeg) -> PillarAppearance:
     """Return what the file gives, else slender parts."""
     if leg.appearance is not None:
         return leg.appearance

@@ -32,7 +32,7 @@ from twin.machine.mechanism.shapes import Ball, Cylinder
 
 def ends(leg: RssLeg) -> Ends:
     """Return what is drawn at the leg's ends."""
-    look = _appearance(leg)
+    look = appearance(leg)
     return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
 
 
@@ -40,7 +40,7 @@ def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
     name, foot = f"leg_{place.number}", place.base
     home = leg.home_geometry(place)
-    drawn = _appearance(leg)
+    drawn = appearance(leg)
     turn = Joint(f"{name}_actuator", "hinge", X, limits=limits(leg.actuator, float(home.angle)))
     crank = Body(
         f"{name}_crank",
@@ -87,7 +87,7 @@ def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     )
 
 
-def _appearance(leg: RssLeg) -> CrankAppearance:
+def appearance(leg: RssLeg) -> CrankAppearance:
     """Return what the file gives, else slender parts."""
     if leg.appearance is not None:
         return leg.appearance

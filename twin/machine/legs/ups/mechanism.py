@@ -27,7 +27,7 @@ from twin.machine.mechanism.shapes import Ball, Cylinder, Shape
 
 def ends(leg: UpsLeg) -> Ends:
     """Return what is drawn at the leg's ends."""
-    look = _appearance(leg)
+    look = appearance(leg)
     return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
 
 
@@ -44,7 +44,7 @@ def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     slide = Joint(
         f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length), spring=spring
     )
-    drawn = _appearance(leg)
+    drawn = appearance(leg)
     housing = Body(
         f"{name}_housing",
         BASE,
@@ -72,7 +72,7 @@ def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     )
 
 
-def _appearance(leg: UpsLeg) -> LegAppearance:
+def appearance(leg: UpsLeg) -> LegAppearance:
     """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
     if leg.appearance is not None:
         return leg.appearance

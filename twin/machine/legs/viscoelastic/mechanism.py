@@ -32,7 +32,7 @@ from twin.machine.mechanism.shapes import Ball, Cylinder, Shape
 
 def ends(leg: ViscoelasticLeg) -> Ends:
     """Return what is drawn at the leg's ends."""
-    look = _appearance(leg)
+    look = appearance(leg)
     return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
 
 
@@ -46,7 +46,7 @@ def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechani
     spring = Joint(f"{name}_spring", "slide", Z, spring=Spring(leg.stiffness, leg.damping))
     slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length))
     cup = Cylinder(
-        f"{name}_cup", "joint", _appearance(leg).spring_radius, ORIGIN, 0.4 * leg.spring_length * Z
+        f"{name}_cup", "joint", appearance(leg).spring_radius, ORIGIN, 0.4 * leg.spring_length * Z
     )
     ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
     guide = Body(f"{name}_guide", BASE, place.base, frame, (first, second), shapes=(ball, cup))
@@ -85,7 +85,7 @@ def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechani
 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
-    drawn, end = _appearance(leg), _housing_end(leg) * Z
+    drawn, end = appearance(leg), housing_end(leg) * Z
     coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
     return (
         Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z, ORIGIN),
@@ -95,21 +95,28 @@ def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
 
 
 def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
-    # In the housing when extended, and no longer than what it finds room in when retracted.
-    reach = leg.actuator.maximum - leg.spring_length - 0.85 * _housing_end(leg)
-    bottom = -min(reach, leg.actuator.minimum - leg.spring_length) * Z
+    bottom = -follower_length(leg) * Z
     return (
-        Cylinder(f"{name}_shaft", "rod", _appearance(leg).follower_radius, bottom, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, bottom, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )
 
 
-def _housing_end(leg: ViscoelasticLeg) -> float:
+def follower_length(leg: ViscoelasticLeg) -> float:
+    """Return the length [m] of the follower as drawn.
+
+    It ends in the housing when extended, and has room in it when retracted.
+    """
+    reach = leg.actuator.maximum - leg.spring_length - 0.85 * housing_end(leg)
+    return min(reach, leg.actuator.minimum - leg.spring_length)
+
+
+def housing_end(leg: ViscoelasticLeg) -> float:
     """Return where [m] from its lower end the housing is drawn to end."""
     return leg.housing_length + 0.8 * leg.follower_start
 
 
-def _appearance(leg: ViscoelasticLeg) -> SpringAppearance:
+def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
     """Return what the file gives, else slender parts."""
     if leg.appearance is not None:
         return leg.appearance

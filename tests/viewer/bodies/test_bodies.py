@@ -1,0 +1,110 @@
+"""Bodies of machines: closed, in their places, and without any influence on the motion."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+from conftest import MACHINES
+
+import twin
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mjcf.robot import mechanism_xml
+from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.platform import Platform
+from twin.viewer.bodies.fittings import ACCENT
+from twin.viewer.bodies.machine import machine_bodies, picture_drawing
+from twin.viewer.bodies.meshes import Mesh
+from twin.viewer.bodies.plates import SHADOW
+from twin.viewer.bodies.scene import dress
+
+pytestmark = pytest.mark.quick
+
+
+def dressed(platform: Platform) -> tuple[mujoco.MjModel, mujoco.MjModel]:
+    """Return MuJoCo's model with simple shapes, and with bodies."""
+    machine = make_mechanism(platform.parameters)
+    plain = mechanism_xml(machine, 1e-4)
+    robot = ElementTree.fromstring(plain)
+    dress(robot, machine_bodies(platform.parameters, machine))
+    texts = (plain, ElementTree.tostring(robot, encoding="unicode"))
+    return tuple(mujoco.MjModel.from_xml_string(text) for text in texts)
+
+
+def at_home(platform: Platform, body: str, mesh: Mesh) -> np.ndarray:
+    """Return the vertices `(v, 3)` [m] of a mesh in the base frame, the machine at home."""
+    origin, turn = make_mechanism(platform.parameters).home_frames[body]
+    return mesh.vertices @ turn.T + origin
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_moves_the_same_with_bodies_as_without(name: str) -> None:
+    """Masses, springs, loops and forces: one state and its acceleration, to the last bit."""
+    plain, rich = dressed(twin.load(name))
+    assert rich.nmesh > 10
+    for mask in (rich.geom_contype, rich.geom_conaffinity):
+        assert not mask.any()
+    assert set(rich.geom_group) == {2}
+    found = []
+    for model in (plain, rich):
+        data = mujoco.MjData(model)
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+        random = np.random.default_rng(3)
+        data.qvel[:] = 0.1 * random.normal(size=model.nv)
+        data.ctrl[:] = random.normal(size=model.nu)
+        for _ in range(5):
+            mujoco.mj_step(model, data)
+        assert data.ncon == 0
+        found.append([model.body_mass, model.body_inertia, data.qpos, data.qvel, data.qacc])
+    for mine, its in zip(*found, strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_bodies_reach_from_joint_to_joint(name: str) -> None:
+    """Every leg has a body of its own: near its base joint, near its platform joint, between."""
+    platform = twin.load(name)
+    machine = make_mechanism(platform.parameters)
+    parts = machine_bodies(platform.parameters, machine)
+    look = picture_drawing(platform.parameters)
+    near = 1.3 * max(look.base_joint_radius, look.platform_joint_radius)
+    for place in platform.parameters.home_places:
+        own = [part for part in parts if part.body.startswith(f"leg_{place.number}_")]
+        assert ACCENT in {part.material for part in own}
+        points = np.concatenate([at_home(platform, part.body, part.mesh) for part in own])
+        for joint in (place.base, place.base + place.vector):
+            assert np.linalg.norm(points - joint, axis=1).min() < near
+    base = np.concatenate([p.mesh.vertices for p in parts if p.body == BASE])
+    assert base[:, 2].min() == pytest.approx(look.floor, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_plates_hold_all_joints(name: str) -> None:
+    """The plates are convex: every joint is inside all their edges, seen from above."""
+    platform = twin.load(name)
+    parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))
+    base, top = platform.base_joints, platform.platform_joints
+    for body, material, joints in ((BASE, "base", base), (PLATFORM, "platform", top)):
+        mesh = next(part.mesh for part in parts if part[:2] == (body, material))
+        reach = np.linspace(0.0, 2.0 * np.pi, 60)
+        ways = np.stack([np.cos(reach), np.sin(reach)])
+        inside = (joints[:, :2] @ ways).max(axis=0)
+        assert (inside < (mesh.vertices[:, :2] @ ways).max(axis=0)).all()
+    assert (BASE, SHADOW) in {part[:2] for part in parts}
+
+
+def test_a_motor_lies_away_from_its_neighbour() -> None:
+    """Legs of a pair do not share the place of their motors."""
+    platform = twin.load("rss")
+    parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))
+    dark = next(part.mesh for part in parts if part[:2] == (BASE, "joint")).vertices
+    feet = platform.base_joints
+    gaps = np.linalg.norm(feet[:, None] - feet[None], axis=2) + 1e9 * np.eye(len(feet))
+    for foot, neighbour in zip(feet, feet[gaps.argmin(axis=1)], strict=True):
+        along = (neighbour - foot) / np.linalg.norm(neighbour - foot)
+        offsets = dark - foot
+        own = offsets[np.linalg.norm(offsets, axis=1) < 0.5 * gaps.min()]
+        assert (own @ along).min() < 0.0
+        assert -(own @ along).min() > 2.0 * (own @ along).max(initial=0.0)

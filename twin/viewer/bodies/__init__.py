@@ -1,0 +1,1 @@
+"""Bodies of machines as pictures show them, made from their parameters; none has mass."""

@@ -1,0 +1,135 @@
+"""Servo legs: a geared motor on the base, its crank, and a rod with ball joints at both ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.rss.mechanism import appearance
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.mechanism.appearance import Drawing
+from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.viewer.bodies.fittings import (
+    ACCENT,
+    DARK,
+    METAL,
+    PAINT,
+    Part,
+    ball_socket,
+    motor,
+    screws,
+)
+from twin.viewer.bodies.meshes import (
+    Mesh,
+    around,
+    box,
+    extruded,
+    joined,
+    rod,
+    sphere,
+    tube,
+    upright,
+)
+
+X, Z = np.eye(3)[0], np.eye(3)[2]
+
+
+def servo_leg(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatArray) -> list[Part]:
+    """Return the leg; the motor lies on the side of the crank that is farther from the next leg.
+
+    Args:
+        leg: its parameters.
+        place: of it.
+        look: dimensions of the machine as drawn.
+        neighbours: `(k, 3)` [m] base joints of all legs.
+    """
+    name, drawn, home = f"leg_{place.number}", appearance(leg), leg.home_geometry(place)
+    thin, servo = drawn.rod_radius, _servo_size(look)
+    side = _free_side(place.base, home.axis, neighbours)
+    length, tip = leg.crank_length, leg.rod_length
+    joint = max(1.5 * thin, 0.55 * servo)
+    return [
+        *_servo(place.base, side * home.axis, servo, look.base_top),
+        *_crank(f"{name}_crank", servo, length, side, joint),
+        Part(f"{name}_rod", METAL, tube(thin, 1.5 * joint, tip - 1.5 * look.platform_joint_radius)),
+        Part(f"{name}_rod", DARK, joined(_rod_ends(thin, tip, joint, look.platform_joint_radius))),
+        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+    ]
+
+
+def servo_reach(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatArray) -> FloatArray:
+    """Return the end `(3,)` [m] of the motor of a leg, farthest from its crank."""
+    axis = leg.home_axis(place)
+    side = _free_side(place.base, axis, neighbours)
+    return np.asarray(place.base + 9.0 * _servo_size(look) * side * axis)
+
+
+def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> list[Part]:
+    """Return gearbox, motor and their stand on the base; the motor lies towards `axis`."""
+    frame = upright(axis, Z)
+    begin, wide = 2.3 * size, 1.75 * size
+    gear = tube(wide, begin, begin + 1.8 * size)
+    flange = tube(1.08 * wide, begin + 1.7 * size, begin + 2.2 * size)
+    drive = motor(0.92 * wide, begin + 2.2 * size, begin + 6.8 * size)
+    cap = tube(0.7 * wide, begin + 6.7 * size, begin + 7.2 * size)
+    height = foot[2] - floor
+    # In the frame of the axis x points up: a stand below the gearbox and a saddle below the motor.
+    stand = box([-0.5 * height, 0.0, begin + 0.9 * size], [height, 2.6 * size, 1.2 * size])
+    saddle = box([-0.5 * height, 0.0, begin + 5.4 * size], [height, 2.2 * size, 0.8 * size])
+    thick = 0.35 * size
+    sole = box([thick / 2 - height, 0.0, begin + 3.2 * size], [thick, 4.2 * size, 7.6 * size])
+    ground = foot * [1.0, 1.0, 0.0] + (floor + thick) * Z
+    corners = [
+        part.moved(ground + axis * (begin + along * size) + np.cross(Z, axis) * across * size)
+        for along in (0.1, 6.3)
+        for across in (-1.6, 1.6)
+        for part in screws(np.zeros(3), 0.0, 0.22 * size, 1)
+    ]
+    return [
+        Part(BASE, DARK, joined([drive, stand, saddle]).moved(foot, frame)),
+        Part(BASE, METAL, joined([gear, sole]).moved(foot, frame)),
+        Part(BASE, METAL, joined(corners)),
+        Part(BASE, DARK, joined([flange, cap]).moved(foot, frame)),
+    ]
+
+
+def _crank(body: str, size: float, length: float, side: float, joint: float) -> list[Part]:
+    """Return the horn of the servo along z, beside the rod, which is on a stud at its end."""
+    near, far = 1.05 * size, 2.15 * size
+    outline = around([[0.0, 0.0], [length, 0.0]], [1.75 * size, 0.85 * size])
+    # Its plane is across x, its length along z.
+    turn = upright(side * X, Z)
+    arm = extruded(outline, near, far, 0.12 * size)
+    hub = tube(1.1 * size, near - 0.35 * size, near + 0.1 * size)
+    shaft = tube(0.8 * size, far - 0.1 * size, far + 0.5 * size)
+    stud = rod(0.55 * joint, length * X, np.array([length, 0.0, far + 0.2 * size]))
+    ring = tube(1.3 * size, near - 0.08 * size, near + 0.1 * size)
+    nowhere = np.zeros(3)
+    return [
+        Part(body, PAINT, arm.moved(nowhere, turn)),
+        Part(body, METAL, joined([hub, shaft, stud]).moved(nowhere, turn)),
+        Part(body, ACCENT, ring.moved(nowhere, turn)),
+        Part(body, METAL, sphere(joint).moved(length * Z)),
+    ]
+
+
+def _rod_ends(thin: float, length: float, elbow: float, ball: float) -> list[Mesh]:
+    """Return the eye about the elbow and the sleeve of the upper joint of a rod along z."""
+    eye = tube(1.25 * elbow, -0.55 * elbow, 0.55 * elbow).moved(np.zeros(3), upright(X))
+    lower = tube(1.5 * thin, 1.05 * elbow, 3.2 * elbow)
+    upper = tube(1.5 * thin, length - 2.8 * ball, length - 0.8 * ball)
+    return [eye, lower, upper, sphere(ball).moved(length * Z)]
+
+
+def _servo_size(look: Drawing) -> float:
+    """Return the length [m] in which a servo's dimensions count: its axis is 2.3 above the base."""
+    return look.base_joint_radius / 1.8
+
+
+def _free_side(foot: FloatArray, axis: FloatArray, neighbours: FloatArray) -> float:
+    """Return the sign of the direction of `axis` `(3,)` in which the nearest base joint is not."""
+    away = neighbours - foot
+    distances = np.linalg.norm(away, axis=1)
+    nearest = away[np.where(distances > 1e-9, distances, np.inf).argmin()]
+    return -1.0 if nearest @ axis > 0.0 else 1.0

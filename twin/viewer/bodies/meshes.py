@@ -1,0 +1,214 @@
+"""Triangles of simple shapes, closed and seen from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.basics.arrays import FloatArray
+
+AROUND = 44
+"""Corners of a drawn circle; a multiple of four, so that quarters end at one."""
+
+CORNERS = 24
+"""Corners of a circle that rounds an outline."""
+
+ALONG = 22
+"""Faces of a sphere from pole to pole; even, so that halves end at one."""
+
+BEVEL = 0.06
+"""Width of the bevel of a cylinder's rims over the smaller of its radius and half its height."""
+
+
+class Mesh(NamedTuple):
+    """Triangles, seen from outside."""
+
+    vertices: FloatArray
+    """`(v, 3)` [m]"""
+    faces: NDArray[np.int64]
+    """`(f, 3)` indices of vertices, anticlockwise"""
+
+    def moved(self, place: FloatArray, turn: FloatArray | None = None) -> Mesh:
+        """Return it turned by a rotation `(3, 3)`, then moved by `place` `(3,)` [m]."""
+        own = self.vertices if turn is None else self.vertices @ turn.T
+        return self._replace(vertices=own + place)
+
+
+def joined(meshes: Sequence[Mesh]) -> Mesh:
+    """Return meshes as one."""
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)]),
+    )
+
+
+def upright(along: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    """Return a rotation `(3, 3)` whose z axis is `along`, its x axis as near `near` as can be.
+
+    Without `near`, any rotation with this z axis.
+    """
+    z = along / np.linalg.norm(along)
+    x = np.eye(3)[np.abs(z).argmin()] if near is None else near
+    x = x - (x @ z) * z
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
+def sphere(radius: float) -> Mesh:
+    """Return a sphere about the origin."""
+    angles = np.linspace(0.0, np.pi, ALONG + 1)
+    profile = radius * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
+    profile[[0, -1], 0] = 0.0
+    return turned(profile)
+
+
+def cylinder(radius: float, half: float) -> Mesh:
+    """Return a cylinder along z, from -half to half [m], with bevelled rims."""
+    return tube(radius, -half, half)
+
+
+def tube(radius: float, low: float, high: float, corners: int = AROUND) -> Mesh:
+    """Return a cylinder along z between two heights [m], with bevelled rims."""
+    bevel = BEVEL * min(radius, 0.5 * (high - low))
+    return turned(
+        [
+            (0.0, low),
+            (radius - bevel, low),
+            (radius, low + bevel),
+            (radius, high - bevel),
+            (radius - bevel, high),
+            (0.0, high),
+        ],
+        corners,
+    )
+
+
+def rod(radius: float, start: FloatArray, end: FloatArray) -> Mesh:
+    """Return a cylinder between two points `(3,)` [m], with bevelled rims."""
+    span = end - start
+    half = 0.5 * float(np.linalg.norm(span))
+    return cylinder(radius, half).moved(0.5 * (start + end), upright(span))
+
+
+def turned(profile: Any, corners: int = AROUND) -> Mesh:
+    """Return a profile `(p, 2)` of radii and heights [m] from axis to axis, turned about z.
+
+    Seen along the axis it runs upwards outside: its first and its last radius are zero.
+    """
+    rings = np.asarray(profile, dtype=float)
+    angles = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    inner = rings[1:-1]
+    vertices = np.empty((len(inner), corners, 3))
+    vertices[..., :2] = inner[:, :1, None] * circle
+    vertices[..., 2] = inner[:, 1:]
+    poles = np.array([[0.0, 0.0, rings[0, 1]], [0.0, 0.0, rings[-1, 1]]])
+    here = np.arange(corners)
+    following = np.roll(here, -1)
+    count = len(inner) * corners
+    last = count - corners
+    faces = [np.stack([following, here, np.full(corners, count)], axis=1)]
+    for low in range(0, last, corners):
+        high = low + corners
+        faces.append(np.stack([low + here, low + following, high + here], axis=1))
+        faces.append(np.stack([low + following, high + following, high + here], axis=1))
+    faces.append(np.stack([last + here, last + following, np.full(corners, count + 1)], axis=1))
+    return Mesh(np.concatenate([vertices.reshape(-1, 3), poles]), np.concatenate(faces))
+
+
+def extruded(outline: FloatArray, low: float, high: float, bevel: float = 0.0) -> Mesh:
+    """Return a prism along z between two heights [m], its edges bevelled.
+
+    Args:
+        outline: `(m, 2)` corners [m] of a convex polygon, anticlockwise.
+        low: height of its lower face.
+        high: height of its upper face.
+        bevel: [m]
+    """
+    middle = outline.mean(axis=0)
+    reach = np.linalg.norm(outline - middle, axis=1, keepdims=True)
+    inner = middle + (outline - middle) * np.maximum(1.0 - bevel / reach, 0.1)
+    rings = [(outline, low + bevel), (outline, high - bevel)]
+    if bevel > 0.0:
+        rings = [(inner, low), *rings, (inner, high)]
+    count = len(outline)
+    here = np.arange(count)
+    following = np.roll(here, -1)
+    vertices = [np.column_stack([ring, np.full(count, height)]) for ring, height in rings]
+    vertices.append(np.array([[*middle, low], [*middle, high]]))
+    last = (len(rings) - 1) * count
+    faces = [np.stack([following, here, np.full(count, last + count)], axis=1)]
+    for k in range(0, last, count):
+        faces.append(np.stack([k + here, k + following, k + count + here], axis=1))
+        faces.append(np.stack([k + following, k + count + following, k + count + here], axis=1))
+    faces.append(np.stack([last + here, last + following, np.full(count, last + count + 1)], 1))
+    return Mesh(np.concatenate(vertices), np.concatenate(faces))
+
+
+def around(centers: Any, radii: Any) -> FloatArray:
+    """Return the outline `(m, 2)`, anticlockwise, of the smallest convex area around circles.
+
+    Args:
+        centers: `(k, 2)` [m] of the circles.
+        radii: `(k,)` or one [m] of all.
+    """
+    places = np.atleast_2d(np.asarray(centers, dtype=float))
+    angles = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    sizes = np.broadcast_to(np.asarray(radii, dtype=float), len(places))
+    points = (places[:, None] + sizes[:, None, None] * circle).reshape(-1, 2)
+    points = points[np.lexsort(points.T[::-1])]
+    return np.array([*_chain(points)[:-1], *_chain(points[::-1])[:-1]])
+
+
+def box(center: Any, size: Any) -> Mesh:
+    """Return a box of a middle `(3,)` and edges `(3,)` [m], its edges bevelled."""
+    x, y, z = 0.5 * np.asarray(size, dtype=float)
+    square = np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
+    return extruded(square, -z, z, BEVEL * min(x, y, z)).moved(np.asarray(center, dtype=float))
+
+
+def helix(radius: float, wire: float, low: float, high: float, turns: float) -> Mesh:
+    """Return a spring about z.
+
+    Args:
+        radius: of the helix [m].
+        wire: radius of the wire [m].
+        low: height of its lower end [m].
+        high: height of its upper end [m].
+        turns: of the wire.
+    """
+    rings, corners = int(20 * turns), 8
+    share = np.linspace(0.0, 1.0, rings)
+    angle = 2.0 * np.pi * turns * share
+    out = np.stack([np.cos(angle), np.sin(angle), np.zeros(rings)], axis=1)
+    centre = radius * out + np.outer(low + share * (high - low), [0.0, 0.0, 1.0])
+    around_wire = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[None, :, None]
+    ring = np.cos(around_wire) * out[:, None] - np.sin(around_wire) * np.eye(3)[2]
+    vertices = (centre[:, None] + wire * ring).reshape(-1, 3)
+    here = np.arange(corners)
+    following = np.roll(here, -1)
+    last, count = (rings - 1) * corners, rings * corners
+    faces = [np.stack([following, here, np.full(corners, count)], axis=1)]
+    for k in range(0, last, corners):
+        faces.append(np.stack([k + here, k + following, k + corners + here], axis=1))
+        faces.append(np.stack([k + following, k + corners + following, k + corners + here], axis=1))
+    faces.append(np.stack([last + here, last + following, np.full(corners, count + 1)], axis=1))
+    return Mesh(np.concatenate([vertices, centre[[0, -1]]]), np.concatenate(faces))
+
+
+def _chain(points: FloatArray) -> list[FloatArray]:
+    """Return the lower side of the convex area around points in their order."""
+    chain: list[FloatArray] = []
+    for point in points:
+        while len(chain) > 1:
+            one, two = chain[-1] - chain[-2], point - chain[-1]
+            if one[0] * two[1] - one[1] * two[0] > 0.0:
+                break
+            chain.pop()
+        chain.append(point)
+    return chain

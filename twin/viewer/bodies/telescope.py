@@ -1,0 +1,153 @@
+"""Legs that lengthen along a line: cylinders with a screw and a motor, flexures, springs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.ups import mechanism as ups
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.viscoelastic import mechanism as viscoelastic
+from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
+from twin.machine.mechanism.appearance import Drawing
+from twin.machine.mechanism.parts import BASE, ORIGIN, PLATFORM, crossed
+from twin.viewer.bodies.fittings import (
+    ACCENT,
+    DARK,
+    METAL,
+    PAINT,
+    Part,
+    ball_end,
+    ball_socket,
+    drive_plate,
+    flexure,
+    motor,
+    screws,
+    universal_base,
+    universal_leg,
+)
+from twin.viewer.bodies.meshes import helix, joined, tube, turned
+
+Z = np.eye(3)[2]
+
+
+def screw_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> list[Part]:
+    """Return a UPS leg: a ball screw in its housing, a motor beside it, joints at both ends."""
+    name, drawn = f"leg_{place.number}", ups.appearance(leg)
+    housing, radius = f"{name}_housing", look.base_joint_radius
+    low, high = 1.35 * radius, drawn.housing_length
+    beside = leg.home_frame(place).T @ _outward(place)
+    return [
+        *universal_base(BASE, place.base, leg.home_axis(place), radius, look.base_top),
+        *universal_leg(housing, radius),
+        *_cylinder(housing, drawn.housing_radius, drawn.rod_radius, low, high),
+        *_motor_beside(housing, drawn.housing_radius, beside, low, high),
+        *_rod(f"{name}_rod", drawn.rod_radius, drawn.rod_length, look.platform_joint_radius),
+        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+    ]
+
+
+def flexure_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> list[Part]:
+    """Return a voice coil between two flexures: a strut, whose joints bend without play."""
+    name, drawn = f"leg_{place.number}", ups.appearance(leg)
+    housing, lower, upper = f"{name}_housing", look.base_joint_radius, look.platform_joint_radius
+    along = place.vector / np.linalg.norm(place.vector)
+    inside = place.rotation.T @ along
+    a, high = drawn.housing_radius, drawn.housing_length
+    ground = place.base * [1.0, 1.0, 0.0] + look.base_top * Z
+    ceiling = place.joint * [1.0, 1.0, 0.0] + look.platform_bottom * Z
+    shaft = tube(drawn.rod_radius, -drawn.rod_length, -1.2 * upper)
+    coil = tube(1.25 * a, 0.42 * high, 0.80 * high)
+    rings = [tube(1.32 * a, at * high, (at + 0.03) * high) for at in (0.40, 0.79)]
+    return [
+        Part(BASE, DARK, tube(1.6 * lower, 0.0, 0.5 * lower).moved(ground)),
+        Part(BASE, METAL, joined(screws(ground + 0.5 * lower * Z, 1.3 * lower, 0.15 * lower, 6))),
+        flexure(BASE, place.base, -along, lower, 1.25 * lower),
+        flexure(housing, ORIGIN, Z, lower, 1.6 * lower),
+        Part(housing, PAINT, joined([tube(a, 1.6 * lower, 0.97 * high), coil])),
+        Part(housing, DARK, joined([*rings, tube(1.1 * a, 0.96 * high, high)])),
+        Part(housing, ACCENT, tube(1.27 * a, 0.60 * high, 0.63 * high)),
+        Part(f"{name}_rod", METAL, shaft),
+        flexure(f"{name}_rod", ORIGIN, -Z, upper, 1.5 * upper),
+        flexure(PLATFORM, place.joint, inside, upper, 0.9 * upper),
+        Part(PLATFORM, DARK, tube(1.5 * upper, -0.35 * upper, 1e-3 * upper).moved(ceiling)),
+    ]
+
+
+def spring_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> list[Part]:
+    """Return a spring on a universal joint, a ball screw with its motor on it, and the rod."""
+    name, drawn = f"leg_{place.number}", viscoelastic.appearance(leg)
+    guide, housing = f"{name}_guide", f"{name}_housing"
+    radius, length = look.base_joint_radius, leg.spring_length
+    frame = crossed(leg.home_axis(place), place.vector)
+    high = viscoelastic.housing_end(leg)
+    wide, a = drawn.spring_radius, drawn.housing_radius
+    cup = min(1.35 * radius + 0.1 * length, 0.6 * length)
+    coil = helix(0.8 * wide, 0.13 * wide, cup - length, -0.02 * length, 6.0)
+    seat = tube(1.1 * a, -0.06 * length, 0.02 * high)
+    guided = tube(0.4 * wide, -0.95 * length + cup, 0.0)
+    start = viscoelastic.follower_length(leg)
+    return [
+        *universal_base(BASE, place.base, leg.home_axis(place), radius, look.base_top),
+        *universal_leg(guide, radius),
+        Part(guide, DARK, tube(1.05 * wide, 1.3 * radius, cup)),
+        Part(housing, "spring", coil),
+        Part(housing, METAL, guided),
+        Part(housing, DARK, seat),
+        *_cylinder(housing, a, drawn.follower_radius, 0.0, high),
+        *_motor_beside(housing, a, frame.T @ _outward(place), 0.0, high),
+        *_rod(f"{name}_rod", drawn.follower_radius, start, look.platform_joint_radius),
+        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+    ]
+
+
+def _cylinder(body: str, radius: float, inner: float, low: float, high: float) -> list[Part]:
+    """Return a housing along z: tube, end caps, ring, and the seal of a rod of `inner` [m]."""
+    cap = min(0.8 * radius, 0.12 * (high - low))
+    seal = [
+        (0.0, high - 0.1 * cap),
+        (0.5 * (radius + inner), high - 0.1 * cap),
+        (0.5 * (radius + inner), high + 0.3 * cap),
+        (1.15 * inner, high + 0.6 * cap),
+        (0.0, high + 0.6 * cap),
+    ]
+    return [
+        Part(body, PAINT, tube(radius, low + 0.5 * cap, high - 0.5 * cap)),
+        Part(
+            body,
+            DARK,
+            joined([tube(1.1 * radius, low, low + cap), tube(1.1 * radius, high - cap, high)]),
+        ),
+        Part(body, ACCENT, tube(1.04 * radius, high - 1.5 * cap, high - 1.1 * cap)),
+        Part(body, METAL, turned(seal)),
+    ]
+
+
+def _motor_beside(
+    body: str, radius: float, beside: FloatArray, low: float, high: float
+) -> list[Part]:
+    """Return a motor beside a housing along z, on the side of `beside` `(3,)`, and its gear."""
+    own = 0.72 * radius
+    way = beside[:2] / max(float(np.linalg.norm(beside[:2])), 1e-12)
+    axis = 1.12 * (radius + own) * way
+    thick = min(0.9 * radius, 0.15 * (high - low))
+    top = low + thick + min(4.0 * radius, 0.42 * (high - low))
+    gear = drive_plate(1.14 * radius, axis, 1.1 * own, low, low + thick)
+    place = np.array([*axis, 0.0])
+    return [Part(body, DARK, joined([gear, motor(own, low + thick, top).moved(place)]))]
+
+
+def _rod(body: str, radius: float, length: float, ball: float) -> list[Part]:
+    """Return a rod along z up to the ball of its joint at the origin."""
+    return [Part(body, METAL, tube(radius, -length, -2.2 * ball)), *ball_end(body, ball)]
+
+
+def _outward(place: LegPlace) -> FloatArray:
+    """Return the direction `(3,)` away from the middle of the machine, or any across the leg."""
+    away = place.base + 0.5 * place.vector
+    away = away * [1.0, 1.0, 0.0]
+    along = place.vector / np.linalg.norm(place.vector)
+    away = away - (away @ along) * along
+    size = float(np.linalg.norm(away))
+    return away / size if size > 1e-9 else np.cross(along, np.eye(3)[np.abs(along).argmin()])
