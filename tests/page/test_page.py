@@ -136,7 +136,7 @@ def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
     desk.turn_to("Machine")
     for engine in ("analytic", "bullet"):
         desk.choose("Engine", engine)
-        desk.has_text(f"{MACHINE} \u00b7 {engine} \u00b7 cascade")
+        desk.has_text(f"{MACHINE} \u00b7 ideal \u00b7 {engine} \u00b7 cascade")
         assert live.session.settings.engine == engine
         before = live.time
         desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")  # type: ignore[misc]
@@ -230,7 +230,7 @@ def test_two_windows_show_the_same(
     other = visit(live.url, size=TABLET)
     other.wait_laid_out()
     desk.wait(lambda: live.clients == 2, "two are connected")
-    for label in ("z [mm]", "Speed"):
+    for label in ("z [mm]", "Speed [\u00d7]"):
         other.wait(lambda label=label: is_within(other, label, TABLET), label)  # type: ignore[misc]
     assert other.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
     other.wait(lambda: machine_share(other.scene()) > 0.02, "the machine is drawn")
@@ -260,6 +260,21 @@ def test_reload_restores_the_page(desk: Visitor, live: Live) -> None:
     desk.wait(is_rising(live, 5.0), "it is still driven from here")
 
 
+def test_keys_pause_and_sliders_fill_from_zero(desk: Visitor, live: Live) -> None:
+    """Space pauses and goes on, unless somebody is typing."""
+    desk.wait(lambda: state(desk) == "running", "it runs")
+    desk.page.keyboard.press(" ")
+    desk.wait(lambda: state(desk) == "paused", "space pauses")
+    desk.page.keyboard.press(" ")
+    desk.wait(lambda: state(desk) == "running", "and lets it go on")
+    desk.enter("z [mm]", 20)
+    bar = desk.page.locator(".mantine-Slider-bar[style*=twin-left]").nth(2)
+    desk.wait(lambda: bar.bounding_box()["width"] > 5.0, "the bar begins at zero")  # type: ignore[index]
+    track = bar.evaluate("node => node.parentElement.getBoundingClientRect().width")
+    assert bar.bounding_box()["width"] < 0.3 * track  # type: ignore[index]
+    assert desk.page.locator(".twin-strip b").count() == len(live.session.platform.base_joints)
+
+
 def is_stopped(desk: Visitor, live: Live) -> bool:
     """Return whether the run has stopped, and the page says so and why."""
     reason = live.ask(lambda: live.session.stopped)
@@ -281,11 +296,11 @@ def is_well(desk: Visitor, live: Live) -> bool:
 def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live: Live) -> None:
     desk.turn_to("Push")
     for place, value in enumerate((0, 0, -1500)):
-        desk.enter("Force [N]", value, place)
+        desk.enter("Force x, y, z [N]", value, place)
     desk.enter("For [s]", 0.5)
     desk.press("Push")
     desk.wait(lambda: live.lowest < -0.01, "the platform gives way")
-    desk.enter("Force [N]", 300000)
+    desk.enter("Force x, y, z [N]", 300000)
     desk.enter("For [s]", 1)
     desk.press("Push")
     desk.wait(lambda: is_stopped(desk, live), "it stops")

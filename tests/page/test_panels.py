@@ -233,7 +233,7 @@ def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) ->
     begun: list[Any] = []
     view: Any = SimpleNamespace(push=SimpleNamespace(begin=lambda *a, **k: begun.append((a, k))))
     panel = PushPanel(desk.gui, desk.requests, session, view)
-    desk.use("Point [mm]", (100.0, 0.0, 0.0))
+    desk.use("Point x, y, z [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
     assert session.disturbance is not None
     np.testing.assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
@@ -384,9 +384,9 @@ def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSessio
     assert not runner.paused
     desk.use("Run", "Step")
     assert runner.paused
-    desk.use("Speed", 0.05)
+    desk.use("Speed [\u00d7]", 0.05)
     assert runner.speed == 0.05
-    desk.use("Speed", 0.0)
+    desk.use("Speed [\u00d7]", 0.0)
     assert runner.speed == 0.01
     session.advance(0.1)
     desk.use("Run", "Reset")
@@ -430,7 +430,7 @@ def test_layers_and_points_are_chosen(
     done.clear()
     desk.use("Trace of", "joint 2")
     np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
-    desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
+    desk.use("Trace point x, y, z [mm]", (10.0, 0.0, 0.0))
     later(monkeypatch, "requests", 1.0)
     panel.refresh()
     assert done[1] == [0.01, 0.0, 0.0]

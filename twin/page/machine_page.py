@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from twin.machine.file.configuration import IDEAL
 from twin.page.page import Page, Tab
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
@@ -12,6 +13,7 @@ from twin.page.panels.machine import MachinePanel
 from twin.page.panels.motion import UPLOAD_LIMIT, MotionPanel
 from twin.page.panels.push import PushPanel
 from twin.page.panels.save import SavePanel
+from twin.page.panels.state import StatePanel
 from twin.simulation.live.machine_session import MachineSession
 
 
@@ -20,7 +22,8 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
 
     def label() -> str:
         settings = session.settings
-        parts = [session.platform.name, settings.engine, settings.controller]
+        configuration = settings.configuration or IDEAL
+        parts = [session.platform.name, configuration, settings.engine, settings.controller]
         return " \u00b7 ".join(parts if settings.limits else [*parts, "without limits"])
 
     def save(gui: Any, requests: Any, _: Page) -> list[Any]:
@@ -54,4 +57,5 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         label=label,
         warning=lambda: session.message,
         home=home,
+        strip=lambda gui: StatePanel(gui, session),
     )

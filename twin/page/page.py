@@ -113,6 +113,7 @@ class Page:
         label: Callable[[], str],
         warning: Callable[[], str] | None = None,
         home: Callable[[], object] | None = None,
+        strip: Callable[[Any], Panel] | None = None,
     ) -> None:
         """Build the page; `runner.start()` lets it live.
 
@@ -123,6 +124,7 @@ class Page:
             label: returns the name of the run, for the top of the page.
             warning: returns a warning while it runs, empty for none.
             home: brings the machine home; None for a run without it.
+            strip: makes a panel between the state of the run and its controls, from viser's gui.
         """
         self.server, self.label, self._warning = server, label, warning
         self.runner = Runner(source, shown=self.show, watched=lambda: bool(server.get_clients()))
@@ -131,7 +133,8 @@ class Page:
         self.view = SceneView(server, source.platform, **self._carried())
         self._hash = source.platform.hash
         self._status = Status(server.gui)
-        self._panels: list[Panel] = [RunPanel(server.gui, self.requests, self.runner, home)]
+        self._panels: list[Panel] = [] if strip is None else [strip(server.gui)]
+        self._panels.append(RunPanel(server.gui, self.requests, self.runner, home))
         group = server.gui.add_tab_group()
         for tab in tabs:
             with group.add_tab(tab.title):

@@ -14,7 +14,15 @@ from browser_rig import Visitor
 from twin.errors import InputError
 from twin.page.charts import live_charts as live
 from twin.page.charts.live_charts import POINTS, LiveCharts
-from twin.page.charts.style import COLOURS, axes, curve_colours, scales, series
+from twin.page.charts.style import (
+    COLOURS,
+    NARROWEST,
+    axes,
+    curve_colours,
+    scales,
+    series,
+    span_ends,
+)
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_charts import Chart, History
 from twin.simulation.live.runner import KEPT, NOTE
@@ -84,12 +92,12 @@ def test_only_what_is_shown_is_drawn(charts: LiveCharts) -> None:
 def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: LiveCharts) -> None:
     charts.show(["lengths", "position"])
     charts.update(history_of(12.0))
-    time, first, second, low, high = data(charts, "lengths")
+    time, first, second, low, high, *_ = data(charts, "lengths")
     assert (time[0], time[-1]) == pytest.approx((2.0, 12.0), abs=0.01)
     np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
     np.testing.assert_allclose(second, 700.0)
     np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
-    _, measured, setpoint = data(charts, "position")
+    _, measured, setpoint, *_ = data(charts, "position")
     np.testing.assert_allclose(setpoint - measured, 1.0, rtol=0.0, atol=0.02)
 
 
@@ -158,7 +166,7 @@ def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts
     history = history_of(6.0)
     charts.update(history)
     shown = [entry.get("show", True) for entry in charts._plots["forces"].series]
-    assert shown == [True, True, False, True, True]
+    assert shown == [True, True, False, True, True, True, True]
     history.append(6.1, {})
     for k in range(10):
         history.append(6.2 + k * NOTE, values(6.2))
@@ -168,10 +176,35 @@ def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts
 
 def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) -> None:
     charts.update(history_of(6.0))
-    assert [entry.get("auto", True) for entry in charts._plots["forces"].series[-2:]] == [True] * 2
-    control(charts, "fitted").value = True
+    """At first the height fits the curves; the last two entries keep noise from filling it."""
+    for fitted in (True, False):
+        control(charts, "fitted").value = fitted
+        charts.update(history_of(6.0))
+        entries = charts._plots["forces"].series
+        assert [entry["auto"] for entry in entries[-4:]] == [not fitted] * 2 + [fitted] * 2
+    *_, low, high = data(charts, "forces")
+    assert (low == low[0]).all() and (high == high[0]).all()
+    assert high[0] > low[0]
+
+
+def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it() -> None:
+    chart = Chart("f", "F", "N", ("leg 1",), limits=(-3000.0, 3000.0))
+    low, high = span_ends(chart, np.array([[260.772], [260.785]]))
+    assert low < 260.772 and high > 260.785
+    assert high - low == pytest.approx(NARROWEST * 6000.0, rel=0.05)
+    wide = span_ends(chart, np.array([[-1000.0], [1000.0]]))
+    assert -1000.0 < wide[0] < wide[1] < 1000.0
+    assert np.isfinite(span_ends(chart, np.array([[np.nan]]))).all()
+
+
+def test_legends_have_the_last_value_of_every_curve(charts: LiveCharts) -> None:
+    """References are dashed in the colour of their signal; there is no entry for the time."""
     charts.update(history_of(6.0))
-    assert [entry["auto"] for entry in charts._plots["forces"].series[-2:]] == [False] * 2
+    text = charts._legends["position"].content
+    _, measured, setpoint, *_ = data(charts, "position")
+    assert f"<b>{measured[-1]:.4g}</b>" in text and f"<b>{setpoint[-1]:.4g}</b>" in text
+    assert text.count(COLOURS[0]) == 2 and text.count("dashed") == 1
+    assert "time" not in text and "mm" in text
 
 
 def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -> None:
@@ -196,7 +229,7 @@ def test_setpoint_and_measured_have_one_colour_and_all_others_differ() -> None:
         "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), setpoint=("x wanted", "y wanted")
     )
     assert curve_colours(chart) == (*COLOURS[:2], *COLOURS[:2])
-    drawn = series(chart)[1:]
+    drawn = series(chart)[1:5]
     assert [("dash" in entry) for entry in drawn] == [True, True, False, False]
     six = Chart("a", "A", "mm", tuple("abcdef"))
     assert len(set(curve_colours(six))) == 6
@@ -229,19 +262,19 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     first = page.locator(".uplot").first
     first.wait_for(timeout=60_000)
     over = first.locator(".u-over")
-    values = first.locator(".u-value")
+    values = first.locator(".u-series:visible .u-value")
 
     def is_read_off() -> bool:
         over.hover(position={"x": 100, "y": 40})
-        return all(text[-1:].isdigit() for text in values.all_inner_texts())
+        texts = values.all_inner_texts()
+        return bool(texts) and all(text[-1:].isdigit() for text in texts)
 
     visitor.wait(is_read_off, "the legend reads values")
     legend = first.locator(".u-legend")
     labels = legend.inner_text().replace("\n", " ")
-    assert "time [s]" in labels
+    assert "time" not in labels
     assert "x setpoint" in labels
-    time, measured, setpoint = map(float, values.all_inner_texts())
-    assert 2.0 <= time <= 12.0
-    assert measured == pytest.approx(10.0 * np.sin(time), abs=0.1)
+    measured, setpoint = map(float, values.all_inner_texts())
+    assert abs(measured) < 10.1
     assert setpoint - measured == pytest.approx(1.0, abs=0.02)
     panel.remove()

@@ -14,11 +14,13 @@ from twin.errors import InputError
 from twin.page.charts.style import (
     SMALLEST,
     axes,
+    legend_text,
     rounded,
     scales,
     series,
     since_last_gap,
     span,
+    span_ends,
     thinned,
 )
 from twin.simulation.live.machine_charts import Chart, History
@@ -38,6 +40,9 @@ SHORTEST, USUAL = 5.0, 10.0
 
 FIRST = ("position", "forces")
 """Charts that are shown at first, if the run has them."""
+
+COMPARED = "difference"
+"""Chart that opens when a run begins to have it."""
 
 HEIGHT = 180
 """[pixels] Height of a chart without its legend."""
@@ -69,6 +74,7 @@ class LiveCharts:
         self._server, self._container = server, container
         self._boxes: dict[str, Any] = {}
         self._plots: dict[str, Any] = {}
+        self._legends: dict[str, Any] = {}
         self._styles: dict[str, tuple[bool, ...]] = {}
         self._drawn: tuple[Any, ...] = ()
         self._last = -np.inf
@@ -77,12 +83,18 @@ class LiveCharts:
         with container:
             self._window = gui.add_slider("Shown [s]", SHORTEST, KEPT, 1.0, USUAL)
             self._back = gui.add_slider("Look back [s]", 0.0, KEPT - SHORTEST, 0.5, 0.0)
-            self._hold = gui.add_checkbox("Hold", False, hint="Stop the charts to read them")
+            self._hold = gui.add_checkbox(
+                "Hold",
+                False,
+                hint="Stop the charts to read them; drag across one to zoom, double-click to go "
+                "back",
+            )
             self._chooser = gui.add_folder("Choose charts", expand_by_default=False)
         with self._chooser:
             self._fitted = gui.add_checkbox(
-                "Fit to curves", False, hint="Leave out limits that are far away"
+                "Fit to curves", True, hint="Leave out limits that are far away"
             )
+        self._compared = False
         self._build(charts)
 
     @property
@@ -114,6 +126,7 @@ class LiveCharts:
         if history.charts != self.charts:
             self._clear()
             self._build(history.charts)
+        self._open_difference(history)
         chosen = (self._window.value, self._back.value, self._hold.value, self._fitted.value)
         state = (history.count, *chosen, self.shown)
         now = monotonic()
@@ -134,7 +147,8 @@ class LiveCharts:
         for chart in self.charts:
             if self._boxes[chart.name].value:
                 self._draw(chart, time, history.values(chart.name), end)
-            self._plots[chart.name].visible = self._boxes[chart.name].value
+            for handle in (self._plots[chart.name], self._legends[chart.name]):
+                handle.visible = self._boxes[chart.name].value
         return True
 
     def remove(self) -> None:
@@ -155,15 +169,17 @@ class LiveCharts:
                 for chart in self.charts
             }
         with self._container:
-            self._plots = {chart.name: self._plot(chart) for chart in self.charts}
+            for chart in self.charts:
+                self._plots[chart.name] = self._plot(chart)
+                self._legends[chart.name] = self._server.gui.add_html("", visible=False)
         self._styles = dict.fromkeys(names, ())
 
     def _plot(self, chart: Chart) -> Any:
-        curves = 1 + len(chart.series) + len(chart.limits)
+        curves = 3 + len(chart.series) + len(chart.limits)
         return self._server.gui.add_uplot(
             (np.zeros(0),) * curves,
             series(chart),  # type: ignore[arg-type]
-            title=chart.title,
+            title=f"{chart.title} [{chart.unit}]" if chart.unit else chart.title,
             scales=scales(chart),
             axes=axes(chart),  # type: ignore[arg-type]
             cursor={"points": {"show": False}},
@@ -171,6 +187,14 @@ class LiveCharts:
             padding=(8, 14, 0, 0),
             visible=False,
         )
+
+    def _open_difference(self, history: History) -> None:
+        """Show the difference to a second engine when it begins; people may close it again."""
+        if COMPARED in self._boxes and len(history):
+            compared = bool(np.isfinite(history.values(COMPARED)[-1]).any())
+            if compared and not self._compared:
+                self._boxes[COMPARED].value = True
+            self._compared = compared
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
         time, values = span(time, values, end - self._window.value, end)
@@ -187,8 +211,13 @@ class LiveCharts:
         else:
             values = rounded(values, chart.scale * chart.least)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]
-        plot.data = (np.round(time, 3), *values.T, *limits)
+        ends = [np.full(len(time), end) for end in span_ends(chart, values)]
+        plot.data = (np.round(time, 3), *values.T, *limits, *ends)
+        last = values[-1] if len(values) else np.full(len(chart.series), np.nan)
+        self._legends[chart.name].content = legend_text(chart, last)
 
     def _clear(self) -> None:
-        for handle in (*self._plots.values(), *self._boxes.values()):
-            handle.remove()
+        for handles in (self._plots, self._legends, self._boxes):
+            for handle in handles.values():
+                handle.remove()
+            handles.clear()

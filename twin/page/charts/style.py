@@ -6,6 +6,7 @@ Curves as they are sent to the page: samples of a time span, thinned out and rou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,17 @@ COLOURS = (
 LIMIT = "#8A8A8A"
 
 FONT = "11px system-ui, sans-serif"
+
+UNSEEN = "twin-unseen"
+"""CSS class of entries of a legend that are not shown."""
+
+NARROWEST = 0.02
+"""Least height of a chart, over the distance of its limits, or over twice its largest value."""
+
+LEGEND = (
+    "display: flex; flex-wrap: wrap; gap: 0.1em 0.9em; padding: 0 0.9em 0.5em; font-size: 12px; "
+    "font-variant-numeric: tabular-nums"
+)
 
 SMALLEST = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
@@ -70,7 +82,51 @@ def series(
                 "points": points,
             }
         )
+    # Two points, unseen, that the height of a chart always includes.
+    for end in ("low", "high"):
+        drawn.append({"label": end, "class": UNSEEN, "width": 0, "auto": fitted, "points": points})
     return tuple(drawn)
+
+
+def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
+    """Return two numbers that the height of a chart includes, so that noise does not fill it.
+
+    Args:
+        chart: to draw.
+        values: `(k, c)` of its curves, as shown.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return SMALLEST, SMALLEST
+    low, high = float(finite.min()), float(finite.max())
+    if chart.logarithmic or chart.least > 0.0:
+        return low, high
+    bounds = chart.scale * np.array(chart.limits)
+    whole = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
+    middle, half = 0.5 * (low + high), 0.5 * NARROWEST * whole
+    # Rounded, so that they keep their place while the curves do.
+    digits = 0 if half <= 0.0 else int(1 - np.floor(np.log10(half)))
+    return round(middle - half, digits), round(middle + half, digits)
+
+
+def legend_text(chart: Chart, values: FloatArray) -> str:
+    """Return the legend of a chart as HTML: the last value of every curve that has one.
+
+    Args:
+        chart: to draw.
+        values: `(c,)` last values, as shown.
+    """
+    entries = []
+    for name, colour, value in zip(chart.series, curve_colours(chart), values, strict=True):
+        if np.isfinite(value):
+            line = "dashed" if name in chart.setpoint else "solid"
+            entries.append(
+                f'<span style="white-space: nowrap"><span style="display: inline-block; '
+                f'width: 1.3em; border-top: 2px {line} {colour}; vertical-align: middle">'
+                f"</span> {escape(name)} <b>{value + 0.0:.4g}</b></span>"
+            )
+    unit = f"<span>{escape(chart.unit)}</span>" if chart.unit and entries else ""
+    return f'<div class="twin-legend" style="{LEGEND}">{"".join(entries)}{unit}</div>'
 
 
 def scales(chart: Chart) -> dict[str, Any]:

@@ -71,8 +71,10 @@ class MotionPanel:
                 "Duration [s]", 10.0, min=0.1, max=600.0, hint="Time of one run through the motion."
             )
             self._loop = gui.add_checkbox("Loop", False, hint="Begin again at its end.")
-            self._start = gui.add_button("Start motion", icon="player-play")
-            self._stop = gui.add_button("Stop motion", icon="player-stop", disabled=True)
+            self._start = gui.add_button("Start motion", icon="player-play", color="teal")
+            self._stop = gui.add_button(
+                "Stop motion", icon="player-stop", color="red", disabled=True
+            )
             upload = gui.add_upload_button(
                 "Motion from CSV", mime_type=".csv,text/csv", icon="upload", color="gray"
             )

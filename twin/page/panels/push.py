@@ -28,10 +28,10 @@ class PushPanel:
         self._force, self._moment, self._point = (
             gui.add_vector3(label, (0.0, 0.0, 0.0), step=1.0, hint=hint)
             for label, hint in (
-                ("Force [N]", f"In newtons along {axes}"),
-                ("Moment [N m]", f"In newton metres about {axes}"),
+                ("Force x, y, z [N]", f"In newtons along {axes}"),
+                ("Moment x, y, z [N m]", f"In newton metres about {axes}"),
                 (
-                    "Point [mm]",
+                    "Point x, y, z [mm]",
                     "Point at which the force acts, in millimetres from the platform's reference "
                     "point along the platform's axes.",
                 ),

@@ -37,7 +37,7 @@ class RunPanel:
             "anew" + ("." if home is None else "; bring the platform home."),
         )
         self._speed = gui.add_slider(
-            "Speed",
+            "Speed [\u00d7]",
             SLOWEST,
             1.0,
             0.01,

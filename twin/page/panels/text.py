@@ -21,6 +21,8 @@ BANNER = (
 )
 
 
+ON = "To go on, press <b>Reset and run</b>: the run begins anew."
+
 NOTE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
 
 
@@ -62,7 +64,9 @@ class Status:
         if self._banner.visible != bool(reason):
             self._banner.visible = bool(reason)
         if reason:
-            head = "Stopped." if state == "stopped" else "Attention."
+            stopped = state == "stopped"
+            head, more = ("Stopped.", f" {ON}") if stopped else ("Attention.", "")
             self._banner.content = (
-                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {escape(reason)}</div>'
+                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {escape(reason)}{more}'
+                "</div>"
             )

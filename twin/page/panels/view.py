@@ -48,7 +48,7 @@ class ViewPanel:
             "Trace of", self._names(), hint="Point whose path is drawn while the trace is on."
         )
         self._point = gui.add_vector3(
-            "Trace point [mm]",
+            "Trace point x, y, z [mm]",
             (0.0, 0.0, 0.0),
             step=1.0,
             hint="Point whose path is drawn, in millimetres along the platform's axes.",

@@ -25,6 +25,12 @@ LINES = ((203, 210, 219), (176, 185, 198))
 SKY = ((201, 210, 221), (238, 241, 245))
 """Colours of the background, above and below."""
 
+NIGHT = ((28, 31, 37), (58, 63, 72))
+"""The same in the dark."""
+
+DARK_PLANE, DARK_LINES = (46, 50, 57), ((62, 67, 76), (92, 99, 110))
+"""Colours of the ground and its lines in the dark."""
+
 DAYLIGHT = 2.2
 """Strength of the light from all around, white above and of the ground's colour below."""
 
@@ -54,9 +60,6 @@ class Backdrop:
         )
         scene.add_light_directional("/lamp", intensity=LAMP, position=LAMP_PLACE)
         self.cast_shadows(False)
-        share = np.linspace(0.0, 1.0, 64)[:, None, None]
-        sky = (1.0 - share) * np.array(SKY[0]) + share * np.array(SKY[1])
-        scene.set_background_image(np.repeat(sky.astype(np.uint8), 2, axis=1), format="png")
         self.ground = scene.add_grid(
             "/ground",
             plane="xy",
@@ -72,6 +75,17 @@ class Backdrop:
             shadow_opacity=0.25,
             position=(0.0, 0.0, float(machine.scene_model.ground[2])),
         )
+        self.darken(False)
+
+    def darken(self, dark: bool) -> None:
+        """Give ground and background their colours for dark or for light."""
+        above, below = NIGHT if dark else SKY
+        share = np.linspace(0.0, 1.0, 64)[:, None, None]
+        sky = (1.0 - share) * np.array(above) + share * np.array(below)
+        rows = np.repeat(sky.astype(np.uint8), 2, axis=1)
+        self._server.scene.set_background_image(rows, format="png")
+        self.ground.plane_color = DARK_PLANE if dark else PLANE
+        self.ground.cell_color, self.ground.section_color = DARK_LINES if dark else LINES
 
     def cast_shadows(self, cast: bool) -> None:
         """Let the machine cast shadows; slow where no graphics card draws."""

@@ -36,8 +36,8 @@ COLOURED = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
 """Parts of legs that take the leg's colour, and the share of white in it."""
 
 INSET = 0.001
-"""[sizes of the machine] by which ghosts and tinted machines are smaller than the machine that they
-are drawn over: in the same place they are hidden."""
+"""[sizes of the machine] by which ghosts are smaller than the machine that they are drawn over, and
+tinted machines larger: in the same place a ghost is hidden, and a tint lies on the machine."""
 
 
 class Tint(NamedTuple):
@@ -50,7 +50,7 @@ class Tint(NamedTuple):
     opacity: float
 
 
-OVERLAY = Tint((0.96, 0.45, 0.05), 0.8, 0.5)
+OVERLAY = Tint((0.96, 0.45, 0.05), 0.8, 0.35)
 """A second engine's machine beside the first."""
 
 
@@ -220,7 +220,9 @@ class MachineScene:
     def _add_parts(self, name: str, geoms: list[int]) -> None:
         """Add the meshes of one body, one for each colour."""
         model = self.scene_model.model
-        inset = INSET * self.size if name == "ghost" or self._tint is not None else 0.0
+        inset = INSET * self.size if name == "ghost" else 0.0
+        if self._tint is not None:
+            inset = -INSET * self.size
         found: dict[int, list[Mesh]] = {}
         for k in geoms:
             thin = model.geom_size[k][model.geom_size[k] > 0.0].min()

@@ -26,6 +26,7 @@ from twin.page.scene.marks import (
 )
 from twin.page.scene.push_arrow import PushArrow
 from twin.page.scene.trace import Trace
+from twin.page.server.viser_internals import darken
 from twin.simulation.scene import Scene
 from twin.viewer.scene_model import SceneModel
 from twin.viewer.view import View, as_view, framing
@@ -108,6 +109,7 @@ class Layer(NamedTuple):
 
 LAYERS = {
     "ground": Layer("Ground", True),
+    "dark": Layer("Dark", False),
     "shadows": Layer("Shadows", False),
     "ghost": Layer("Reference pose", True),
     "push": Layer("Push", True),
@@ -218,6 +220,9 @@ class SceneView:
         self._shown[one_of(layer, "layer", tuple(LAYERS))] = shown
         if layer == "ground":
             self.backdrop.ground.visible = shown
+        elif layer == "dark":
+            self.backdrop.darken(shown)
+            darken(self._server, shown)
         elif layer == "shadows":
             self.backdrop.cast_shadows(shown)
         elif layer == "ghost":

@@ -11,6 +11,7 @@ viser 1.1 has no public way to do these things, and each of them answers an atta
   all messages ever sent and serves nobody meanwhile: 1 s for a million messages, 10 s after an hour
   and a half of a moving scene.
 - The end does not wait for browsers that do not respond, and prints nothing.
+- The page has a style and keys of its own.
 - The controls of one browser are placed above a panel of all browsers.
 
 Should another release of viser serve in another way, the server is stopped and an error says so.
@@ -34,6 +35,7 @@ from weakref import WeakKeyDictionary
 from twin.basics.optional import optional
 from twin.errors import StateError
 from twin.page.server.access import Access, Request
+from twin.page.server.own_style import own_head
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -107,7 +109,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     messages = optional("viser._messages")
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
-    server.gui.configure_theme(show_share_button=False, show_logo=False)
+    darken(server, False)
     if viser.__version__.startswith(KNOWN):
         _replay_quickly(server._websock_server._broadcast_buffer)
     return server
@@ -144,6 +146,11 @@ def stack_above(client: Any, panel: Any) -> None:
     client.gui.main_panel._set_position(above)
 
 
+def darken(server: ViserServer, dark: bool) -> None:
+    """Draw the controls light on dark, or dark on light."""
+    server.gui.configure_theme(show_share_button=False, show_logo=False, dark_mode=dark)
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep viser from printing."""
@@ -167,6 +174,7 @@ def _guard(
         text = gzip.decompress(body) if packed else body
         name = html.escape(title).encode()
         text = text.replace(b"<title>Viser</title>", b"<title>" + name + b"</title>", 1)
+        text = text.replace(b"</head>", own_head(), 1)
         return gzip.compress(text) if packed else text
 
     def respond(connection: Any, request: Request) -> Any:

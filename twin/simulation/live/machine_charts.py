@@ -119,6 +119,10 @@ class ActuatorLimits(NamedTuple):
         left = np.minimum(lengths - self.low, self.high - lengths)
         return np.asarray(np.clip(2.0 * left / (self.high - self.low), 0.0, 1.0))
 
+    def stroke(self, lengths: FloatArray) -> FloatArray:
+        """Return places in the strokes `(n,)`: 0 at the lower end, 1 at the upper one."""
+        return np.asarray((lengths - self.low) / (self.high - self.low))
+
     def utilisation(self, forces: FloatArray) -> FloatArray:
         """Return forces `(n,)` in parts of the largest ones; NaN where none is known."""
         return np.where(np.isfinite(self.force), np.abs(forces) / self.force, np.nan)

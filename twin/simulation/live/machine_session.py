@@ -199,6 +199,18 @@ class MachineSession:
         return self._live.charts.limits.utilisation(self.loads)
 
     @property
+    def speed_share(self) -> FloatArray:
+        """Rates in parts of the largest speeds `(n,)`, NaN where none is known."""
+        largest = self._live.charts.limits.speed
+        known = np.where(np.isfinite(largest), largest, np.nan)
+        return np.asarray(np.abs(self._live.run.state.rates) / known)
+
+    @property
+    def stroke(self) -> FloatArray:
+        """Places of the actuators in their strokes `(n,)`, from 0 to 1."""
+        return self._live.charts.limits.stroke(self._live.run.state.lengths)
+
+    @property
     def stroke_margin(self) -> FloatArray:
         """Share of the stroke left to the nearer end `(n,)`."""
         return self._live.charts.limits.stroke_margin(self._live.run.state.lengths)

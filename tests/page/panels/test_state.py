@@ -1,0 +1,40 @@
+"""The strip above the controls: numbers and colours of legs, and the line about a second engine."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from twin.page.panels.state import CALM, NEAR, OVER, beside, strip
+
+pytestmark = pytest.mark.quick
+
+
+def test_every_leg_has_a_column_with_its_shares() -> None:
+    text = strip(np.array([0.5, 0.25]), np.array([0.1, 0.42]), np.array([np.nan, 0.07]))
+    assert re.findall(r">(\d+ %|\u2013)<", text) == ["10 %", "42 %", "\u2013", "7 %"]
+    assert "repeat(2, 1fr)" in text
+    assert OVER not in text and NEAR not in text
+
+
+@pytest.mark.parametrize(("share", "colour"), [(0.5, CALM), (0.8, NEAR), (0.97, OVER), (2.0, OVER)])
+def test_colours_tell_how_near_a_limit_is(share: float, colour: str) -> None:
+    middle, none = np.array([0.5]), np.array([np.nan])
+    assert f"{colour}55" in strip(middle, none, np.array([share]))
+    for place in (0.5 + 0.5 * share, 0.5 - 0.5 * share):
+        assert f"background: {colour}" in strip(np.array([place]), none, none)
+
+
+def test_a_stroke_is_filled_from_its_middle() -> None:
+    for place, low, height in ((0.75, 50, 25), (0.25, 25, 25), (1.5, 50, 50)):
+        text = strip(np.array([place]), np.array([0.0]), np.array([0.0]))
+        assert f"bottom: {low}%; height: max(3px, {height}%)" in text
+
+
+def test_a_second_engine_is_named_with_its_difference() -> None:
+    assert beside(None, None, "") == ""
+    text = beside("bullet", np.array([12.34e-6, 4.5e-3]), "")
+    assert "beside bullet" in text and "12.3 \u00b5m" in text and "4.5 mrad" in text
+    assert "stopped" in beside("bullet", np.zeros(2), "a leg is too short")
