@@ -84,6 +84,8 @@ class Camera:
         self.view = as_view(view)
         fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
         self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
+        if fine:
+            self._scene_model.cast_shadows()
         self.platform = platform
         model = self._scene_model.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height

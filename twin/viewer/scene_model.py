@@ -147,6 +147,10 @@ class SceneModel:
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
 
+    def cast_shadows(self) -> None:
+        """Leave out the soft shadow: lamps cast real ones, which would fall on its layers."""
+        self.model.geom_group[self.model.geom(f"{BASE}_{SHADOW}").id] = HIDDEN
+
     def corners(self) -> FloatArray:
         """Return points `(k, 3)` [m] in whose midst all parts shown are, as last placed.
 
