@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from twin.control.drive_model import drive_model
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.platform import Platform, load
 from twin.shadow.derive import NEVER, measured_by, read_thresholds, write_thresholds
+from twin.shadow.model import ShadowModel
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import Thresholds
 from twin.shadow.working import hidden_machine, work, working_motion
@@ -159,12 +161,34 @@ def test_a_machine_at_rest_teaches_nothing(stewart: Platform) -> None:
     assert np.isfinite(state.residuals).all()
 
 
-def test_drives_need_inertia() -> None:
-    """Without a motor's mass there is nothing for the observer to correct."""
+def test_what_no_shadow_can_follow() -> None:
+    """No motor's mass to correct; four noisy readings fit no pose of three degrees of freedom."""
     from twin.errors import InputError
 
     with pytest.raises(InputError, match="inertia"):
         Shadow(load("stewart"), thresholds=LIMITS)
+    with pytest.raises(InputError, match="degrees of freedom"):
+        Shadow(load("driving_simulator", "hardware"), thresholds=LIMITS)
+
+
+@pytest.mark.parametrize("name", ["compliant_stewart", "rss"])
+def test_errors_of_the_model_die_out(name: str) -> None:
+    """Without friction to hide it: fifty counts beside the machine, and the light motor's load."""
+    machine = load(name, "hardware")
+    free = {"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
+    model = ShadowModel(machine.with_(parameters=free), 1e-3, "velocity")
+    rest = np.zeros(machine.n_actuators)
+    model.start(machine.home_coordinates, rest)
+    for _ in range(20):
+        assert model.advance(rest, None)
+    assert np.abs(model.twist).max() < 1e-3  # springs begin where they carry the platform
+    count = drive_model(machine).resolution
+    model.coordinates[0] += 50.0 * count[0]
+    for _ in range(1000):
+        assert model.advance(rest, None)
+        missed = machine.home_coordinates - model.coordinates
+        model.correct(missed)
+    assert np.abs(missed / count).max() < 1.0
 
 
 def test_thresholds_come_back_from_their_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twin.basics.files import write_text
+from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph
@@ -19,6 +20,7 @@ from twin.cli.values import check_files
 if TYPE_CHECKING:
     from twin.link.protocol import Sample
     from twin.link.transport.source import Source
+    from twin.page.shadow_page import ShadowWindow
     from twin.plant.signals import Mode
     from twin.platform import Platform
     from twin.shadow.session import ShadowSession
@@ -59,6 +61,15 @@ Ends = Annotated[
     typer.Option("--for", metavar="SECONDS", help="End after so many seconds of the machine."),
 ]
 
+Viewed = Annotated[
+    bool, typer.Option("--view", help="Show machine and twin on a page in the browser.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Of the page; default: the first free one from 8080."),
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+
 
 @app.command()
 def shadow(
@@ -80,6 +91,9 @@ def shadow(
     ] = None,
     alarms: Annotated[Path | None, options.file_option("Write the alarms as CSV.")] = None,
     seconds: Ends = None,
+    view: Viewed = False,
+    port: Port = None,
+    no_browser: NoBrowser = False,
 ) -> None:
     """Run the twin beside a machine, live or from a log; exit code 1 after an alarm.
 
@@ -109,8 +123,16 @@ def shadow(
         mode: Mode | None = "force" if forced else None
         watch = Shadow(platform, rate, thresholds=limits, mode=mode, learning=learning)
         session = ShadowSession(watch, samples, ring=ring, telemetry=sent)
+        window = None
+        if view:
+            from twin.page.shadow_page import ShadowWindow
+
+            optional("viser")
+            window = ShadowWindow(platform, port, browser=not no_browser)
+            opened.callback(window.close)
+            line(f"page: {window.url}", bold=True)
         with suppress(KeyboardInterrupt):
-            _run(session, first, alarms, seconds)
+            _run(session, first, alarms, seconds, window)
     for text in counts(session):
         paragraph(text)
     if log is not None and session.ring is not None:
@@ -152,7 +174,13 @@ def _thresholds(platform: Platform, first: Sample, path: Path | None) -> Thresho
     return found
 
 
-def _run(session: ShadowSession, first: Sample, path: Path | None, seconds: float | None) -> None:
+def _run(
+    session: ShadowSession,
+    first: Sample,
+    path: Path | None,
+    seconds: float | None,
+    window: ShadowWindow | None,
+) -> None:
     """Feed the shadow until the source ends; show it on a terminal, print alarms elsewhere."""
     from rich.console import Console
     from rich.live import Live
@@ -164,6 +192,8 @@ def _run(session: ShadowSession, first: Sample, path: Path | None, seconds: floa
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not session.source.ended:
             session.receive(SILENCE)
+            if window is not None:
+                window.offer(session)
             found, state = session.shadow.alarms, session.state
             if len(found) > shown:
                 if path is not None:

@@ -34,14 +34,15 @@ OUTSIDE = 0.1
 class EncoderWatch:
     """Watches the readings of all encoders, and takes out what they have lost.
 
-    A motor cannot jump: an innovation far beyond its deviation is lost counts, and the reading is
-    corrected by them from there on. A reading that does not change by a single count while the
-    model needs more force to hold the motor than friction could give is dead.
+    A motor cannot jump: an innovation far beyond its deviation, and as far from the one before, is
+    lost counts, and the reading is corrected by them from there on. A reading that does not change
+    by a single count while the model needs more force to hold the motor than friction could give
+    is dead.
 
     Attributes:
         offset: `(n,)` lost so far [m, rad], in the readings.
         dead: `(n,)` encoders that are not believed any more.
-        jump: largest innovation of the last sample in standard deviations.
+        jump: largest jump of an innovation at the last sample, in standard deviations.
     """
 
     def __init__(self, model: ShadowModel, limit: float) -> None:
@@ -57,7 +58,7 @@ class EncoderWatch:
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
         self.jump, self._shaken = 0.0, 0.0
         self._last, self._still = np.full(n, np.nan), np.zeros(n)
-        self._force = np.zeros(n)
+        self._force, self._latest = np.zeros(n), np.zeros(n)
         self._jumps: dict[int, tuple[float, int, float]] = {}
 
     def innovation(self, reading: FloatArray, missed: int) -> FloatArray:
@@ -65,18 +66,23 @@ class EncoderWatch:
         model = self._model
         self._deviation = model.spread[min(missed, len(model.spread) - 1)]
         found = np.where(self.dead, 0.0, reading - self.offset - model.coordinates)
-        self._ratio = np.abs(found) / self._deviation
+        # What a model's error makes of the motion is in the one before as well.
+        self._before, self._latest = self._latest, found
+        sudden = np.minimum(np.abs(found), np.abs(found - self._before))
+        self._ratio = sudden / self._deviation
         self.jump = float(self._ratio.max())
         return found
 
     def check(self, time: float, reading: FloatArray, innovation: FloatArray) -> list[Alarm]:
-        """Return new alarms; innovations that are jumps are set to zero."""
+        """Return new alarms; jumps are taken out of innovations."""
         if self.jump > self.limit and time >= self._shaken and not self.dead.any():
             for leg in np.flatnonzero(self._ratio > self.limit).tolist():
                 _, count, before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
                 self._jumps[leg] = time, count + 1, before
-                self.offset[leg] += innovation[leg]
-                innovation[leg] = 0.0
+                lost, step = innovation[leg] - self._before[leg], self._count[leg]
+                lost = step * np.rint(lost / step) if step > 0.0 else lost
+                self.offset[leg] += lost
+                innovation[leg] -= lost
         same = reading == self._last
         disturbance = self._model.disturbance
         np.copyto(self._force, disturbance, where=~same)

@@ -6,7 +6,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.drive_model import drive_model
-from twin.control.observer.cascade import suitable_design
+from twin.control.gains import transmission_ratio
+from twin.control.observer.cascade import SWINGING, suitable_design
 from twin.control.observer.design import ObserverDesign
 from twin.control.observer.kalman_observer import steady_gains
 from twin.errors import InputError
@@ -14,6 +15,7 @@ from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Mode
+from twin.rotations import displaced
 from twin.simulation.batched import make_batched_plant
 
 LONGEST_SILENCE = 100
@@ -33,7 +35,6 @@ class ShadowModel:
         disturbance: `(n,)` force against each actuator that the model does not explain [N, N m].
         coordinates: `(n,)` that exact encoders would read [m, rad]; all these are views.
         rates: `(n,)` theirs.
-        leg_coordinates: `(n,)` of the legs, behind their transmissions.
         pose: `(7,)`.
         twist: `(6,)`.
         acceleration: `(6,)` mean over the last step of the engine.
@@ -46,7 +47,6 @@ class ShadowModel:
     acceleration: FloatArray
     coordinates: FloatArray
     rates: FloatArray
-    leg_coordinates: FloatArray
     forces: FloatArray
     efforts: FloatArray
 
@@ -65,6 +65,12 @@ class ShadowModel:
                 f"{machine.name} has drives without inertia, which an observer of motors cannot "
                 "correct; give the drives their inertia, or choose a configuration with drives",
             )
+        if machine.n_actuators != machine.dof:
+            raise InputError(
+                "machine",
+                f"{machine.name} has {machine.n_actuators} actuators for {machine.dof} degrees of "
+                "freedom: readings with noise fit no pose of it; take a machine with as many",
+            )
         self.machine, self.period = machine, period
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
@@ -74,6 +80,7 @@ class ShadowModel:
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
         self._looped = mode == "velocity"
+        self._together = transmission_ratio(machine) > SWINGING
         plant, states = self._plant, self._plant.drives.states[0]
         self._states = states
         self.pose, self.twist, self.acceleration = (
@@ -81,7 +88,7 @@ class ShadowModel:
             plant.twist[0],
             plant.acceleration[0],
         )
-        self.leg_coordinates = plant.coordinates[0]
+        self._legs, self._leg_rates = plant.coordinates[0], plant.rates[0]
         self.forces, self.efforts = plant.forces[0], plant.effort[0]
         self.coordinates = states[:, column.POSITION]
         self.rates = states[:, column.SPEED]
@@ -93,12 +100,12 @@ class ShadowModel:
             ForwardKinematicsError: no pose has these coordinates.
         """
         windup = np.zeros_like(coordinates)
-        for _ in range(2):  # the second time with what the transmissions yield
+        for _ in range(3):  # from the second time on with what transmissions and springs yield
             pose = self.machine.forward_kinematics(coordinates - windup)
             twist = np.linalg.pinv(self.machine.jacobian(pose)) @ rates
             motion = self.machine.constrain(pose, twist)
             self._plant.reset([0], pose=motion.pose[None], twist=motion.twist[None])
-            windup = self.coordinates - self._plant.coordinates[0]
+            windup = self.coordinates - self.machine.inverse_kinematics(motion.pose)
         self._states[:, column.POSITION] = coordinates
         self.disturbance[:] = 0.0
 
@@ -120,7 +127,8 @@ class ShadowModel:
 
         Where drives close velocity loops, the disturbance acts through their integrals: a kick of
         the speed would be seen by the loops, and summed up. The loop of the real drive has
-        integrated the real speed, whose sum is the place.
+        integrated the real speed, whose sum is the place. The gains are those of a motor and its
+        load as one mass: where the load is the larger part, it is corrected with its motor.
         """
         place, speed, force = (self._gain * innovation[:, None]).T
         self.disturbance += force
@@ -130,6 +138,12 @@ class ShadowModel:
         if self._looped:
             states[:, column.INTEGRAL] -= self._plant.drives.gains[0, :, 1] * place + force
             states[:, column.EFFORT] -= force
+        if self._together:  # a light motor alone could not take its load along
+            moved = np.linalg.solve(self.jacobian(), np.stack([place, speed], axis=1))
+            self.pose[:] = displaced(self.pose, moved[:, 0])
+            self.twist += moved[:, 1]
+            self._legs += place
+            self._leg_rates += speed
 
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""

@@ -49,7 +49,7 @@ class Residuals:
         self._filtered = np.zeros(n)
         self.values, self.regressors = np.zeros((n, CHANNELS)), np.ones((n, REGRESSORS))
         self.side, self.load = np.zeros(n), np.zeros(n)
-        self._legs = np.zeros((1, n))
+        self._poses, self._legs = np.zeros((2, 7)), np.zeros((2, n))
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
 
     def start(self) -> None:
@@ -75,8 +75,9 @@ class Residuals:
         if pose is None:
             self.side[:] = 0.0
             return
-        inverse_kinematics_batch(model.machine.constants.legs, pose[None], self._legs)
-        self.values[:, 1] = model.leg_coordinates - self._legs[0]
+        self._poses[:] = model.pose, pose
+        inverse_kinematics_batch(model.machine.constants.legs, self._poses, self._legs)
+        self.values[:, 1] = self._legs[0] - self._legs[1]
         # Where an unknown force could have turned the load, the side is unknown.
         pushed = np.abs(model.forces) > PUSHED * self._touching + np.abs(force)
         self.side[:] = np.sign(model.forces) * pushed

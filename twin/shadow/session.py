@@ -24,7 +24,8 @@ class ShadowSession:
         shadow: that is fed.
         source: of the samples.
         ring: of the last samples; None before the first one.
-        state: the last one; None before the first sample.
+        sample: the last one; None before the first.
+        state: that follows from it.
         last: duration of the last update [s].
     """
 
@@ -43,6 +44,7 @@ class ShadowSession:
         """
         self.shadow, self.source = shadow, source
         self.ring: Ring | None = None
+        self.sample: Sample | None = None
         self.state: ShadowState | None = None
         self._seconds, self._telemetry = positive(ring, "ring"), telemetry
         self._spent, self._count, self.last = np.zeros(KEPT), 0, 0.0
@@ -78,7 +80,7 @@ class ShadowSession:
         self.ring.add(sample, state)
         if self._telemetry is not None:
             self._telemetry.send(self._estimate(sample, state))
-        self.state = state
+        self.sample, self.state = sample, state
         return state
 
     def _estimate(self, sample: Sample, state: ShadowState) -> Sample:
