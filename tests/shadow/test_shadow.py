@@ -169,6 +169,8 @@ def test_what_no_shadow_can_follow() -> None:
         Shadow(load("stewart"), thresholds=LIMITS)
     with pytest.raises(InputError, match="degrees of freedom"):
         Shadow(load("driving_simulator", "hardware"), thresholds=LIMITS)
+    with pytest.raises(InputError, match="rate"):
+        Shadow(load("stewart", "hardware"), 50.0, thresholds=LIMITS)
 
 
 @pytest.mark.parametrize("name", ["compliant_stewart", "rss"])

@@ -77,7 +77,7 @@ def shadow(
     *,
     source: FromSource,
     configuration: options.Configuration = "hardware",
-    rate: Annotated[float, typer.Option(help="Samples per second [Hz].")] = 1000.0,
+    rate: Annotated[float, typer.Option(help="Samples per second [Hz], at least 200.")] = 1000.0,
     learning: Annotated[
         float, typer.Option(help="Seconds in which the machine is taken for healthy.")
     ] = 20.0,
@@ -118,7 +118,7 @@ def shadow(
             sent = open_telemetry(telemetry, platform, allow_remote=remote)
             opened.callback(sent.close)
         first = _first(samples)
-        limits = _thresholds(platform, first, thresholds)
+        limits = _thresholds(platform, rate, first, thresholds)
         forced = "command_forces" in first.values and "command_rates" not in first.values
         mode: Mode | None = "force" if forced else None
         watch = Shadow(platform, rate, thresholds=limits, mode=mode, learning=learning)
@@ -155,7 +155,7 @@ def _first(source: Source) -> Sample:
     return sample
 
 
-def _thresholds(platform: Platform, first: Sample, path: Path | None) -> Thresholds:
+def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | None) -> Thresholds:
     """Return the thresholds of a file, or derive them for the channels of a sample."""
     from twin.shadow.derive import (
         CHANNELS,
@@ -168,7 +168,7 @@ def _thresholds(platform: Platform, first: Sample, path: Path | None) -> Thresho
         return read_thresholds(path)
     channels = [name for name in CHANNELS if name in first.values]
     line(f"deriving thresholds from machines that measure {', '.join(['coordinates', *channels])}")
-    found = derive_thresholds(platform, channels=channels)
+    found = derive_thresholds(platform, rate, channels=channels)
     if path is not None:
         line(f"wrote {write_thresholds(found, path)}")
     return found

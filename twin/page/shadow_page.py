@@ -148,6 +148,7 @@ class ShadowWindow:
 
         Raises:
             TwinError: as `PageServer`.
+            StateError: the process of the page has ended at once.
         """
         ours, theirs = get_context("spawn").Pipe()
         self._platform, self._connection = platform, ours

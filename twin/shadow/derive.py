@@ -12,6 +12,7 @@ import numpy as np
 from twin.basics.arrays import positive
 from twin.basics.files import write_text
 from twin.basics.progress import Progress
+from twin.control.controller import PERIOD
 from twin.errors import InputError
 from twin.link.protocol import Sample
 from twin.model.machine_model import MachineModel, as_model
@@ -29,6 +30,7 @@ NEVER = Thresholds(*[np.inf] * len(Thresholds._fields))
 
 def derive_thresholds(
     machine: MachineModel,
+    rate: float = 1000.0,
     *,
     channels: Names[str] = CHANNELS,
     noise: Mapping[str, float] = NOISE,
@@ -46,6 +48,7 @@ def derive_thresholds(
 
     Args:
         machine: as its file describes it, with drives.
+        rate: samples per second [Hz] of the shadow; taken as the next whole part of 1000.
         channels: that are measured beside the coordinates.
         noise: of the readings, as of `EmulatedMachine`.
         machines: number of machines.
@@ -61,22 +64,26 @@ def derive_thresholds(
     if type(machines) is not int or machines < 1:
         raise InputError("machines", "must be a whole number above zero")
     first = positive(learning, "learning") + SETTLING
-    length, rate = first + positive(duration, "duration") + 1.0, 1000.0
+    length = first + positive(duration, "duration") + 1.0
+    every = max(1, round(1.0 / (positive(rate, "rate") * PERIOD)))
+    rate = 1.0 / (every * PERIOD)
     shadow = Shadow(model, rate, thresholds=NEVER, learning=learning)
     collection, steps = Collection(), 0
-    with Progress("thresholds", round(machines * length * rate)) as bar:
+    with Progress("thresholds", round(machines * length / PERIOD)) as bar:
         for number in range(machines):
             shadow.reset()
             own = seed + number
             hidden = hidden_machine(model, own)
             motion = working_motion(model, length, own)
             for sample in work(model, motion, hidden=hidden, noise=noise, seed=own):
-                shadow.update(measured_by(sample, channels))
                 steps += 1
                 bar.tick(steps)
+                if steps % every:
+                    continue
+                shadow.update(measured_by(sample, channels))
                 if sample.time > SETTLING:
                     collection.add_jump(shadow.jump)
-                if sample.time > first + 1.0 and steps % BLOCK == 0:
+                if sample.time > first + 1.0 and steps % (every * BLOCK) == 0:
                     collection.add(shadow.sizes)
     return collection.thresholds(model.n_actuators, rate)
 

@@ -23,6 +23,10 @@ from twin.shadow.model import LONGEST_SILENCE, ShadowModel
 from twin.shadow.thresholds import Thresholds
 from twin.shadow.watch import BLOCK, MachineWatch
 
+SLOWEST = 200.0
+"""[Hz] Adopted: of samples; at 100 Hz lost counts look like a dead encoder, at 50 Hz the observer
+of `stewart` does not follow it."""
+
 SETTLING = 1.0
 """[s] Adopted: after a start, until the observer has forgotten it."""
 
@@ -93,7 +97,7 @@ class Shadow:
 
         Args:
             machine: with the drives and sensors of its file.
-            rate: samples per second [Hz].
+            rate: samples per second [Hz], at least 200.
             thresholds: of the alarms, such as `derive_thresholds` returns.
             mode: of the commands; default "position" for servos and steppers, else "velocity".
             learning: [s] after which changes are faults.
@@ -103,7 +107,7 @@ class Shadow:
             StateError: the observer of this machine has no steady gains.
         """
         self.machine = as_model(machine)
-        self.period = 1.0 / bounded(rate, "rate", 10.0, 1e5)
+        self.period = 1.0 / bounded(rate, "rate", SLOWEST, 1e5)
         self.thresholds = as_instance(thresholds, "thresholds", Thresholds)
         usual: Mode = "position" if takes_positions(machine) else "velocity"
         self.mode: Mode = usual if mode is None else mode

@@ -19,8 +19,8 @@ from twin.link.transport.arrivals import Counts
 from twin.logs import Channel, Log, LogMapping
 from twin.model.machine_model import MachineModel
 
-POLL = 0.02
-"""[s] Adopted: between two readings of the nodes."""
+POLL = 0.002
+"""[s] Adopted: between two readings of the nodes; a shadow needs a sample every 5 ms."""
 
 PATIENCE = 4.0
 """[s] that a server has for a response."""
