@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.calibration import LegErrors, calibrate, poses_within, read_poses, simulated
+from twin.calibration import Calibration, LegErrors, calibrate, poses_within, read_poses, simulated
 from twin.calibration.machine_file import machine_text
+from twin.calibration.report import error_rows
 from twin.logs import Channel, Log, LogMapping, read_log, write_log
 from twin.rotations import displacement
 
@@ -41,18 +42,29 @@ def written(name: str, path: Path) -> tuple[Any, Any]:
     return machine, errors
 
 
+def deviation(found: Calibration) -> float:
+    """Return the standard error of the first number of the first leg."""
+    return float(found.standard_errors[0, 0])
+
+
 @pytest.mark.parametrize("name", ["stewart", "rss"])
 def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
     machine, errors = written(name, tmp_path / "poses.csv")
     out, offsets = tmp_path / "new.toml", tmp_path / "offsets.toml"
     words = (name, tmp_path / "poses.csv", "--frames", "known", "--tolerance", "0.2 mm")
-    result = run(*words, "--out", out, "--offsets", offsets)
+    report = tmp_path / "calibrate.html"
+    result = run(*words, "--out", out, "--offsets", offsets, "--report", report)
     assert result.exit_code == 0, result.output
     assert "position, after" in result.output
     assert max(map(len, result.output.splitlines())) <= 100
     found = calibrate(
         machine, read_poses(tmp_path / "poses.csv", machine), frames="known", tolerance=2e-4
     )
+    page = report.read_text()
+    mean = error_rows(found)[1][1]
+    assert f"<strong>{mean} um</strong>" in page
+    assert f"{1e6 * found.errors[0, 0]:.0f}<br><small>± {1.96e6 * deviation(found):.0f}" in page
+    assert "default-src 'none'" in page
     made = twin.load(out)
     other = simulated(machine, poses_within(machine, 20, 3), errors)
     coordinates = other.coordinates
@@ -93,6 +105,7 @@ def test_plan(tmp_path: Path) -> None:
         (("--plan", 5, "--measured", "x,w"), "measured"),
         (("--plan", 5, "--out", "plan.toml"), "out"),
         (("--plan", 5, "--offsets", "a.toml"), "offsets"),
+        (("--plan", 5, "--report", "a.html"), "report"),
         (("poses.csv", "--visits", "a.csv"), "visits"),
         (("poses.csv", "--coordinate-noise", "1 deg"), "coordinate_noise"),
         (("poses.csv", "--tolerance", "2 deg"), "tolerance"),

@@ -66,6 +66,7 @@ Offsets = Annotated[
 Visits = Annotated[
     Path | None, options.file_option("With --plan: write a motion through all poses, for track.")
 ]
+Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Files that exist may be replaced.")]
 
 
@@ -88,6 +89,7 @@ def calibrate(
     out: Out = None,
     offsets: Offsets = None,
     visits: Visits = None,
+    report: Report = None,
     replace: Replace = False,
 ) -> None:
     """Find errors of joints and offsets from measured poses, or with --plan the poses to measure.
@@ -101,6 +103,7 @@ def calibrate(
 
     ending = ".csv" if plan is not None else ".toml"
     files = {"out": (out, ending), "offsets": (offsets, ".toml"), "visits": (visits, ".csv")}
+    files["report"] = report, ".html"
     check_files(**files)
     for option, (path, _) in files.items():
         if path is not None and path.exists() and not replace:
@@ -109,8 +112,9 @@ def calibrate(
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
     if plan is None and visits is not None:
         raise InputError("visits", "is a motion through the poses of --plan; give N")
-    if plan is not None and offsets is not None:
-        raise InputError("offsets", "need measured poses; leave --plan out")
+    for option, path in (("offsets", offsets), ("report", report)):
+        if plan is not None and path is not None:
+            raise InputError(option, "needs measured poses; leave --plan out")
     platform = load(machine, configuration)
     in_unit(coordinate_noise, "coordinate_noise", platform.coordinate_unit, "that of the legs")
     noise = (position_noise, angle_noise, coordinate_noise)
@@ -127,6 +131,10 @@ def calibrate(
             from twin.calibration.machine_file import offsets_text
 
             write(offsets, offsets_text(found))
+        if report is not None:
+            from twin.calibration.report import write_report
+
+            line(f"wrote {write_report(found, report)}")
 
 
 def _calibrate(

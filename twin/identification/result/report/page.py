@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.basics.files import write_text
-from twin.basics.optional import optional
-from twin.charts import style
-from twin.charts.text import number
+from twin.charts.results_page import results_page
 from twin.identification.result.identification import Identification
 from twin.identification.result.report.charts import charts_of
 
@@ -32,35 +30,16 @@ def page_of(found: Identification) -> str:
     Raises:
         MissingDependencyError: plotly or jinja2 is not installed.
     """
-    jinja2, offline = optional("jinja2"), optional("plotly.offline")
-    templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    templates.filters["number"] = number
-    config = dict(style.CONFIG)
-    markup = optional("markupsafe").Markup
-    charts = [
-        (
-            title,
-            text,
-            markup(figure.to_html(full_html=False, include_plotlyjs=False, config=config)),
-        )
-        for title, text, figure in charts_of(found)
-    ]
-    page: str = templates.get_template("page.html").render(
+    return results_page(
+        Path(__file__).with_name("page.html"),
+        f"Identification of {found.platform.name}",
+        found.date,
+        charts_of(found),
         found=found,
         rows=_rows(found),
-        charts=charts,
         unit=f"u{found.platform.coordinate_unit}",
         white=found.whiteness.probability >= WHITE,
-        style=style,
-        plotly=markup(offline.get_plotlyjs()),
     )
-    return page
 
 
 def _rows(found: Identification) -> list[dict[str, Any]]:
