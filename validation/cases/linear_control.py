@@ -63,8 +63,8 @@ def run(platform: Platform) -> CaseResult:
         ),
     ]
     lqr, plot = _regulator(platform)
-    entries = [*measures, *lqr, *_loop_shaping(platform, linear)]
-    return CASE.result(platform, entries, [plot, _loop_plot(linear, platform)])
+    entries = [*measures, *lqr, *_loop_shaping(platform)]
+    return CASE.result(platform, entries, [plot, _loop_plot(platform)])
 
 
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
@@ -123,7 +123,7 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
     return measures, plot
 
 
-def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Entry]:
+def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     controller = LoopShaping(platform, period=PERIOD)
     design, random = controller.design, np.random.default_rng(SEED)
     yield Quantity(
@@ -176,7 +176,7 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Entry]:
     )
 
 
-def _loop_plot(linear: LinearMachine, platform: Platform) -> Plot:
+def _loop_plot(platform: Platform) -> Plot:
     design = LoopShaping(platform, period=PERIOD).design
     shaped, robust = design.shaped.response(GRID), design.robust.response(GRID)
     one = np.eye(len(design.shaped.C))

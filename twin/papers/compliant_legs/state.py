@@ -104,13 +104,10 @@ def leg_state(
     )
 
 
-def checked_pose(
-    machine: CompliantMachine, pose: Any, **others: tuple[Any, int]
-) -> tuple[tuple[int, ...], list[FloatArray]]:
+def checked_pose(pose: Any, **others: tuple[Any, int]) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a pose and of what belongs to it.
 
     Args:
-        machine: whose pose it is.
         pose: `(..., 7)`.
         others: name -> (value, size of its last axis); None is zero.
 
@@ -140,4 +137,4 @@ def checked_state(
         InputError: wrong shapes, not finite, no unit quaternion.
     """
     state = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
-    return checked_pose(machine, pose, **state, **others)
+    return checked_pose(pose, **state, **others)

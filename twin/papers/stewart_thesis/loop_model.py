@@ -112,13 +112,11 @@ class LoopModel:
         size = 4 + setpoints + efforts
         eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
-        setpoint = _late(
-            size, eye, setpoints, first_setpoint, late, fresh=np.zeros(size), by_fresh=1.0
-        )
+        setpoint = _late(eye, setpoints, first_setpoint, late, fresh=np.zeros(size), by_fresh=1.0)
         error = setpoint - np.append(eye[v], 0.0)
         commanded = self.velocity_gain * error + np.append(eye[integral], 0.0)
         acting = _late(
-            size, eye, efforts, first_effort, later, fresh=commanded[:-1], by_fresh=commanded[-1]
+            eye, efforts, first_effort, later, fresh=commanded[:-1], by_fresh=commanded[-1]
         )
         left, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
@@ -142,7 +140,6 @@ class LoopModel:
 
 
 def _late(
-    size: int,
     eye: FloatArray,
     count: int,
     first: int,

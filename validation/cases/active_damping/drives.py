@@ -77,7 +77,7 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
         if rubbed and name == "iff":
             measures.append(_stuck(driven, name, controller))
         if not rubbed and name == "dvf":
-            measures.append(_pole(driven, controller, swing))
+            measures.append(_pole(controller, swing))
     omega = 2.0 * np.pi * driven.frequency
     ringing = np.sqrt(1.0 - driven.ratio**2) * omega
     alone = np.exp(-driven.ratio * omega * time) * np.cos(ringing * time)
@@ -156,7 +156,7 @@ def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     )
 
 
-def _pole(driven: Driven, controller: LocalFeedback, swing: FloatArray) -> Measure:
+def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
     error, measured, predicted = pole_error(controller, controller.linear, swing, 3)
     return Measure(
         "with drives, dvf: pole of the decay against the linear loop with drives",

@@ -134,7 +134,7 @@ def rest_lengths(
     """
     n = machine.n_legs
     shape, (poses, extensions, wrenches) = checked_pose(
-        machine, pose, extension=(extension, n), wrench=(wrench, 6)
+        pose, extension=(extension, n), wrench=(wrench, 6)
     )
     if n < 6:
         raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
