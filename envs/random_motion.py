@@ -8,7 +8,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference, sample_reference
 from twin.errors import InputError
 from twin.kernels.tasks.arrays import Scales
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.motion import Motion, MultiSineMotion, axis_names
 from twin.platform import Platform
 

@@ -19,7 +19,7 @@ from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.increments import ActionLaw
 from twin.kernels.tasks.pose_tracking.arrays import Increments, Reference
 from twin.kernels.tasks.pose_tracking.task import pose_command, velocity_command
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.rotations import displacement
 from twin.simulation.batched.batched_plant import BatchedPlant
 

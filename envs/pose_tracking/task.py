@@ -22,7 +22,7 @@ from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError, brief
 from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
 from twin.kernels.tasks.pose_tracking.task import evaluate
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.motion import Motion
 from twin.platform import Platform
 from twin.simulation.scene import Scene

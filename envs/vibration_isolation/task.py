@@ -28,7 +28,7 @@ from twin.kernels.tasks.vibration_isolation.task import (
     fill_command,
     fill_shaking_now,
 )
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.platform import Platform
 from twin.simulation.scene import Scene
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.model.static_deflection import static_deflection
 from twin.rotations import displaced

@@ -13,8 +13,13 @@ from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
-from twin.model.conditioning import characteristic_length, condition_number
-from twin.model.constraints import check_constraints, constrained, constraint_rows
+from twin.model.constraints import (
+    characteristic_length,
+    check_constraints,
+    condition_number,
+    constrained,
+    constraint_rows,
+)
 from twin.model.evaluation import (
     BoolArray,
     coordinates_given,

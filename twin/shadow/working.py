@@ -11,7 +11,7 @@ from twin.control.reference import Reference, sample_reference
 from twin.link.emulated import EmulatedMachine, Fault
 from twin.link.protocol import Sample
 from twin.machine.randomisation.spreads import hardware_spread
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.motion import MultiSineMotion
 from twin.plant.drives import actuator_limit

@@ -9,7 +9,7 @@ import numpy as np
 from twin.analysis.feasibility.course import Course
 from twin.analysis.feasibility.margin import Quantity, amount
 from twin.basics.arrays import FloatArray
-from twin.model.conditioning import characteristic_length, null_space
+from twin.model.constraints import characteristic_length, null_space
 from twin.model.machine_model import MachineModel
 
 SMALLEST_PART = 0.05

@@ -22,7 +22,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, one_or_each, read_only
 from twin.errors import InputError, SingularPoseError
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.model.derivatives import forward_dynamics_derivatives
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST

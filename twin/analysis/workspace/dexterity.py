@@ -28,7 +28,7 @@ from twin.analysis.workspace.admissible import jacobians
 from twin.analysis.workspace.region import Region, mean_over
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
-from twin.model.conditioning import characteristic_length, null_space
+from twin.model.constraints import characteristic_length, null_space
 from twin.model.machine_model import MachineModel, as_model
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.drive_model import DriveModel
 from twin.kernels.control.predictive.course import Cost
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 

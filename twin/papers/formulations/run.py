@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.model.conditioning import characteristic_length
+from twin.model.constraints import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.papers.formulations.kernels import measures as columns
 from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS, TWIST
