@@ -17,6 +17,7 @@ def test_every_leg_has_a_column_with_its_shares() -> None:
     assert re.findall(r">(\d+ %|\u2013)<", text) == ["10 %", "42 %", "\u2013", "7 %"]
     assert "repeat(2, 1fr)" in text
     assert OVER not in text and NEAR not in text
+    assert "&gt; 999 %" in strip(np.array([0.5]), np.array([5e3]), np.array([1.0]))
 
 
 @pytest.mark.parametrize(("share", "colour"), [(0.5, CALM), (0.8, NEAR), (0.97, OVER), (2.0, OVER)])

@@ -110,5 +110,6 @@ def _share(share: float) -> str:
     percent = round(100.0 * float(share))
     width, colour = min(percent, 100), _colour(float(share))
     bar = f"linear-gradient(to right, {colour}55 {width}%, transparent {width}%)"
+    text = f"{percent} %" if percent < 1000 else "&gt; 999 %"
     weight = "" if share < CLOSE else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
-    return f'<div style="{CELL}; background-image: {bar}{weight}">{percent} %</div>'
+    return f'<div style="{CELL}; background-image: {bar}{weight}">{text}</div>'

@@ -65,7 +65,7 @@ class Status:
             self._banner.visible = bool(reason)
         if reason:
             stopped = state == "stopped"
-            head, more = ("Stopped.", f" {ON}") if stopped else ("Attention.", "")
+            head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
             self._banner.content = (
                 f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {escape(reason)}{more}'
                 "</div>"
