@@ -88,6 +88,19 @@ def test_friction_in_all_legs_is_no_payload() -> None:
     assert [(alarm.kind, alarm.leg) for alarm in alarms] == [("friction", k) for k in range(1, 7)]
 
 
+def test_springs_yield_under_a_payload() -> None:
+    """What springs in the legs yield under an unexplained force is no play; more than that is."""
+    machine, zero = load("compliant_stewart", "hardware"), np.zeros(6)
+    force = np.full(6, 10.0)
+    yields = 2.0 * force / machine.leg_springs.stiffness
+    for play, kinds in ((yields, {"payload"}), (3.0 * yields, {"payload", "backlash"})):
+        detectors = SlowDetectors(machine, LIMITS)
+        sizes = Sizes(zero, play, 8.0, force, zero, 0.0, 9e4, 9e4)
+        jacobian = machine.jacobian(machine.home)
+        found = [detectors.update(time, sizes, jacobian) for time in (0.0, 0.5)]
+        assert {alarm.kind for alarms in found for alarm in alarms} == kinds
+
+
 def test_thresholds_allow_for_what_was_seen() -> None:
     """A quantile of the deviation, or twice the largest; no play without a pose."""
     slow, fast = quantiles(6, 1000.0)

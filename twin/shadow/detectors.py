@@ -65,7 +65,9 @@ class SlowDetectors:
         legs = machine.parameters.legs
         lasting = [leg.actuator.continuous_effort if machine.limits else None for leg in legs]
         self._rating = np.array([np.inf if value is None else value for value in lasting])
-        self._compliance = drive_model(machine).compliance
+        self._compliance = drive_model(machine).compliance.copy()
+        if machine.n_deflections:  # springs in the legs yield under what the model does not know
+            self._compliance += 1.0 / machine.leg_springs.stiffness
         self._mass = machine.parameters.platform.body.mass
         self._units = machine.force_unit, machine.coordinate_unit
         self._since: dict[Cause, float] = {}

@@ -112,7 +112,7 @@ class EncoderWatch:
             if outside or count >= ERRATIC:
                 self.offset[leg] = before
                 yield self._died(time, leg, "out of reach" if outside else "")
-            elif time - last >= QUIET:
+            elif time - last >= QUIET > self._still[leg]:  # it reads on: it is not dead
                 del self._jumps[leg]
                 lost, step = before - float(self.offset[leg]), self._count[leg]
                 size, unit = (round(lost / step), "counts") if step > 0.0 else (lost, self._unit)
