@@ -8,11 +8,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.shadow.alarm import Alarm
-from twin.shadow.baseline import Baseline
 from twin.shadow.detectors import SlowDetectors
 from twin.shadow.evidence import WINDOW, Evidence, Sizes
 from twin.shadow.model import ShadowModel
-from twin.shadow.residuals import Residuals
+from twin.shadow.residuals import Baseline, Residuals
 from twin.shadow.thresholds import Thresholds
 
 REFERENCE = 1.0
