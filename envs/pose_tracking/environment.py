@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import as_instance, one_of
 from twin.envs.environment import PlatformEnv
+from twin.envs.pose_tracking.goals import Goals
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.envs.task import Task
 from twin.envs.vector import PlatformVectorEnv
+from twin.errors import InputError, StateError
 
 
 class PoseTrackingEnv(PlatformEnv):
@@ -107,16 +109,57 @@ class PoseTrackingEnv(PlatformEnv):
     | preview | 3 |
     | largest_position_error | None |
     | largest_attitude_error | 0.3 |
+    | goal | False |
     | overtravel | 0.05 |
 
     What they mean is in `PoseTrackingSettings`. `reset(options={"motion": motion})` follows a given
     motion for one episode. A randomisation may also vary `task.amplitude`,
     `task.lowest_frequency` and `task.highest_frequency`.
 
+    With `goal=True` an observation is a dictionary, as hindsight replay takes it: `observation` has
+    coordinates, rates and the last action, `achieved_goal` and `desired_goal` are the poses of the
+    platform and of the reference from home. The reward has the terms of position and orientation
+    alone, and `compute_reward` returns it for goals of any number.
+
     Versions: v0, the first.
     """
 
     task_type: ClassVar[type[Task]] = PoseTracking
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Load the machine; `reset` begins an episode. See `PlatformEnv`."""
+        super().__init__(*arguments, **options)
+        task = as_instance(self.task, "task", PoseTracking)
+        self._goals = Goals(task) if task.settings.goal else None
+        if self._goals is not None:
+            self.observation_space: Any = self._goals.space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; see `PlatformEnv`."""
+        observation, info = super().reset(seed=seed, options=options)
+        return (self._goals.seen(observation) if self._goals else observation), info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Do one control period; see `PlatformEnv`."""
+        found = super().step(action)
+        if self._goals is None:
+            return found
+        seen = self._goals.seen(found[0])
+        reward = float(self._goals.reward(seen["achieved_goal"], seen["desired_goal"]))
+        return seen, reward, *found[2:]
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        """Return the rewards of goals `(..., 6)`: a number for one pair, an array for many.
+
+        Raises:
+            StateError: the environment was made without `goal=True`.
+        """
+        del info
+        if self._goals is None:
+            raise StateError("make the environment with goal=True to compute rewards of goals")
+        return self._goals.reward(achieved_goal, desired_goal)
 
 
 class PoseTrackingVectorEnv(PlatformVectorEnv):
@@ -136,3 +179,13 @@ class PoseTrackingVectorEnv(PlatformVectorEnv):
 
         one_of(device, "device", ("cuda",))
         return PoseTrackingCardEnv(*arguments, **keywords)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Load the machine; `reset` begins the episodes. See `PlatformVectorEnv`.
+
+        Raises:
+            InputError: observations with goals.
+        """
+        if options.get("goal"):
+            raise InputError("goal", "is for single environments: take vectorization_mode='sync'")
+        super().__init__(*arguments, **options)

@@ -49,6 +49,11 @@ class PoseTrackingSettings(TaskSettings):
     largest_attitude_error: float = Field(
         0.3, gt=0.0, le=3.0, description="[rad] that ends an episode"
     )
+    goal: bool = Field(
+        False,
+        description="observations with a goal, and a reward of goals alone, for hindsight replay; "
+        "needs `residual=False`, and is for single environments",
+    )
     overtravel: float = Field(
         0.05, ge=0.0, le=1.0, description="share of the travel by which a leg may leave its range"
     )
@@ -57,4 +62,6 @@ class PoseTrackingSettings(TaskSettings):
     def _ordered(self) -> PoseTrackingSettings:
         if self.lowest_frequency > self.highest_frequency:
             raise ValueError("lowest_frequency must not be above highest_frequency")
+        if self.goal and self.residual:
+            raise ValueError("goal=True takes residual=False: no action may know the reference")
         return self

@@ -46,6 +46,7 @@ class PoseTracking(Task):
     Attributes:
         motions: reference of each environment.
         acting: commands from actions.
+        limits: numbers of observation, reward and termination.
     """
 
     title: ClassVar[str] = "pose tracking"
@@ -89,12 +90,12 @@ class PoseTracking(Task):
         self.motions: list[Motion | None] = [None] * size
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
         del self.signals["accumulated"]
-        self._limits = self._make_limits()
+        self.limits = self._make_limits()
         self._allocate()
 
     def _allocate(self) -> None:
         super()._allocate()
-        self._group(self._reference, self._limits, self._signals)
+        self._group(self._reference, self.limits, self._signals)
 
     def begin(
         self,
@@ -121,7 +122,7 @@ class PoseTracking(Task):
         if len(reference.time) > self._last + 1:
             self._reference = lengthened(self._reference, len(reference.time))
             self._last = len(reference.time) - 1
-            self._group(self._reference, self._limits, self._signals)
+            self._group(self._reference, self.limits, self._signals)
         fill_reference(self._reference, index, reference)
         self.acting.begin(index, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
+from twin.cli.console import Column, line, table
 from twin.cli.values import environment_options
+from twin.errors import InputError
 
 
 @app.command()
@@ -24,7 +26,8 @@ def record(
         str,
         typer.Option(
             metavar="FILE|NAME",
-            help="random, zero, a controller, or a trained policy's name or file.",
+            help="random, zero, medium, expert, a controller, a law of the task, or a trained "
+            "policy's name or file.",
         ),
     ] = "random",
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 100,
@@ -35,13 +38,22 @@ def record(
     randomisation: options.Randomisation = None,
     option: options.EnvironmentOptions = None,
     description: Annotated[str, typer.Option(help="Description of the dataset.")] = "",
+    levels: Annotated[
+        bool,
+        typer.Option("--levels", help="Three datasets: random, medium and expert, in their ids."),
+    ] = False,
+    lerobot: Annotated[
+        Path | None,
+        options.file_option("Also write a dataset of LeRobot, into a new folder.", metavar="DIR"),
+    ] = None,
 ) -> None:
     """Record episodes of an environment as a Minari dataset, in Minari's own folder.
 
-    Options of the environment are those that a trained policy was trained with; given ones take
-    their place.
+    Options of the environment are those that a trained policy was trained with, or that the expert
+    acts in; given ones take their place.
     """
-    from twin.datasets import record_dataset
+    from twin.datasets import record_dataset, write_lerobot
+    from twin.datasets.levels import LEVELS, expert_of
 
     own = environment_options(
         option,
@@ -50,20 +62,46 @@ def record(
         engine=engine,
         randomisation=randomisation,
     )
-    found = record_dataset(
-        environment,
-        policy,
-        episodes=episodes,
-        dataset=dataset,
-        seed=seed,
-        options=own,
-        description=description,
+    ids = {policy: dataset}
+    if levels:
+        if policy != "random":
+            raise InputError("levels", "takes no policy: there is an expert for every task")
+        own = {**expert_of(environment).options, **own}
+        space, _, name = dataset.rpartition("-")
+        ids = {level: f"{space}/{level}-{name}" for level in LEVELS}
+    if lerobot is not None and lerobot.exists():
+        raise InputError("lerobot", f"{lerobot} exists; take another folder")
+    rows = []
+    for each, name in ids.items():
+        found = record_dataset(
+            environment,
+            each,
+            episodes=episodes,
+            dataset=name,
+            seed=seed,
+            options=own,
+            description=description,
+        )
+        rows.append(_row(each, found))
+        line(f"wrote {name} to {found.storage.data_path.parent}")
+        if lerobot is not None:
+            line(f"wrote {write_lerobot(found, lerobot / each if levels else lerobot)}")
+    titles = ("level", "actions") if levels else ("policy", "actions")
+    table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
+
+
+NUMBERS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
+
+
+def _row(name: str, found: Any) -> tuple[str, ...]:
+    """Return what the table says of a dataset."""
+    returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
+    numbers = (sum(returns) / len(returns), min(returns), max(returns))
+    return (
+        name,
+        found.storage.metadata["algorithm_name"],
+        str(found.total_episodes),
+        str(found.total_steps),
+        *(f"{number:.4g}" for number in numbers),
+        f"{found.storage.get_size():.1f}",
     )
-    rewards = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
-    count = found.total_episodes
-    line(
-        f"{count} {'episode' if count == 1 else 'episodes'} of {environment} under "
-        f"{found.storage.metadata['algorithm_name']}: {found.total_steps} steps, "
-        f"mean return {sum(rewards) / len(rewards):.4g}"
-    )
-    line(f"wrote {dataset} to {found.storage.data_path.parent}")

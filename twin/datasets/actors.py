@@ -10,6 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
+from twin.training.laws import make_law
 
 if TYPE_CHECKING:
     import gymnasium
@@ -70,6 +71,49 @@ class Function(Actor):
     def act(self, observation: Any) -> Any:
         """Return the function's result."""
         return self._function(observation)
+
+
+class LawActor(Actor):
+    """A law of the task by name, made anew for every episode."""
+
+    def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
+        """Take the name of a law and its environment."""
+        self.name, self._env = name, env
+        self._law: Act | None = None
+
+    def begin(self, seed: int) -> None:
+        """Make the law with its filters at rest."""
+        del seed
+        self._law = make_law(self.name, self._env)
+
+    def act(self, observation: Any) -> Any:
+        """Return the law's action."""
+        if self._law is None:
+            self.begin(0)
+        assert self._law is not None
+        return self._law(observation)
+
+
+class Noisy(Actor):
+    """Another actor with normally distributed noise on its actions, cut to the action space."""
+
+    def __init__(self, actor: Actor, env: gymnasium.Env[Any, Any], deviation: float) -> None:
+        """Take an actor and the standard deviation of the noise, in units of the actions."""
+        self.name = f"{actor.name} with noise of {deviation:.3g}"
+        self._actor, self._deviation = actor, deviation
+        self._space: Any = env.action_space
+        self._generator = np.random.default_rng(0)
+
+    def begin(self, seed: int) -> None:
+        """Start the actor, and the episode's own noise."""
+        self._actor.begin(seed)
+        self._generator = np.random.default_rng([seed, 2])
+
+    def act(self, observation: Any) -> FloatArray:
+        """Return the actor's action with noise."""
+        noise = self._deviation * self._generator.standard_normal(self._space.shape)
+        action = np.asarray(self._actor.act(observation)) + noise
+        return np.asarray(np.clip(action, self._space.low, self._space.high))
 
 
 def as_action(action: Any, space: Any) -> Any:

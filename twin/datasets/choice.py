@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin.control import controller_names
-from twin.datasets.actors import Actor, Chance, Function
+from twin.datasets.actors import Actor, Chance, Function, LawActor
 from twin.datasets.controller_actor import ControllerActor
 from twin.errors import InputError, brief
+from twin.training.laws import LAWS
 from twin.training.policy import Policy, policy_for
 
 if TYPE_CHECKING:
     import gymnasium
 
-NAMES = ("random", "zero", *controller_names())
+TASKS = {law: environment for environment, laws in LAWS.items() for law in laws}
+"""Law -> environment that it acts in."""
+
+NAMES = ("random", "zero", *controller_names(), *TASKS)
 """Actors without a file."""
 
 
@@ -35,12 +39,13 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
     """Return the actor of `env`.
 
     Args:
-        policy: "random", "zero", a controller's name, a function, or the name of `saved`.
+        policy: "random", "zero", the name of a controller or of a law of the task, a function, or
+            the name of `saved`.
         env: the environment.
         saved: result of `saved_policy`.
 
     Raises:
-        InputError: none of these, or a controller that cannot act in this environment.
+        InputError: none of these, or a controller or law that cannot act in this environment.
     """
     if saved is not None:
         return Function(saved, f"{saved.origin.algorithm or 'policy'} ({Path(policy).name})")
@@ -50,7 +55,11 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
         if policy == "zero":
             nothing = np.zeros(env.action_space.shape or ())
             return Function(lambda _: nothing, "zero")
-        return ControllerActor(policy, env)
+        if policy not in TASKS:
+            return ControllerActor(policy, env)
+        if env.spec is None or env.spec.id != TASKS[policy]:
+            raise InputError("policy", f"the law {policy} can act in {TASKS[policy]} only")
+        return LawActor(policy, env)
     if callable(policy):
         return Function(policy, getattr(policy, "__name__", type(policy).__name__))
     raise InputError("policy", f"must be a name, a file or a function, not {brief(policy)}")

@@ -37,6 +37,7 @@ class ControllerActor(Actor):
 
     Attributes:
         name: of the controller.
+        cuts: whether commands beyond the range of actions are cut to it, rather than refused.
         controller: of the episode, None before the first.
         last_command: `(n,)` of its last command, speeds or forces.
     """
@@ -47,7 +48,7 @@ class ControllerActor(Actor):
         Raises:
             InputError: another environment, or one whose actions are pose increments.
         """
-        self.name, self._env = name, env
+        self.name, self._env, self.cuts = name, env, False
         spec = env.spec
         if spec is None or not spec.id.startswith(TRACKING):
             raise InputError("policy", f"the controller {name} can act in {TRACKING}-v0 only")
@@ -101,7 +102,7 @@ class ControllerActor(Actor):
         own, scale = task.drive_commands[0], np.asarray(task.actions[0].scale)
         action = (command.values - own) / scale
         most = float(np.abs(action).max())
-        if not most <= 1.0 + 1e-9:
+        if not most <= 1.0 + 1e-9 and not self.cuts:
             unit = task.actions[0].unit
             raise InputError(
                 "policy",

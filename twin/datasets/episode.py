@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twin.basics.optional import optional
+from twin.basics.progress import Progress
+from twin.datasets.actors import Actor, as_action
+
+if TYPE_CHECKING:
+    import gymnasium
 
 Numbers = dict[str, Any]
 """Lists by name, one entry per instant; dictionaries of the same inside."""
@@ -48,6 +53,11 @@ class EpisodeRecord:
         self._last = info
         _append(self._infos, info)
 
+    @property
+    def total(self) -> float:
+        """Return of the episode: the sum of its rewards."""
+        return sum(self._rewards)
+
     def buffer(self, number: int, seed: int) -> Any:
         """Return the episode as Minari stores it.
 
@@ -79,6 +89,28 @@ class EpisodeRecord:
             if name not in self._last:
                 found[name] = json.dumps(value, default=_plain)
         return found
+
+
+def play(
+    env: gymnasium.Env[Any, Any], actor: Actor, seed: int, bar: Progress, done: int
+) -> EpisodeRecord:
+    """Return the record of one episode; the progress bar is at `done` steps before it.
+
+    Raises:
+        InputError: an actor that gives no actions of the environment.
+    """
+    observation, info = env.reset(seed=seed)
+    record = EpisodeRecord(observation, info)
+    actor.begin(seed)
+    ended, step = False, done
+    while not ended:
+        action = as_action(actor.act(observation), env.action_space)
+        observation, reward, terminated, truncated, info = env.step(action)
+        record.add(action, observation, reward, terminated, truncated, info)
+        ended = bool(terminated or truncated)
+        step += 1
+        bar.tick(step)
+    return record
 
 
 def _is_number(value: Any) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +12,11 @@ import numpy as np
 from twin import __version__
 from twin.basics.optional import optional
 from twin.basics.progress import Progress
-from twin.basics.temporary import remove_leftovers, temporary_place
-from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
-from twin.datasets.episode import EpisodeRecord
-from twin.errors import InputError, TwinError, brief
+from twin.datasets.episode import play
+from twin.datasets.levels import MEDIUM, halfway, of_level, step_limit
+from twin.datasets.storage import Writer
+from twin.errors import InputError, brief
 from twin.training.environments import channels, checked_environment
 from twin.training.options import explained_differences, merged_options
 
@@ -52,12 +50,14 @@ def record_dataset(
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
-        policy: "random", "zero", the name of a controller (where motions are followed), a function
-            from observations to actions, or the name or file of a trained policy.
+        policy: "random", "zero", the name of a controller (where motions are followed) or of a law
+            of the task, "medium", "expert", a function from observations to actions, or the name or
+            file of a trained policy.
         episodes: their number.
         dataset: id of the dataset, such as "twin/tracking/random-v0".
         seed: of the whole recording.
-        options: of the environment, in place of those that a trained policy was trained with.
+        options: of the environment, in place of those that a trained policy was trained with, or
+            that the expert acts in.
         description: of the dataset; default: one made from the arguments.
         progress: whether to show a progress bar; default: if it takes a while.
 
@@ -72,12 +72,15 @@ def record_dataset(
     place = _place(dataset)
     _check_whole(episodes, "episodes", 1)
     _check_whole(seed, "seed", 0)
-    saved = saved_policy(policy, environment)
-    own = merged_options(saved, options, str(policy))
+    chosen, given = of_level(environment, policy, options)
+    saved = saved_policy(chosen, environment)
+    own = merged_options(saved, given, str(policy))
     with explained_differences(saved, own, str(policy)):
         env = _make(environment, own)
     try:
-        actor: Any = make_actor(policy, env, saved)
+        actor: Any = make_actor(chosen, env, saved)
+        if policy == MEDIUM:
+            actor = halfway(env, actor, progress)
         summary = {
             "algorithm_name": actor.name,
             "description": description or _description(environment, actor.name, episodes, seed),
@@ -85,7 +88,7 @@ def record_dataset(
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with _Writer(place, dataset, env, summary) as writer:
+        with Writer(place, dataset, env, summary) as writer:
             _run(
                 env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
             )
@@ -95,92 +98,13 @@ def record_dataset(
 
 
 def _run(
-    env: gymnasium.Env[Any, Any], actor: Any, seeds: Any, writer: _Writer, progress: bool | None
+    env: gymnasium.Env[Any, Any], actor: Any, seeds: Any, writer: Writer, progress: bool | None
 ) -> None:
     """Record one episode for each seed."""
-    limit = (env.spec.max_episode_steps if env.spec else None) or 1
+    limit = step_limit(env)
     with Progress("recording", limit * len(seeds), progress) as bar:
         for number, seed in enumerate(seeds.tolist()):
-            observation, info = env.reset(seed=seed)
-            record = EpisodeRecord(observation, info)
-            actor.begin(seed)
-            ended, step = False, number * limit
-            while not ended:
-                action = as_action(actor.act(observation), env.action_space)
-                observation, reward, terminated, truncated, info = env.step(action)
-                record.add(action, observation, reward, terminated, truncated, info)
-                ended = terminated or truncated
-                step += 1
-                bar.tick(step)
-            writer.write(record, seed)
-
-
-PREFIX = ".recording-"
-"""Of the folders of unfinished recordings; Minari passes over hidden ones."""
-
-
-class _Writer:
-    """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
-
-    def __init__(
-        self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], summary: Mapping[str, Any]
-    ) -> None:
-        self._place, self._dataset = place, dataset
-        self._summary = dict(summary)
-        self._env, self._count = env, 0
-
-    def __enter__(self) -> _Writer:
-        root = optional("minari.storage").get_dataset_path()
-        storage = optional("minari.dataset.minari_storage").MinariStorage
-        with ExitStack() as stack, _system_faults(self._dataset):
-            remove_leftovers(root, PREFIX)
-            self._folder = stack.enter_context(temporary_place(root, PREFIX, is_folder=True))
-            self._storage = storage.new(
-                self._folder / "data",
-                observation_space=self._env.observation_space,
-                action_space=self._env.action_space,
-                env_spec=self._env.spec,
-                data_format="hdf5",
-            )
-            self._stack = stack.pop_all()
-        return self
-
-    def write(self, record: EpisodeRecord, seed: int) -> None:
-        with _system_faults(self._dataset):
-            self._storage.update_episodes([record.buffer(self._count, seed)])
-            self._storage.update_episode_metadata([record.metadata()], [self._count])
-        self._count += 1
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        with self._stack:
-            if kind is None:
-                with _system_faults(self._dataset):
-                    self._finish()
-
-    def _finish(self) -> None:
-        """Make the folder a dataset."""
-        version = optional("minari").__version__
-        summary = {"dataset_id": self._dataset, "minari_version": version, **self._summary}
-        self._storage.update_metadata(summary)
-        names = optional("minari.namespace")
-        namespace = self._dataset.rpartition("/")[0]
-        if namespace and namespace not in names.list_local_namespaces():
-            names.create_namespace(namespace)
-        mask = os.umask(0)
-        os.umask(mask)
-        self._folder.chmod(0o777 & ~mask)
-        self._folder.rename(self._place)
-
-
-@contextmanager
-def _system_faults(dataset: str) -> Iterator[None]:
-    """Make what the system refuses, such as a full disk, one error of the package."""
-    try:
-        yield
-    except (OSError, RuntimeError) as error:
-        if isinstance(error, TwinError):
-            raise
-        raise InputError("dataset", f"{dataset} cannot be written ({error})") from None
+            writer.write(play(env, actor, seed, bar, number * limit), seed)
 
 
 def _place(dataset: Any) -> Path:
@@ -209,9 +133,12 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
         options["randomisation"] = _as_data(options["randomisation"])
     with checked_environment(environment):
         env: gymnasium.Env[Any, Any] = gymnasium.make(environment, **options)
-    if not isinstance(env.action_space, gymnasium.spaces.Box):
-        env.close()
-        raise InputError("environment", f"the actions of {environment} are no vectors of numbers")
+    for kind, space in (("actions", env.action_space), ("observations", env.observation_space)):
+        if not isinstance(space, gymnasium.spaces.Box):
+            env.close()
+            raise InputError(
+                "environment", f"the {kind} of {environment} are no vectors of numbers"
+            )
     try:
         if env.spec is not None:
             env.spec.to_json()
