@@ -46,7 +46,7 @@ def test_rewards_are_those_of_the_terms_without_goals() -> None:
             break
     many = env.compute_reward(np.array(achieved), np.array(desired), [{}] * len(rewards))
     np.testing.assert_allclose(many, rewards, rtol=1e-12)
-    np.testing.assert_allclose(env.compute_reward(achieved[0], achieved[0], {}), 1.0, atol=1e-12)
+    np.testing.assert_allclose(env.compute_reward(achieved[0], achieved[0], {}), 1.0, rtol=1e-12)
     assert len(rewards) > 10 and np.ptp(rewards) > 0.05
 
 

@@ -53,7 +53,6 @@ def record(
     acts in; given ones take their place.
     """
     from twin.datasets import record_dataset, write_lerobot
-    from twin.datasets.levels import LEVELS, expert_of
 
     own = environment_options(
         option,
@@ -62,32 +61,34 @@ def record(
         engine=engine,
         randomisation=randomisation,
     )
-    ids = {policy: dataset}
-    if levels:
-        if policy != "random":
-            raise InputError("levels", "takes no policy: there is an expert for every task")
-        own = {**expert_of(environment).options, **own}
-        space, _, name = dataset.rpartition("-")
-        ids = {level: f"{space}/{level}-{name}" for level in LEVELS}
     if lerobot is not None and lerobot.exists():
         raise InputError("lerobot", f"{lerobot} exists; take another folder")
+    ids = {policy: dataset}
+    if levels:
+        ids, own = _levels(environment, policy, dataset, own)
+    about: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
     rows = []
     for each, name in ids.items():
-        found = record_dataset(
-            environment,
-            each,
-            episodes=episodes,
-            dataset=name,
-            seed=seed,
-            options=own,
-            description=description,
-        )
+        found = record_dataset(environment, each, dataset=name, options=own, **about)
         rows.append(_row(each, found))
         line(f"wrote {name} to {found.storage.data_path.parent}")
         if lerobot is not None:
             line(f"wrote {write_lerobot(found, lerobot / each if levels else lerobot)}")
-    titles = ("level", "actions") if levels else ("policy", "actions")
+    titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
+
+
+def _levels(
+    environment: str, policy: str, dataset: str, own: dict[str, Any]
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the id of the dataset of every level, and the options that all have."""
+    from twin.datasets.levels import LEVELS, expert_of
+
+    if policy != "random":
+        raise InputError("levels", "takes no policy: there is an expert for every task")
+    space, _, version = dataset.rpartition("-")
+    ids = {level: f"{space}/{level}-{version}" for level in LEVELS}
+    return ids, {**expert_of(environment).options, **own}
 
 
 NUMBERS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
