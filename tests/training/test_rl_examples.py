@@ -9,11 +9,16 @@ import pytest
 from package_walk import ROOT
 
 pytest.importorskip("torch")
-pytest.importorskip("stable_baselines3")
 
 FOLDER = ROOT / "examples" / "learning"
 EXAMPLES = {script.stem: script for script in sorted(FOLDER.glob("*.py"))}
-assert set(EXAMPLES) == {"ppo", "stable_baselines3_ppo"}
+
+LIBRARIES = {
+    "ppo": "torch",
+    "stable_baselines3_ppo": "stable_baselines3",
+    "torchrl_ppo": "torchrl",
+}
+assert EXAMPLES.keys() == LIBRARIES.keys()
 
 STEPS = 4096
 
@@ -22,6 +27,7 @@ STEPS = 4096
 def test_example_learns_for_a_while(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip(LIBRARIES[name], exc_type=ImportError)
     monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(STEPS)])
     runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
     printed = capsys.readouterr().out

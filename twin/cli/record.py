@@ -61,8 +61,7 @@ def record(
         engine=engine,
         randomisation=randomisation,
     )
-    if lerobot is not None and lerobot.exists():
-        raise InputError("lerobot", f"{lerobot} exists; take another folder")
+    _check_new(lerobot)
     ids = {policy: dataset}
     if levels:
         ids, own = _levels(environment, policy, dataset, own)
@@ -78,10 +77,24 @@ def record(
     table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
 
 
+def _check_new(folder: Path | None) -> None:
+    """Check that a folder does not exist before the work that fills it.
+
+    Raises:
+        InputError: it does.
+    """
+    if folder is not None and folder.exists():
+        raise InputError("lerobot", f"{folder} exists; take another folder")
+
+
 def _levels(
     environment: str, policy: str, dataset: str, own: dict[str, Any]
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the id of the dataset of every level, and the options that all have."""
+    """Return the id of the dataset of every level, and the options that all have.
+
+    Raises:
+        InputError: a policy is given too, or there is no expert.
+    """
     from twin.datasets.levels import LEVELS, expert_of
 
     if policy != "random":

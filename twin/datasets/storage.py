@@ -86,7 +86,11 @@ def open_to_others(folder: Path) -> None:
 
 @contextmanager
 def system_faults(field: str, place: str | Path) -> Iterator[None]:
-    """Make what the system refuses, such as a full disk, one error of the package."""
+    """Make what the system refuses, such as a full disk, one error of the package.
+
+    Raises:
+        InputError: inside, an error of the system.
+    """
     try:
         yield
     except (OSError, RuntimeError) as error:
