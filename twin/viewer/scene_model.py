@@ -160,8 +160,7 @@ class SceneModel:
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
         shown = np.flatnonzero(model.geom_group != HIDDEN)
         found = []
-        backdrop = [model.geom(name).id for name in ("floor", f"{BASE}_{SHADOW}")]
-        for k in shown[~np.isin(shown, backdrop)]:
+        for k in shown[shown != model.geom("floor").id]:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
                 points = EDGES * model.geom_size[k, [0, 0, 1]]
             elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
