@@ -15,6 +15,7 @@ EXAMPLES = {script.stem: script for script in sorted(FOLDER.glob("*.py"))}
 
 LIBRARIES = {
     "ppo": "torch",
+    "rllib_ppo": "ray.rllib",
     "stable_baselines3_ppo": "stable_baselines3",
     "torchrl_ppo": "torchrl",
 }
