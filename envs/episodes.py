@@ -21,6 +21,8 @@ class Episodes:
         platform: the machine as its parameters describe it.
         task: actions, observations and rewards.
         size: number of machines.
+        share: of the way from the nominal to the drawn numbers in episodes to come; a curriculum
+            widens it.
         varied: for each machine, path -> value of what a randomisation drew for its episode.
     """
 
@@ -57,6 +59,7 @@ class Episodes:
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
         self.randomisation = self._randomisation(randomisation)
+        self.share = 1.0
         self._accepted = np.zeros_like(self.task.last_action)
         self.varied: list[dict[str, float]] = [{} for _ in range(size)]
 
@@ -115,7 +118,7 @@ class Episodes:
         """Return the machine of the next episode, and values of the task that were varied."""
         if self.randomisation is None:
             return self.platform, {}
-        drawn = self.randomisation.sample(generator, self.platform.parameters)
+        drawn = self.randomisation.sample(generator, self.platform.parameters, self.share)
         own = {f"task.{name}": value for name, value in drawn.task_values.items()}
         self.varied[index] = {**drawn.values, **own}
         nominal = self.platform

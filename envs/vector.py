@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from twin.basics.arrays import as_array, one_of
+from twin.basics.arrays import as_array, bounded, one_of
 from twin.envs.environment import (
     RENDER_MODES,
     Frames,
@@ -180,6 +180,14 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
         self._over = over
         infos |= self._infos(self._everywhere)
         return task.observation.copy(), reward, terminated, truncated, infos
+
+    def widen(self, share: float) -> None:
+        """Set the share of the way from nominal to drawn numbers, for episodes to come.
+
+        Raises:
+            InputError: not from 0 to 1.
+        """
+        self._episodes.share = bounded(share, "share", 0.0, 1.0)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a picture `(height, width, 3)` of each machine.

@@ -22,7 +22,7 @@ reference: Any = pytest.importorskip("onnx.reference")
 
 def others() -> list[Policy]:
     """Return a policy with every function between and after its layers."""
-    base = load_policy(policy_names()[0])
+    base = load_policy("stewart_tracking")
     network = PolicyNetwork(activation="relu", output="tanh", limit=0.5)
     law = np.random.default_rng(2).normal(0.0, 0.05, (base.biases[-1].size, base.mean.size))
     corrected = PolicyNetwork(correction=0.5)

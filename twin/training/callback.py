@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.training.checkpoints import save_checkpoint
+from twin.training.curriculum import Points, widen
 from twin.training.learning_curve import LearningCurve
 from twin.training.vector_adapter import Episode, VectorAdapter
 
@@ -40,12 +41,14 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         progress: TrainingProgress,
         steps: int,
         checkpoint_every: int,
+        curriculum: Points = (),
     ) -> None:
         """Take the parts of a training; `steps` is the number of all its steps."""
         super().__init__()
         self.stop = False
         self._folder, self._adapter, self._normaliser = folder, adapter, normaliser
         self._curve, self._progress = curve, progress
+        self._steps, self._curriculum = steps, curriculum
         self._every, self._report_every = checkpoint_every, max(1, steps // REPORTS)
         self._saved = self._reported = 0
         self._waiting: list[Episode] = []
@@ -84,6 +87,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         # Between two rollouts the last update is done: all parts of a checkpoint fit together.
         self._waiting += self._adapter.collect()
         steps = self.model.num_timesteps
+        widen(self._adapter.env, self._curriculum, steps / self._steps)
         if steps - self._reported >= self._report_every:
             self.report()
         if steps - self._saved >= self._every:

@@ -19,6 +19,7 @@ from twin.errors import InputError
 from twin.training.algorithms import make_model, make_normaliser
 from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
+from twin.training.curriculum import widen
 from twin.training.environments import channels, make_environments
 from twin.training.export import export_policy
 from twin.training.laws import NO_LAW, linear_gains
@@ -132,11 +133,14 @@ def _search(
     command: str,
 ) -> Training:
     curve, ending = LearningCurve(search.shown), Ending()
+    points = settings.hyperparameters.curriculum
+    widen(search.env, points, 0.0)
     with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, _ended_by_signals(ending):
 
         def show(steps: int, gained: float) -> bool:
             bar.show(steps, f"return {gained:.4g}")
             curve.save(folder / CURVE)
+            widen(search.env, points, steps / settings.steps)
             return not ending.stop
 
         policy = search.run(settings.steps, curve, show)
@@ -160,6 +164,8 @@ def _run(
     normaliser = make_normaliser(settings, adapter, last)
     model = make_model(settings, normaliser or adapter, folder, last)
     done = model.num_timesteps
+    points = settings.hyperparameters.curriculum
+    widen(adapter.env, points, done / settings.steps)
     # The signals are known after the first reset; the learning begins with one of its own.
     adapter.reset()
     adapter.seed(_episode_seed(settings.seed, done))
@@ -170,7 +176,14 @@ def _run(
     title = f"{settings.algorithm} in {settings.environment}"
     with TrainingProgress(settings.algorithm, settings.steps, done, progress) as bar:
         callback = TrainingCallback(
-            folder, adapter, normaliser, curve, bar, settings.steps, settings.checkpoint_every
+            folder,
+            adapter,
+            normaliser,
+            curve,
+            bar,
+            settings.steps,
+            settings.checkpoint_every,
+            points,
         )
         if done < settings.steps:
             with _ended_by_signals(callback):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.errors import InputError, brief
+from twin.training.curriculum import Points
 from twin.training.laws import NO_LAW
 
 Positive = Annotated[float, Field(gt=0.0)]
@@ -30,6 +31,9 @@ class ResidualSettings(Settings):
     """largest correction of the law, as a share of the largest action"""
     episode: Count | None = None
     """control periods of an episode in the training; None for those of the environment"""
+    curriculum: Points = ()
+    """progress of the training and share of the randomisation then, such as [[0, 0.2], [0.5, 1]];
+    none for the whole one from the start"""
 
 
 class PpoSettings(ResidualSettings):
@@ -90,13 +94,13 @@ class SacSettings(ResidualSettings):
 class SearchSettings(ResidualSettings):
     """Settings of random search; see `RandomSearch`."""
 
-    episodes: Count = 4
+    episodes: Count = 6
     """in which every direction is tried"""
-    deviation: Positive = 0.05
+    deviation: Positive = 0.01
     """of the numbers of the policy that are tried, from the present ones"""
-    rate: Positive = 0.05
+    rate: Positive = 0.012
     """of the numbers of the policy in an iteration, per deviation of the returns"""
-    final_rate: Positive = 0.005
+    final_rate: Positive = 0.001
     """reached at the last step, linearly"""
     best: Share = 0.5
     """of the directions that move the policy"""
@@ -116,8 +120,15 @@ ALGORITHMS: dict[str, type[ResidualSettings]] = {
 
 
 USUAL: dict[str, dict[str, Any]] = {
-    "twin/BallBalance-v0": {"law": "balance_law", "discount": 0.99},
-    "twin/MotionCueing-v0": {"law": "tilt_law", "discount": 0.98},
+    "twin/BallBalance-v0": {
+        "law": "balance_law",
+        "correction": 0.5,
+        "discount": 0.99,
+        "episode": 400,
+        "episodes": 8,
+        "final_rate": 0.0005,
+    },
+    "twin/MotionCueing-v0": {"law": "tilt_law", "correction": 0.5, "discount": 0.98},
 }
 """Environment -> hyperparameters that it asks for, of the algorithms that have them
 (docs/training.md). With a shorter horizon than that of the ball, doing nothing is worth more than

@@ -78,8 +78,10 @@ class Randomisation:
         object.__setattr__(self, "_last", sampler)
         return sampler
 
-    def sample(self, generator: np.random.Generator, parameters: MachineParameters) -> Sampled:
-        """Return one machine and its task's values.
+    def sample(
+        self, generator: np.random.Generator, parameters: MachineParameters, share: float = 1.0
+    ) -> Sampled:
+        """Return one machine and its task's values, at a share of the way from the nominal ones.
 
         Checks as `bound` does, unless that was called last for the same object `parameters`, whose
         task then counts as well.
@@ -90,7 +92,7 @@ class Randomisation:
         last = self._last
         if last is None or last.parameters is not parameters:
             last = self.bound(parameters)
-        return last.sample(generator)
+        return last.sample(generator, share)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data that `as_randomisation` reads back, for JSON, TOML or an option."""

@@ -52,11 +52,15 @@ class _Draw(NamedTuple):
     distribution: AnyDistribution
     targets: tuple[_Target, ...]
 
-    def values(self, draw: float) -> dict[str, float]:
-        """Return the numbers by path that a draw means."""
-        applied = self.distribution.applied
-        found = {path: (applied(draw, nominal), whole) for path, nominal, whole in self.targets}
-        return {path: float(round(x)) if whole else x for path, (x, whole) in found.items()}
+    def values(self, draw: float, share: float = 1.0) -> dict[str, float]:
+        """Return the numbers by path that a draw means, at a share of the way from the nominal."""
+        found = {}
+        for path, nominal, whole in self.targets:
+            value = self.distribution.applied(draw, nominal)
+            if share < 1.0:
+                value = nominal + share * (value - nominal)
+            found[path] = float(round(value)) if whole else value
+        return found
 
 
 class Sampler:
@@ -101,8 +105,11 @@ class Sampler:
         draws = (*self._machine, *self._tasks)
         return tuple(target.path for draw in draws for target in draw.targets)
 
-    def sample(self, generator: np.random.Generator) -> Sampled:
+    def sample(self, generator: np.random.Generator, share: float = 1.0) -> Sampled:
         """Return one machine and the values of its task.
+
+        With a `share` below 1 every number goes that share of the way from the nominal one to the
+        one drawn.
 
         The result follows from the generator's state alone, whatever the order of the
         distributions. Values that the machine refuses together, such as a home out of reach,
@@ -113,10 +120,10 @@ class Sampler:
         """
         if not isinstance(generator, np.random.Generator):
             raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
-        task_values = _drawn(self._tasks, generator)
+        task_values = _drawn(self._tasks, generator, share)
         refusal = ""
         for _ in range(REDRAWS):
-            values = _drawn(self._machine, generator)
+            values = _drawn(self._machine, generator, share)
             try:
                 machine = with_values_at(self.parameters, values, self._places)
                 return Sampled(machine, values, task_values)
@@ -129,10 +136,12 @@ class Sampler:
         )
 
 
-def _drawn(draws: tuple[_Draw, ...], generator: np.random.Generator) -> dict[str, float]:
+def _drawn(
+    draws: tuple[_Draw, ...], generator: np.random.Generator, share: float
+) -> dict[str, float]:
     values: dict[str, float] = {}
     for draw in draws:
-        values |= draw.values(draw.distribution.draw(generator))
+        values |= draw.values(draw.distribution.draw(generator), share)
     return values
 
 
