@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from twin.basics.arrays import as_array, bounded, one_of
+from twin.basics.arrays import as_array, one_of
 from twin.envs.environment import (
     RENDER_MODES,
     Frames,
@@ -34,6 +34,7 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
 
     Attributes:
         task: actions, observations and what they mean in physical units.
+        episodes: those of all machines; their `share` narrows a randomisation.
         platform: the machine as its parameters describe it.
         max_episode_steps: control periods after which an episode is truncated; None for never.
     """
@@ -80,10 +81,10 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
         machine = machine_or_usual(machine, self.task_type)
         self._given = (num_envs, machine, configuration, engine)
         self._options = {"randomisation": randomisation, **options}
-        self._episodes = Episodes(
+        self.episodes = Episodes(
             self.task_type, machine, configuration, engine, num_envs, randomisation, options
         )
-        self.task, self.platform = self._episodes.task, self._episodes.platform
+        self.task, self.platform = self.episodes.task, self.episodes.platform
         self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = task_spaces(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -154,7 +155,7 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
         self._check_started()
         if self.autoreset_mode is AutoresetMode.DISABLED and before.any():
             raise StateError("some episodes are over; call reset, with reset_mask for some of them")
-        self._episodes.step(actions)
+        self.episodes.step(actions)
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
             self._begin(np.flatnonzero(before), {})
@@ -181,14 +182,6 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
         infos |= self._infos(self._everywhere)
         return task.observation.copy(), reward, terminated, truncated, infos
 
-    def widen(self, share: float) -> None:
-        """Set the share of the way from nominal to drawn numbers, for episodes to come.
-
-        Raises:
-            InputError: not from 0 to 1.
-        """
-        self._episodes.share = bounded(share, "share", 0.0, 1.0)
-
     def render(self) -> tuple[Any, ...] | None:
         """Return a picture `(height, width, 3)` of each machine.
 
@@ -206,22 +199,20 @@ class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **_: Any) -> None:
         """Free engines and pictures; what was refused by the constructor has none."""
-        for part in (getattr(self, "_frames", None), getattr(self, "_episodes", None)):
+        for part in (getattr(self, "_frames", None), getattr(self, "episodes", None)):
             if part is not None:
                 part.close()
 
     def _begin(self, indices: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[index] for index in indices.tolist()]
         self._started[indices] = False
-        self._episodes.reset(indices, [g for g in generators if g is not None], options)
+        self.episodes.reset(indices, [g for g in generators if g is not None], options)
         self._started[indices] = True
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
         """Add to `infos` what was varied in `indices` that have begun."""
         for index in indices.tolist() if self.task.settings.info else ():
-            infos |= self._add_info(
-                infos, {"randomised": dict(self._episodes.varied[index])}, index
-            )
+            infos |= self._add_info(infos, {"randomised": dict(self.episodes.varied[index])}, index)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make copies anew from the arguments; they have no episodes."""

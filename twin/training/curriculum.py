@@ -32,4 +32,4 @@ def share_at(points: Points, progress: float) -> float:
 def widen(env: Any, points: Points, progress: float) -> None:
     """Set the reach of an environment's randomisation; without points it stays whole."""
     if points:
-        env.unwrapped.widen(share_at(points, progress))
+        env.unwrapped.episodes.share = share_at(points, progress)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from twin.training.algorithms import make_model, make_normaliser
 from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
 from twin.training.curriculum import widen
+from twin.training.ending import Ending, ended_by_signals
 from twin.training.environments import channels, make_environments
 from twin.training.export import export_policy
 from twin.training.laws import NO_LAW, linear_gains
@@ -35,13 +33,6 @@ CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
 
 LEARNING = ("torch", "stable_baselines3", "tensorboard")
 """Libraries of the algorithms that learn by gradients."""
-
-
-@dataclass
-class Ending:
-    """Whether a search shall end after the present iteration."""
-
-    stop: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,7 +126,7 @@ def _search(
     curve, ending = LearningCurve(search.shown), Ending()
     points = settings.hyperparameters.curriculum
     widen(search.env, points, 0.0)
-    with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, _ended_by_signals(ending):
+    with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, ended_by_signals(ending):
 
         def show(steps: int, gained: float) -> bool:
             bar.show(steps, f"return {gained:.4g}")
@@ -186,7 +177,7 @@ def _run(
             points,
         )
         if done < settings.steps:
-            with _ended_by_signals(callback):
+            with ended_by_signals(callback):
                 model.learn(
                     settings.steps - done,
                     callback=callback,
@@ -207,27 +198,6 @@ def _episode_seed(seed: int, done: int) -> int:
     if done == 0:
         return seed
     return int(np.random.SeedSequence([seed, done]).generate_state(1)[0])
-
-
-@contextmanager
-def _ended_by_signals(training: TrainingCallback | Ending) -> Iterator[None]:
-    """Let the first Ctrl-C or termination end the training in order, the second at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
-
-    def end(kind: int, _: object) -> None:
-        training.stop = True
-        signal.signal(kind, before[signal.Signals(kind)])
-
-    for kind in before:
-        signal.signal(kind, end)
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
 
 
 def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bool) -> Path:
