@@ -41,7 +41,7 @@ Unseen = Annotated[
         help="What the logs do not show: refuse, keep the prior, or hold the file's value.",
     ),
 ]
-Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Length of the windows in s.")]
+Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Time of predictions in s.")]
 Robust = Annotated[
     bool, typer.Option("--robust", help="Large errors count less than their square.")
 ]

@@ -68,3 +68,14 @@ def test_current_lag_is_that_of_the_drives() -> None:
     for given, found in zip(plain, lagging, strict=True):
         assert_allclose(found, given + (1.0 - kept) / (STEP / 0.8e-3) * (effort - given))
         effort = given + kept * (effort - given)
+
+
+def test_what_lags_moves_with_any_delay() -> None:
+    """Parts of a step are exact: the lag filters a command that changes inside the step."""
+    commands = np.repeat(np.where(np.arange(len(TIME)) < 20, 0.0, 300.0)[:, None], 6, axis=1)
+    delay, lag = 0.3 * STEP, 0.8e-3
+    given = delayed(commands, delay, lag)[:, 0]
+    height = delayed(commands, 0.0)[-1, 0]
+    since = np.maximum(STEP * np.arange(len(given) + 1) - 20.0 * PERIOD - delay, 0.0)
+    integral = height * (since + lag * np.expm1(-since / lag))
+    assert_allclose(given, np.diff(integral) / STEP, rtol=1e-9, atol=1e-6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 
 from twin.basics.arrays import FloatArray
@@ -16,31 +18,42 @@ def delayed_commands(
     """Return commands and feedforward `(k, n)` of a machine's motors; None: no feedforward.
 
     Commands pass the converters and the delay. Each step takes the mean of what is held over it,
-    so that delays need not be whole steps. Forces also pass the lag of the current loop.
+    so that delays need not be whole steps. Forces also pass the lag of the current loop, in
+    continuous time.
 
     Args:
         recording: of the commands.
-        machine: with its delays.
-        constants: `(n, CONSTANTS)` of its drives, for steps as long as those of `times`.
+        machine: with its delays and lags.
+        constants: `(n, CONSTANTS)` of its drives.
         times: `(k + 1,)` [s] beginnings of all steps, and the end of the last one.
     """
-    delays = [0.0 if leg.drive is None else leg.drive.delay for leg in machine.parameters.legs]
+    drives = [leg.drive for leg in machine.parameters.legs]
+    delays = [0.0 if drive is None else drive.delay for drive in drives]
+    none = [0.0] * len(drives)
     force = recording.mode == "force"
+    lags = [0.0 if drive is None else drive.current_lag for drive in drives] if force else none
     limit, digit = (
         constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
         if force
         else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
     )
-    given = _shifted(recording, _converted(recording.commands, limit, digit), delays, times)
-    if force:
-        _lag(given, constants)
+    held = _converted(recording.commands, limit, digit)
+    given = _means(recording.command_time, held, delays, lags, times)
     if recording.feedforward is None:
         return given, None
     limit, digit = constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
     added = np.where(
         digit > 0.0, _converted(recording.feedforward, limit, digit), recording.feedforward
     )
-    return given, _shifted(recording, added, delays, times)
+    return given, _means(recording.command_time, added, delays, none, times)
+
+
+def commands_key(machine: MachineModel, constants: FloatArray) -> bytes:
+    """Return what `delayed_commands` depends on, of a machine with `constants` of its drives."""
+    legs = [leg.drive for leg in machine.parameters.legs]
+    times = [(0.0, 0.0) if each is None else (each.delay, each.current_lag) for each in legs]
+    columns = [column.PEAK, column.FASTEST, column.EFFORT_DIGIT, column.SPEED_DIGIT]
+    return np.array(times).tobytes() + constants[:, columns].tobytes()
 
 
 def _converted(values: FloatArray, limit: FloatArray, digit: FloatArray) -> FloatArray:
@@ -52,31 +65,30 @@ def _converted(values: FloatArray, limit: FloatArray, digit: FloatArray) -> Floa
     return found
 
 
-def _shifted(
-    recording: Recording, held: FloatArray, delays: list[float], times: FloatArray
+def _means(
+    at: FloatArray, held: FloatArray, delays: list[float], lags: list[float], times: FloatArray
 ) -> FloatArray:
-    """Return the means over steps `(k, n)` of commands `(C, n)` that are held and come later."""
-    at = recording.command_time
-    spans = np.diff(at)[:, None] * held[:-1]
-    total = np.concatenate([np.zeros((1, held.shape[1])), np.cumsum(spans, axis=0)])
+    """Return the means over steps `(k, n)` of commands `(C, n)` from times `at`, late and lagging.
+
+    What lags, y' = (u - y) / lag, has the integral of u less the lag times the change of y.
+    """
+    spans = np.diff(at)
     means = np.empty((len(times) - 1, held.shape[1]))
-    for leg, delay in enumerate(delays):
-        edges = times - delay
-        integral = np.interp(edges, at, total[:, leg])
-        # The first command is held before its time, the last one after it.
-        integral += held[0, leg] * np.minimum(edges - at[0], 0.0)
-        integral += held[-1, leg] * np.maximum(edges - at[-1], 0.0)
+    for leg, (delay, lag) in enumerate(zip(delays, lags, strict=True)):
+        command = held[:, leg]
+        edges = np.maximum(times - delay, at[0])
+        index = np.minimum(np.searchsorted(at, edges, side="right") - 1, len(at) - 1)
+        total = np.concatenate([[0.0], np.cumsum(spans * command[:-1])])
+        integral = total[index] + command[index] * (edges - at[index])
+        # The first command is held before its time.
+        integral += command[0] * np.minimum(times - delay - at[0], 0.0)
+        if lag > 0.0:
+            left = np.exp(-spans / lag)
+            pairs = zip(left.tolist(), ((1.0 - left) * command[:-1]).tolist(), strict=True)
+            lagging = np.array(
+                list(accumulate(pairs, lambda y, pair: pair[0] * y + pair[1], initial=command[0]))
+            )
+            behind = np.exp((at[index] - edges) / lag) * (lagging[index] - command[index])
+            integral -= lag * (command[index] + behind)
         means[:, leg] = np.diff(integral) / np.diff(times)
     return means
-
-
-def _lag(given: FloatArray, constants: FloatArray) -> None:
-    """Pass forces `(k, n)` through the current loops, in place: e' = u + lag (e - u)."""
-    from scipy.signal import lfilter
-
-    for leg, drive in enumerate(constants):
-        lag, mean = drive[column.LAG], drive[column.LAG_MEAN]
-        force = given[:, leg]
-        after, _ = lfilter([1.0 - lag], [1.0, -lag], force, zi=[lag * force[0]])
-        before = np.concatenate([force[:1], after[:-1]])
-        force += mean * (before - force)

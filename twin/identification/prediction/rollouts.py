@@ -50,12 +50,29 @@ class Starts(NamedTuple):
 
 
 class Commands(NamedTuple):
-    """Commands of parameter sets at all steps."""
+    """Commands of parameter sets at all steps; sets with the same delays and lags share them."""
 
+    kinds: Any
+    """`(sets,)` index of each set's commands"""
     given: FloatArray
-    """`(sets, steps, n)` forces or speeds"""
+    """`(kinds, steps, n)` forces or speeds"""
     feedforward: FloatArray | None
-    """`(sets, steps, n)` forces beside speeds; None for none"""
+    """`(kinds, steps, n)` forces beside speeds; None for none"""
+
+
+class Observed(NamedTuple):
+    """Measured coordinates of the motors, and how they correct predictions."""
+
+    position: FloatArray
+    """`(T, n)`"""
+    inverse: FloatArray
+    """`(T, 6, n)` of the Jacobian: how the platform moves with its motors"""
+    gains: tuple[float, float]
+    """of coordinates, and of speeds [1/s], per error"""
+    samples: int
+    """of a rollout"""
+    ratio: int
+    """steps of the engine between two samples"""
 
 
 class ParameterSets:
@@ -86,19 +103,19 @@ class ParameterSets:
         self.gains = np.stack([gain, gain / time], axis=1)
 
     def run(
-        self, sets: Any, starts: Starts, commands: Commands, rows: Any, samples: int, ratio: int
+        self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
     ) -> FloatArray:
-        """Return coordinates `(N, samples, n)` of the motors, every `ratio` steps from the start.
+        """Return what predictions of the motors' coordinates miss `(N, samples, n)`.
 
-        Rollouts that fail are NaN.
+        Each sample is predicted from those before it: what a prediction misses moves motors and
+        platform on by the gains of `observed`. Rollouts that fail are NaN.
 
         Args:
             sets: `(N,)` parameter set of each row.
             starts: of the rows.
             commands: of all parameter sets.
-            rows: `(N,)` first step of each row in the commands.
-            samples: how many, the start included.
-            ratio: steps of the engine between two samples.
+            rows: `(N,)` first sample of each row.
+            observed: measurements and gains.
         """
         count, n = starts.position.shape
         arrays = make_drive_arrays(count, n, QUEUE)
@@ -111,14 +128,24 @@ class ParameterSets:
         states[:, :, column.POSITION], states[:, :, column.SPEED] = starts.position, starts.speed
         states[:, :, column.EFFORT] = states[:, :, column.INTEGRAL] = starts.effort
         advance, calls = self._calls(sets, arrays, machines, inputs)
-        out = np.empty((count, samples, n))
-        for sample in range(samples):
-            for step in range((sample - 1) * ratio, sample * ratio) if sample else ():
-                inputs.command[:] = commands.given[sets, rows + step]
+        out = np.empty((count, observed.samples, n))
+        kinds, ratio = commands.kinds[sets], observed.ratio
+        for sample in range(observed.samples):
+            at = rows + sample
+            out[:, sample] = missed = states[:, :, column.POSITION] - observed.position[at]
+            step, turn = (gain * missed for gain in observed.gains)
+            states[:, :, column.POSITION] -= step
+            states[:, :, column.SPEED] -= turn
+            machines.coordinates[:] -= step
+            machines.rates[:] -= turn
+            moved = np.einsum("kij,gkj->gki", observed.inverse[at], np.stack([step, turn]))
+            machines.pose[:] = displaced(machines.pose, -moved[0])
+            machines.twist[:] -= moved[1]
+            for part in range(ratio if sample + 1 < observed.samples else 0):
+                inputs.command[:] = commands.given[kinds, ratio * at + part]
                 if commands.feedforward is not None:
-                    inputs.feedforward[:] = commands.feedforward[sets, rows + step]
+                    inputs.feedforward[:] = commands.feedforward[kinds, ratio * at + part]
                 on_threads(advance, calls)
-            out[:, sample] = states[:, :, column.POSITION]
         out[machines.failed] = np.nan
         return out
 
@@ -137,3 +164,14 @@ class ParameterSets:
             groups = (type(group)(*(each[part] for each in group)) for group in (machines, inputs))
             calls.append((constants, arrays._replace(**drives), *groups, *last))
         return SameTypes(advance_groups if width else advance_rows), calls
+
+
+def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
+    """Return poses `(N, 7)` moved by small translations and rotation vectors `(N, 6)`."""
+    found = pose.copy()
+    found[:, :3] += change[:, :3]
+    scalar, vector, turn = pose[:, 3:4], pose[:, 4:], 0.5 * change[:, 3:]
+    found[:, 3:4] -= (turn * vector).sum(axis=1, keepdims=True)
+    found[:, 4:] += scalar * turn + np.cross(turn, vector)
+    found[:, 3:] /= np.linalg.norm(found[:, 3:], axis=1, keepdims=True)
+    return found

@@ -9,16 +9,31 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.identification.prediction.problem import PredictionProblem, without
+from twin.identification.prediction.problem import Linear, PredictionProblem
 
 FIRST_SHARE = 4
-"""One window in so many takes part while the estimate is far away."""
+"""One stretch in so many shows what is visible."""
 
-PASSES = ((1e-2, 20), (1e-6, 25))
-"""Relative change of the cost at which a pass ends, and its most evaluations."""
+FIRMNESS, SHORT_SHARE = 5.0, 3
+"""Of the first passes: how much faster predictions are corrected, one window in so many."""
 
-SMALLEST_STEP = 1e-5
-"""of a pass, in spreads per parameters in spreads"""
+ROUNDS = ((3, 3.0), (3, 0.5))
+"""Of the first passes: steps, and reach in spreads of the search for plays after them."""
+
+LAST, TOLERANCE = (8, 5), 1e-4
+"""Most steps of the last passes, and relative change of the cost at their end."""
+
+RADIUS = 1.0
+"""Spreads by which a step moves a parameter at most."""
+
+PLAY, SCAN = "backlash", 13
+"""In the paths of plays; values that are tried of each."""
+
+SHARES = (1.0, 0.5, 0.2, 0.05)
+"""Of a step that are tried."""
+
+SHOWN, LARGEST = 0.3, 0.2
+"""Change of the errors by a difference, in their size; length of the largest one, in spreads."""
 
 
 class Solution(NamedTuple):
@@ -27,52 +42,121 @@ class Solution(NamedTuple):
     values: FloatArray
     """`(p,)` in SI"""
     errors: list[FloatArray]
-    """`(W, m)` in standard deviations of the noise, less what the starts explain"""
+    """`(W, m)` in standard deviations of the noise"""
     slopes: list[FloatArray]
-    """`(W, m, p)` by the parameters in spreads, likewise"""
+    """`(W, m, p)` by the parameters in spreads"""
 
 
 class _Pass:
-    """Least squares with the starts' part taken out by fixed columns."""
+    """Least squares with noise in each window as large as its errors at the beginning.
+
+    Dry friction, play and contacts make errors rough functions of the parameters. Slopes therefore
+    come from differences along the principal directions of what the slopes before have found, each
+    long enough for `SHOWN` of the errors: sums that hardly show are not left to the difference of
+    two large changes.
+    """
 
     def __init__(
         self,
         problems: Sequence[PredictionProblem],
-        values: FloatArray,
+        x: FloatArray,
+        steps: FloatArray | None,
+        robust: bool,
         tick: Callable[[], Any],
     ) -> None:
-        self.problems, self.tick = problems, tick
+        self.problems, self.steps, self.robust, self.tick = problems, steps, robust, tick
         parameters = problems[0].parameters
         self.nominal = np.array([each.nominal for each in parameters])
         self.spreads = np.array([each.spread for each in parameters])
-        linear = [problem.linearised(values, by_parameters=False) for problem in problems]
-        self.columns = [each.by_starts for each in linear]
-        if not all(np.isfinite(each.errors).all() for each in linear):
+        found = [problem.errors(self.nominal + self.spreads * x) for problem in problems]
+        if not all(np.isfinite(each).all() for each in found):
             raise InputError("log", "the model cannot follow its commands; check their signs")
-        lefts = [without(each.by_starts, each.errors) for each in linear]
-        self.sizes = [max(1.0, float(np.sqrt((left**2).mean()))) for left in lefts]
+        self.sizes = [_sizes(each) for each in found]
 
-    def errors(self, x: FloatArray) -> FloatArray:
-        """Return errors and priors at scaled parameters; NaN where no machine can be so."""
+    def cost(self, x: FloatArray) -> float:
+        """Return half the sum of squares of errors and priors; infinite where none are found."""
+        self.tick()
+        try:
+            found = [problem.errors(self.nominal + self.spreads * x) for problem in self.problems]
+        except InputError:
+            return np.inf
+        squares = [(each / size) ** 2 for each, size in zip(found, self.sizes, strict=True)]
+        if self.robust:
+            squares = [2.0 * (np.sqrt(1.0 + each) - 1.0) for each in squares]
+        total = 0.5 * (sum(float(each.sum()) for each in squares) + float(x @ x))
+        return total if np.isfinite(total) else np.inf
+
+    def search(self, x: FloatArray, bounds: FloatArray, most: int) -> FloatArray:
+        """Return the parameters after steps of Gauss and Newton, shortened while the cost rises."""
+        cost = self.cost(x)
+        for _ in range(most):
+            near = np.stack([np.maximum(bounds[0], x - RADIUS), np.minimum(bounds[1], x + RADIUS)])
+            step = self._step(x, near)
+            for share in SHARES:
+                moved = self.cost(x + share * step)
+                if moved < cost:
+                    break
+            else:
+                return x
+            x, fall, cost = x + share * step, cost - moved, moved
+            if fall < TOLERANCE * cost:
+                return x
+        return x
+
+    def scan(self, x: FloatArray, bounds: FloatArray, reach: float) -> FloatArray:
+        """Return the parameters with each play where errors are least, up to `reach` spreads away.
+
+        Play shows in impacts. Their errors have many minima, and slopes lead to the next one.
+        """
+        plays = [k for k, each in enumerate(self.problems[0].parameters) if PLAY in each.path]
+        moved = []
+        for k in plays:
+            ends = max(bounds[0, k], x[k] - reach), min(bounds[1, k], x[k] + reach)
+            rows = np.repeat(x[None], SCAN, axis=0)
+            rows[:, k] = np.linspace(*ends, SCAN)
+            moved.append(rows)
+        if not plays:
+            return x
+        self.tick()
+        sets = self.nominal + self.spreads * np.vstack(moved)
+        squares = np.zeros(len(sets))
+        for problem, size in zip(self.problems, self.sizes, strict=True):
+            squares += ((problem.errors(sets) / size) ** 2).sum(axis=(1, 2))
+        best = x.copy()
+        for k, rows, costs in zip(plays, moved, np.split(squares, len(plays)), strict=True):
+            best[k] = rows[np.argmin(costs + rows[:, k] ** 2), k]
+        return best if self.cost(best) < self.cost(x) else x
+
+    def _step(self, x: FloatArray, bounds: FloatArray) -> FloatArray:
+        """Return the step to the minimum of the linear problem inside `bounds` (2, p)."""
+        from scipy.optimize import lsq_linear
+
+        information, score = np.eye(len(x)), x.copy()
+        for found in self.linearised(x):
+            errors, slopes = found.errors.ravel(), found.slopes.reshape(-1, len(x))
+            weights = 1.0 / np.sqrt(1.0 + errors**2) if self.robust else np.ones_like(errors)
+            information += slopes.T @ (weights[:, None] * slopes)
+            score += slopes.T @ (weights * errors)
+        factor = np.linalg.cholesky(information).T
+        target = -np.linalg.solve(factor.T, score)
+        margins = np.array([[-1e-9], [1e-9]])
+        step = lsq_linear(factor, target, bounds=tuple(bounds - x + margins)).x
+        return np.asarray(np.clip(x + step, *bounds) - x)
+
+    def linearised(self, x: FloatArray) -> list[Linear]:
+        """Return errors and slopes of all problems in sizes of their errors; set the next steps."""
         self.tick()
         values = self.nominal + self.spreads * x
-        rows = []
-        for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
-            try:
-                rows.append(without(columns, problem.errors(values)).ravel() / size)
-            except InputError:
-                rows.append(np.full(columns[..., 0].size, np.nan))
-        return np.concatenate([*rows, x])
-
-    def slopes(self, x: FloatArray) -> FloatArray:
-        """Return the slopes of `errors`."""
-        self.tick()
-        values = self.nominal + self.spreads * x
-        rows = []
-        for problem, columns, size in zip(self.problems, self.columns, self.sizes, strict=True):
-            found = problem.linearised(values, by_starts=False).slopes
-            rows.append(without(columns, found).reshape(-1, len(x)) / size)
-        return np.vstack([*rows, np.eye(len(x))])
+        found = [problem.linearised(values, self.steps) for problem in self.problems]
+        scaled = [
+            Linear(errors / size, slopes / size[..., None])
+            for (errors, slopes), size in zip(found, self.sizes, strict=True)
+        ]
+        rows = np.vstack([each.slopes.reshape(-1, len(x)) for each in scaled])
+        shown, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+        lengths = SHOWN / np.sqrt(np.maximum(shown, (SHOWN / LARGEST) ** 2))
+        self.steps = lengths[:, None] * directions.T
+        return scaled
 
 
 def first_slopes(problems: Sequence[PredictionProblem]) -> FloatArray:
@@ -81,10 +165,11 @@ def first_slopes(problems: Sequence[PredictionProblem]) -> FloatArray:
     spreads = np.array([each.spread for each in problems[0].parameters])
     rows = []
     for problem in problems:
-        found = _some(problem).linearised(nominal)
-        slopes = without(found.by_starts, found.slopes).reshape(-1, len(nominal))
+        some = _some(problem, FIRST_SHARE)
+        share = len(problem.windows.first) / len(some.windows.first)
         # Few windows stand for all.
-        rows.append(np.sqrt(FIRST_SHARE) * slopes / spreads)
+        found = some.linearised(nominal).slopes.reshape(-1, len(nominal))
+        rows.append(np.sqrt(share) * found / spreads)
     return np.vstack(rows)
 
 
@@ -96,9 +181,10 @@ def solve(
 ) -> Solution:
     """Return the parameters that predict the recordings best, with their priors.
 
-    The first pass takes some of the windows from smoothed starts. The second one takes all, with
-    starts that fit them. Noise is as large as the errors that each pass begins with, so priors keep
-    their weight where the model misses something.
+    The first passes take some of the windows, with firm corrections: predictions of a wrong machine
+    then stay close to the recording. Plays are tried over their whole range. The last passes take
+    all windows. Noise is as large as the errors that each pass begins with, window by
+    window: where the model misses something, as in a series of impacts, a window says less.
 
     Args:
         problems: of one machine with the same parameters.
@@ -108,47 +194,40 @@ def solve(
     Raises:
         InputError: the rollouts fail for the values to begin with.
     """
-    from scipy.optimize import least_squares
-
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
     spreads = np.array([each.spread for each in parameters])
-    bounds = [
-        (np.array([getattr(each, side) for each in parameters]) - nominal) / spreads
-        for side in ("lower", "upper")
-    ]
-    x = np.zeros(len(nominal))
-    for number, (tolerance, most) in enumerate(PASSES):
-        parts = [_some(problem) for problem in problems] if number == 0 else list(problems)
-        if number:
-            for problem in problems:
-                problem.improve_starts(nominal + spreads * x)
-        current = _Pass(parts, nominal + spreads * x, tick)
-        found = least_squares(
-            current.errors,
-            x,
-            current.slopes,
-            bounds=bounds,
-            loss="soft_l1" if robust and number else "linear",
-            ftol=tolerance,
-            xtol=SMALLEST_STEP,
-            max_nfev=most,
-        )
-        x = found.x
+    ends = [[getattr(each, side) for each in parameters] for side in ("lower", "upper")]
+    bounds = (np.array(ends) - nominal) / spreads
+    short = [problem.short(FIRMNESS, SHORT_SHARE) for problem in problems]
+    x, steps = np.zeros(len(nominal)), None
+    for most, reach in ROUNDS:
+        first = _Pass(short, x, steps, robust, tick)
+        x = first.scan(first.search(x, bounds, most), bounds, reach)
+        steps = first.steps
+    for most in LAST:
+        current = _Pass(problems, x, steps, robust, tick)
+        x, steps = current.search(x, bounds, most), current.steps
+        if most == LAST[0]:
+            # With all else known, plays show best.
+            x = _Pass(short, x, None, robust, tick).scan(x, bounds, ROUNDS[0][1])
     return _solution(current, x)
 
 
-def _some(problem: PredictionProblem) -> PredictionProblem:
-    return problem.part(np.arange(0, len(problem.windows.first), FIRST_SHARE))
+def _some(problem: PredictionProblem, share: int) -> PredictionProblem:
+    return problem.part(np.arange(0, len(problem.windows.first), share))
+
+
+def _sizes(errors: FloatArray) -> FloatArray:
+    """Return the errors' root mean square in each window `(W, 1)`, at least that of the noise."""
+    return np.asarray(np.sqrt(np.maximum(1.0, (errors**2).mean(axis=1, keepdims=True))))
 
 
 def _solution(current: _Pass, x: FloatArray) -> Solution:
-    values = current.nominal + current.spreads * x
-    errors, slopes = [], []
-    for problem, columns in zip(current.problems, current.columns, strict=True):
-        found = problem.linearised(values, by_starts=False)
-        left = without(columns, found.errors)
-        size = max(1.0, float(np.sqrt((left**2).mean())))
-        errors.append(left / size)
-        slopes.append(without(columns, found.slopes) / size)
-    return Solution(values, errors, slopes)
+    found = current.linearised(x)
+    sizes = [_sizes(each.errors) for each in found]
+    return Solution(
+        current.nominal + current.spreads * x,
+        [each.errors / size for each, size in zip(found, sizes, strict=True)],
+        [each.slopes / size[..., None] for each, size in zip(found, sizes, strict=True)],
+    )

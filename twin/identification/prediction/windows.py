@@ -1,4 +1,4 @@
-"""Windows of a recording, and the smoothed motion at their beginnings."""
+"""Windows of a recording, and the smoothed motion that predictions begin with."""
 
 from __future__ import annotations
 
@@ -9,80 +9,99 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.prediction.recording import Recording
+from twin.identification.prediction.rollouts import Starts, displaced
+from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 
 SMOOTHING, ORDER = 0.015, 4
 """[s] over which polynomials of this order give speeds and accelerations."""
 
-TOUCHING = 0.25
-"""Least force in a leg at a window's beginning, per mean force: play lies on a known side."""
+WARM_UP = 5
+"""Windows before the first one of a stretch, in which predictions forget how they began."""
+
+STRETCHES, LONGEST = 16, 15
+"""Stretches of a recording, about, and most windows of one."""
 
 FEWEST = 3
 """Windows."""
 
 
 class Windows(NamedTuple):
-    """Windows of a recording; first axis W windows."""
+    """Stretches of a recording that are predicted in one go, each of as many windows."""
 
     first: Any
-    """`(W,)` index of the first sample of each"""
-    position: FloatArray
-    """`(W, n)` smoothed coordinates of the motors there"""
-    speed: FloatArray
-    """`(W, n)`"""
-    pose: FloatArray
-    """`(W, 7)` and twist, as if nothing yielded"""
-    twist: FloatArray
-    """`(W, 6)`"""
-    acceleration: FloatArray
-    """`(W, 6)`"""
-    motor_acceleration: FloatArray
-    """`(W, n)`"""
-    force_rate: FloatArray
-    """`(W, n)` rates of the forces in the legs"""
+    """`(S,)` indices of the samples with which predictions begin"""
+    warm_up: int
+    """windows from there that do not count"""
+    count: int
+    """windows of a stretch that do"""
+    samples: int
+    """of a window"""
 
-    def part(self, indices: Any) -> Windows:
-        """Return some of the windows."""
-        return Windows(*(values[indices] for values in self))
+    @property
+    def times(self) -> Any:
+        """Indices `(W, samples)` of the samples of all windows."""
+        every = self.first[:, None] + self.samples * self.warm_up
+        return (every + np.arange(self.samples * self.count)).reshape(-1, self.samples)
+
+    def short(self, share: int) -> Windows:
+        """Return every `share`-th window as a stretch of its own, after one to warm up."""
+        return Windows(self.times[::share, 0] - self.samples, 1, 1, self.samples)
 
 
-def windows_of(recording: Recording, machine: MachineModel, samples: int) -> Windows:
-    """Return windows of `samples` intervals one after the other.
-
-    Each begins where all legs are under load, so that it is known on which side their play lies.
+def windows_of(recording: Recording, samples: int) -> Windows:
+    """Return windows of `samples` intervals.
 
     Raises:
         InputError: fewer than `FEWEST` windows.
     """
+    width = _width(recording)
+    free = (len(recording.time) - 1 - 2 * width) // samples - WARM_UP
+    if free < FEWEST:
+        raise InputError(
+            "log",
+            f"has {max(free, 0)} windows of {samples * recording.period:g} s after {WARM_UP} to "
+            "begin with; record a longer motion, or take shorter windows",
+        )
+    count = min(max(1, free // STRETCHES), LONGEST)
+    first = width + samples * count * np.arange(free // count)
+    return Windows(first, WARM_UP, count, samples)
+
+
+def smoothed_motion(
+    recording: Recording, machine: MachineModel, drives: FloatArray
+) -> tuple[Starts, FloatArray]:
+    """Return states `(T, ...)` to begin with, and inverse Jacobians `(T, 6, 6)`, at all samples.
+
+    Args:
+        recording: of the motion.
+        machine: as far as it is known.
+        drives: `(n, CONSTANTS)` of the machine.
+    """
     from scipy.signal import savgol_filter
 
-    period = recording.period
-    width = max(2 * round(0.5 * SMOOTHING / period) + 1, ORDER + 3)
     position, speed, change = (
-        savgol_filter(recording.position, width, ORDER, deriv=k, delta=period, axis=0)
+        savgol_filter(
+            recording.position, _width(recording), ORDER, deriv=k, delta=recording.period, axis=0
+        )
         for k in range(3)
     )
     pose = machine.forward_kinematics(position)
-    jacobian = machine.jacobian(pose)
-    twist = np.linalg.solve(jacobian, speed[..., None])[..., 0]
+    inverse = np.linalg.inv(machine.jacobian(pose))
+    twist = np.einsum("kij,kj->ki", inverse, speed)
     slope = machine.jacobian_derivative(pose, twist)
-    bent = change - np.einsum("...ij,...j->...i", slope, twist)
-    acceleration = np.linalg.solve(jacobian, bent[..., None])[..., 0]
-    force = machine.inverse_dynamics(pose, twist, acceleration)
-    rate = savgol_filter(force, width, 2, deriv=1, delta=period, axis=0)
-    loaded = np.abs(force).min(axis=1) > TOUCHING * np.abs(force).mean()
-    drives = [leg.drive for leg in machine.parameters.legs]
-    if not any(drive is not None and drive.reflected().backlash > 0.0 for drive in drives):
-        loaded[:] = True
-    first, at = [], width
-    while at + samples < len(position) - width:
-        first += [at] if loaded[at] else []
-        at += samples if loaded[at] else 1
-    if len(first) < FEWEST:
-        raise InputError(
-            "log",
-            f"has {len(first)} windows of {samples * period:g} s that begin with all legs under "
-            "load; record a longer motion, or take shorter windows",
-        )
-    found = (position, speed, pose, twist, acceleration, change, rate)
-    return Windows(np.array(first), *(values[first] for values in found))
+    bent = change - np.einsum("kij,kj->ki", slope, twist)
+    force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
+    moves = drives[:, column.INERTIA] > 0.0
+    stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
+    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_PLAY], 0.0) + force / stiff
+    rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
+    effort = force + drives[:, column.INERTIA] * change
+    effort += rubbing + drives[:, column.VISCOUS] * speed
+    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, gap))
+    return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
+
+
+def _width(recording: Recording) -> int:
+    """Return the samples over which motion is smoothed."""
+    return max(2 * round(0.5 * SMOOTHING / recording.period) + 1, ORDER + 3)

@@ -12,7 +12,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_instance, bounded
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, select, with_parameters
-from twin.identification.prediction.problem import WINDOW, PredictionProblem, without
+from twin.identification.prediction.problem import WINDOW, PredictionProblem
 from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.solve import first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
@@ -27,7 +27,7 @@ APART = 0.2
 FAR = 4.0
 """Spreads from the value of the file from which on an estimate is doubted."""
 
-EVALUATIONS = 30
+EVALUATIONS = 60
 """of an identification, about: for progress bars."""
 
 
@@ -45,9 +45,9 @@ def identify(
 ) -> Identification:
     """Return the parameters with which a machine predicts its logs best.
 
-    The machine with its drives is rolled out over short windows from the recorded commands, and
-    compared with the recorded encoders. Every parameter has a prior: its value in the file with
-    its spread.
+    The machine with its drives runs under the recorded commands beside the recorded encoders. Each
+    sample is predicted from those before it. Every parameter has a prior: its value in the file
+    with its spread.
 
     Args:
         platform: the machine as its file has it, with its drives.
@@ -55,7 +55,7 @@ def identify(
         parameters: groups, paths or patterns; see `twin.identification.parameters.select`.
         unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",
             or "hold" them at their values in the file.
-        window: length of the windows [s].
+        window: time over which predictions go on from what was measured [s].
         apart: share of the windows, the last of each log, that only test the result.
         robust: whether large errors count less than their square.
         sources: names and hashes of the logs, for the result.
@@ -134,7 +134,7 @@ def _check_machine(platform: Platform) -> None:
 
 
 def _part(problem: PredictionProblem, apart: float) -> tuple[PredictionProblem, PredictionProblem]:
-    """Return the problem of the first windows, and that of the last share of them."""
+    """Return the problem of the first stretches, and that of the last share of them."""
     count = len(problem.windows.first)
     at = min(count - 1, max(1, round((1.0 - apart) * count)))
     return problem.part(np.arange(at)), problem.part(np.arange(at, count))
@@ -153,7 +153,6 @@ def _fits(
         pairs = []
         for problem in problems:
             before = _left(problem, nominal)
-            problem.improve_starts(values)
             after = _left(problem, values)
             pairs.append((_size(before), _size(after)))
             times.append(problem.times[:, 0])
@@ -173,10 +172,9 @@ def _fits(
 
 
 def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
-    """Return the errors `(W, samples, n)` [m, rad] that the starts do not explain."""
-    found = problem.linearised(values, by_parameters=False)
-    left = without(found.by_starts, found.errors)
-    return np.asarray(left.reshape(len(left), -1, len(problem.noise)) * problem.noise)
+    """Return the errors `(W, samples, n)` [m, rad]."""
+    found = problem.errors(values)
+    return np.asarray(found.reshape(len(found), -1, len(problem.noise)) * problem.noise)
 
 
 def _size(errors: FloatArray) -> FloatArray:

@@ -45,7 +45,7 @@ def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
     return [
         (
             "Prediction errors over time",
-            "Each point is a window: the model starts from the measured motion and predicts what "
+            "Each point is a window: the model predicts each sample, from those before it, of what "
             f"the encoders read. The last {apart} windows were kept apart.",
             panels_figure([over_time], "time [s]"),
         ),
