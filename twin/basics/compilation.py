@@ -1,13 +1,12 @@
-"""Compilation of kernels as it goes on: one line on a terminal, and less work around it."""
+"""Compilation of kernels as it goes on: one line on a terminal, and no garbage collection."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from multiprocessing import current_process
-from typing import Any
 
-from numba.core import event, targetconfig
+from numba.core import event
 
 KIND = "numba:compile"
 """Kind of the events that numba reports when it compiles a function that is not in the cache."""
@@ -44,22 +43,3 @@ class Watcher(event.Listener):
 def watch_compilation() -> None:
     """Watch all compilations of this process."""
     event.register(KIND, Watcher())  # type: ignore[no-untyped-call]
-    compare_flags_quickly(targetconfig.TargetConfig)
-
-
-def compare_flags_quickly(flags: Any) -> None:
-    """Make `flags`, numba's class of compiler options, compare those that are set first.
-
-    Numba compares and hashes all its options, with their defaults, for every operation of every
-    function: a twelfth of the time of compiling. What is equal stays the same.
-    """
-    whole = flags.__eq__
-    if not hasattr(flags, "_values"):  # of another version of numba
-        return
-
-    def equal(own: Any, other: Any) -> Any:
-        same = isinstance(other, flags) and own._values == other._values
-        return same or whole(own, other)
-
-    flags.__eq__ = equal
-    flags.__hash__ = lambda own: hash(type(own))
