@@ -159,7 +159,7 @@ class PredictionProblem:
             self._recording.position,
             self._inverse,
             (1.0 - kept**2, (1.0 - kept) ** 2 / self.period),
-            (windows.warm_up + windows.count) * windows.samples,
+            (windows.warm_up + windows.counted) * windows.samples,
             self._ratio,
         )
         rows = np.tile(windows.first, len(values))
@@ -171,7 +171,9 @@ class PredictionProblem:
             observed,
         )
         errors = found[:, windows.warm_up * windows.samples :] / self.noise
-        return np.asarray(errors.reshape(len(values), len(rows) // len(values) * windows.count, -1))
+        return np.asarray(
+            errors.reshape(len(values), len(rows) // len(values) * windows.counted, -1)
+        )
 
     def _commands(self, machines: Sequence[MachineModel], sets: ParameterSets) -> Commands:
         """Return the commands of all machines, those of each delay and lag once."""

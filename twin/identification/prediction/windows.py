@@ -33,7 +33,7 @@ class Windows(NamedTuple):
     """`(S,)` indices of the samples with which predictions begin"""
     warm_up: int
     """windows from there that do not count"""
-    count: int
+    counted: int
     """windows of a stretch that do"""
     samples: int
     """of a window"""
@@ -42,7 +42,7 @@ class Windows(NamedTuple):
     def times(self) -> Any:
         """Indices `(W, samples)` of the samples of all windows."""
         every = self.first[:, None] + self.samples * self.warm_up
-        return (every + np.arange(self.samples * self.count)).reshape(-1, self.samples)
+        return (every + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
 
     def short(self, share: int) -> Windows:
         """Return every `share`-th window as a stretch of its own, after one to warm up."""
@@ -87,7 +87,7 @@ def smoothed_motion(
         for k in range(3)
     )
     pose = machine.forward_kinematics(position)
-    inverse = np.linalg.inv(machine.jacobian(pose))
+    inverse = np.asarray(np.linalg.inv(machine.jacobian(pose)))
     twist = np.einsum("kij,kj->ki", inverse, speed)
     slope = machine.jacobian_derivative(pose, twist)
     bent = change - np.einsum("kij,kj->ki", slope, twist)
