@@ -303,7 +303,7 @@ def test_isolation_law_beats_the_passive_machine() -> None:
     ("environment", "laws", "steps"),
     [
         ("twin/BallBalance-v0", ["balance_law"], 300),
-        ("twin/MotionCueing-v0", ["classical", "adaptive"], 300),
+        ("twin/MotionCueing-v0", ["classical", "adaptive", "tilt_law"], 300),
     ],
 )
 def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) -> None:
