@@ -93,7 +93,12 @@ def check(visit: Visit, begins: str, *arguments: object) -> None:
 
 def test_a_machine_is_shown(visit: Visit) -> None:
     options = ("--engine", "analytic", "--motion", "sine")
-    check(visit, "stewart \u00b7 ideal \u00b7 analytic \u00b7 cascade: http://127.0.0.1:", "stewart", *options)
+    check(
+        visit,
+        "stewart \u00b7 ideal \u00b7 analytic \u00b7 cascade: http://127.0.0.1:",
+        "stewart",
+        *options,
+    )
 
 
 def test_a_recording_is_shown(visit: Visit, tmp_path: Path) -> None:
