@@ -8,7 +8,7 @@ from recorded_motion import FREQUENCIES, HIDDEN, nominal
 
 from twin.control import make_controller
 from twin.identification.result.identify import identify
-from twin.logs import log_of
+from twin.logs import Log, log_of
 from twin.motion.multi_sine import MultiSineMotion
 
 pytestmark = pytest.mark.quick
@@ -16,11 +16,9 @@ pytestmark = pytest.mark.quick
 TRUTH = {**HIDDEN, "leg.drive.current_lag": 7e-4, "leg.drive.backlash": 6e-5}
 
 
-def test_impacts_in_the_play_spoil_neither_delay_nor_lag() -> None:
-    """A prediction that begins on the wrong side of a play takes its impacts for a delay.
-
-    The intervals hold and are narrow: delay and lag are found apart, not only their sum.
-    """
+@pytest.fixture(scope="module")
+def log() -> Log:
+    """Return two seconds of the hidden machine."""
     machine = nominal()
     speeds = {"x": 0.05, "y": 0.05, "z": 0.01, "roll": 0.08, "pitch": 0.08, "yaw": 0.08}
     sizes = np.array([1.0, 1.0, 1.6, 1.6]) / (2.0 * np.pi * FREQUENCIES)
@@ -37,9 +35,26 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag() -> None:
     law = make_controller("computed_torque", hidden, motion, model=machine)
     run = hidden.simulate(2.0, controller=law, timestep=5e-4, fidelity="fast")
     assert ((run.forces <= 0.0).mean(axis=0) > 0.1).sum() >= 3, "legs shall be unloaded"
-    found = identify(machine, [log_of(run)], list(TRUTH))
+    return log_of(run)
+
+
+def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
+    """A prediction that begins on the wrong side of a play takes its impacts for a delay.
+
+    The intervals hold and are narrow: delay and lag are found apart, not only their sum.
+    """
+    found = identify(nominal(), [log], list(TRUTH))
     error = dict(zip(TRUTH, np.abs(found.values - list(TRUTH.values())), strict=True))
     assert (np.array(list(error.values())) < found.margin * found.standard_errors).all()
     assert error["leg.drive.delay"] < 3e-5
     assert error["leg.drive.current_lag"] < 3e-5
     assert error["leg.drive.backlash"] < 1e-6
+    assert not found.notes
+    assert found.standard_errors[-1] < 1e-6
+
+
+def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twin.identification.result.identify.FEWEST", 100)
+    found = identify(nominal(), [log], ["leg.drive.backlash"])
+    assert "few impacts" in found.notes[-1]
+    assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)

@@ -14,7 +14,7 @@ from twin.identification.parameters import Parameter, with_parameters
 from twin.identification.prediction.commands import commands_key, delayed_commands
 from twin.identification.prediction.recording import Recording
 from twin.identification.prediction.rollouts import Commands, Observed, ParameterSets, Starts
-from twin.identification.prediction.windows import smoothed_motion, windows_of
+from twin.identification.prediction.windows import reversals, smoothed_motion, windows_of
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
 from twin.plant.prepared import encoder_resolution
@@ -94,6 +94,10 @@ class PredictionProblem:
     def times(self) -> FloatArray:
         """Times [s] of the errors of one leg `(W, m / n)`."""
         return np.asarray(self._recording.time[self.windows.times])
+
+    def reversals(self, machine: MachineModel) -> FloatArray:
+        """Return the number of windows `(n,)` in which the force of each leg changes its sign."""
+        return reversals(self._recording, machine, self.windows)
 
     def part(self, indices: Any) -> Self:
         """Return the problem with some of its stretches."""

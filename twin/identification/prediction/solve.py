@@ -20,8 +20,9 @@ FIRMNESS, SHORT_SHARE = 5.0, 3
 ROUNDS = ((3, 3.0), (3, 0.5))
 """Of the first passes: steps, and reach in spreads of the search for plays after them."""
 
-LAST, TOLERANCE = (8, 5), 1e-4
-"""Most steps of the last passes, and relative change of the cost at their end."""
+LAST, TOLERANCE = ((8, (3.0, 0.5)), (5, ())), 1e-4
+"""Most steps of the last passes with the reaches of the searches for plays after them, and relative
+change of the cost at the end of a pass."""
 
 RADIUS = 1.0
 """Spreads by which a step moves a parameter at most."""
@@ -205,12 +206,12 @@ def solve(
         first = _Pass(short, x, steps, robust, tick)
         x = first.scan(first.search(x, bounds, most), bounds, reach)
         steps = first.steps
-    for most in LAST:
+    for most, reaches in LAST:
         current = _Pass(problems, x, steps, robust, tick)
         x, steps = current.search(x, bounds, most), current.steps
-        if most == LAST[0]:
-            # With all else known, plays show best.
-            x = _Pass(short, x, None, robust, tick).scan(x, bounds, ROUNDS[0][1])
+        # With all else known, plays show best: that of a leg seldom unloaded in few windows.
+        for reach in reaches:
+            x = current.scan(x, bounds, reach)
     return _solution(current, x)
 
 

@@ -78,6 +78,28 @@ def smoothed_motion(
         machine: as far as it is known.
         drives: `(n, CONSTANTS)` of the machine.
     """
+    position, speed, change, pose, twist, inverse, force = _smoothed(recording, machine)
+    moves = drives[:, column.INERTIA] > 0.0
+    stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
+    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_PLAY], 0.0) + force / stiff
+    rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
+    effort = force + drives[:, column.INERTIA] * change
+    effort += rubbing + drives[:, column.VISCOUS] * speed
+    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, gap))
+    return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
+
+
+def reversals(recording: Recording, machine: MachineModel, windows: Windows) -> FloatArray:
+    """Return the number of windows `(n,)` in which the force of each leg changes its sign.
+
+    Play shows there alone.
+    """
+    signs = np.sign(_smoothed(recording, machine)[-1][windows.times])
+    return np.asarray((np.ptp(signs, axis=1) > 0.0).sum(axis=0, dtype=float))
+
+
+def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, ...]:
+    """Return coordinates with two derivatives, poses, twists, inverse Jacobians and leg forces."""
     from scipy.signal import savgol_filter
 
     position, speed, change = (
@@ -92,14 +114,7 @@ def smoothed_motion(
     slope = machine.jacobian_derivative(pose, twist)
     bent = change - np.einsum("kij,kj->ki", slope, twist)
     force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
-    moves = drives[:, column.INERTIA] > 0.0
-    stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
-    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_PLAY], 0.0) + force / stiff
-    rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
-    effort = force + drives[:, column.INERTIA] * change
-    effort += rubbing + drives[:, column.VISCOUS] * speed
-    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, gap))
-    return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
+    return position, speed, change, pose, twist, inverse, force
 
 
 def _width(recording: Recording) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -14,7 +15,7 @@ from twin.errors import InputError
 from twin.identification.parameters import Parameter, select, with_parameters
 from twin.identification.prediction.problem import WINDOW, PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.prediction.solve import first_slopes, solve
+from twin.identification.prediction.solve import PLAY, first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
 from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
 from twin.identification.visibility import LARGEST_LEFT, Choice, visibility
@@ -23,6 +24,9 @@ from twin.platform import Platform
 
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
+
+FEWEST = 5
+"""Adopted: windows in which the force of a leg changes its sign, for its play to be told."""
 
 FAR = 4.0
 """Spreads from the value of the file from which on an estimate is doubted."""
@@ -89,17 +93,22 @@ def identify(
     solution = solve(used, robust=robust, tick=lambda: tick(next(done)))
     fits, errors, residuals = _fits(used, kept, solution.values)
     spreads = np.array([each.spread for each in decision.free])
-    found = covariance(solution.errors, solution.slopes) * np.outer(spreads, spreads)
+    machine = with_parameters(platform, decision.free, solution.values)
+    reversals = np.sum([problem.reversals(machine) for problem in used], axis=0)
+    rare = [_is_rare(each, reversals) for each in decision.free]
+    found = covariance(solution.errors, solution.slopes)
+    size = np.where(rare, 1.0 / np.sqrt(np.diag(found)), 1.0) * spreads
+    found *= np.outer(size, size)
     seconds = [float(np.ptp(recording.time)) for recording in recordings]
     return Identification(
         before=platform,
-        platform=with_parameters(platform, decision.free, solution.values),
+        platform=machine,
         parameters=decision.free,
         values=solution.values,
         covariance=found,
         margin=half_width(sum(len(each) for each in solution.errors)),
         held=(*decision.held, *outside),
-        notes=(*decision.reasons, *_doubts(decision.free, solution.values, found)),
+        notes=(*decision.reasons, *_doubts(decision.free, solution.values, found, rare)),
         fits=fits,
         errors=errors,
         whiteness=whiteness(residuals),
@@ -108,12 +117,30 @@ def identify(
     )
 
 
-def _doubts(parameters: Sequence[Parameter], values: FloatArray, found: FloatArray) -> list[str]:
+def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
+    """Return whether a parameter is a play of legs whose forces seldom change their signs.
+
+    The few impacts have several minima, of which the slopes see one.
+    """
+    leg = re.match(r"leg\.(\d+)\.", parameter.path)
+    most = reversals[int(leg[1]) - 1] if leg else reversals.max()
+    return PLAY in parameter.path and bool(most < FEWEST)
+
+
+def _doubts(
+    parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, rare: Sequence[bool]
+) -> list[str]:
     """Return sentences on estimates that are as unsure as before, or far from the file."""
     doubts = []
-    for parameter, value, error in zip(parameters, values, np.sqrt(np.diag(found)), strict=True):
+    errors = np.sqrt(np.diag(found))
+    for parameter, value, error, few in zip(parameters, values, errors, rare, strict=True):
         moved = abs(float(value) - parameter.nominal) / parameter.spread
-        if error > LARGEST_LEFT * parameter.spread:
+        if few:
+            doubts.append(
+                f"{parameter.words} shows in few impacts: its standard error is its spread; record "
+                "a motion that unloads the leg, or hold it"
+            )
+        elif error > LARGEST_LEFT * parameter.spread:
             share = 100.0 * error / parameter.spread
             doubts.append(f"{parameter.words} stays unsure: {share:.0f} % of its spread are left")
         elif moved > FAR:
