@@ -13,7 +13,7 @@ from browser_rig import browser_command, open_browser
 from legible.check import SIZES, layout_faults, opened, reading_faults
 from twin.cli.console import line, progress_bar
 
-ALIKE = 4
+ALIKE = 1
 """Pages of a generated folder that are looked at in full: one template makes them all.
 
 Of the others the layout is looked at in the narrow window alone."""
