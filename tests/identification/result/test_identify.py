@@ -74,6 +74,14 @@ def test_what_does_not_show_is_refused() -> None:
     assert [parameter.path for parameter in held.held] == ["leg.drive.backlash"]
 
 
+def test_a_model_that_misses_something_is_named(found: Identification) -> None:
+    """A machine with half the friction cannot follow, and says that its interval is too narrow."""
+    assert not any("times the noise" in note for note in found.notes)
+    wrong = nominal().with_(parameters={"leg.drive.friction_torque": 0.1})
+    poor = identify(wrong, [log_of(recorded())], "leg.drive.delay")
+    assert "times the noise" in poor.notes[-1]
+
+
 def test_missing_signals_are_named() -> None:
     log = log_of(recorded())
     short = Log(tuple(each for each in log.channels if each.name != "command_forces"))

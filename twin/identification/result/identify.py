@@ -28,6 +28,9 @@ APART = 0.2
 FEWEST = 5
 """Adopted: windows in which the force of a leg changes its sign, for its play to be told."""
 
+MISFIT = 3.0
+"""Adopted: prediction errors in the noise of the encoders from which on intervals are doubted."""
+
 FAR = 4.0
 """Spreads from the value of the file from which on an estimate is doubted."""
 
@@ -108,7 +111,11 @@ def identify(
         covariance=found,
         margin=half_width(sum(len(each) for each in solution.errors)),
         held=(*decision.held, *outside),
-        notes=(*decision.reasons, *_doubts(decision.free, solution.values, found, rare)),
+        notes=(
+            *decision.reasons,
+            *_doubts(decision.free, solution.values, found, rare),
+            *_misfit(fits[-1].after, used[0].noise),
+        ),
         fits=fits,
         errors=errors,
         whiteness=whiteness(residuals),
@@ -125,6 +132,17 @@ def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
     leg = re.match(r"leg\.(\d+)\.", parameter.path)
     most = reversals[int(leg[1]) - 1] if leg else reversals.max()
     return PLAY in parameter.path and bool(most < FEWEST)
+
+
+def _misfit(error: float, noise: FloatArray) -> list[str]:
+    """Return a sentence if prediction errors [m, rad] are far above the noise `(n,)`, else none."""
+    times = error / float(np.sqrt((noise**2).mean()))
+    if times < MISFIT:
+        return []
+    return [
+        f"prediction errors are {times:.1f} times the noise of the encoders: the model misses "
+        "something, or the search ended beside the best values; intervals are too narrow"
+    ]
 
 
 def _doubts(
