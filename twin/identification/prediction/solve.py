@@ -24,6 +24,9 @@ LAST, TOLERANCE = ((8, (3.0, 0.5)), (5, ())), 1e-4
 """Most steps of the last passes with the reaches of the searches for plays after them, and relative
 change of the cost at the end of a pass."""
 
+TRIES, MISFIT = 2, 2.0
+"""Searches at most: another one where errors are more than so many deviations of the noise."""
+
 RADIUS = 1.0
 """Spreads by which a step moves a parameter at most."""
 
@@ -46,6 +49,8 @@ class Solution(NamedTuple):
     """`(W, m)` in standard deviations of the noise"""
     slopes: list[FloatArray]
     """`(W, m, p)` by the parameters in spreads"""
+    sizes: list[FloatArray]
+    """`(W, 1)` root mean squares of the errors in the noise of the encoders, at least 1"""
 
 
 class _Pass:
@@ -202,17 +207,21 @@ def solve(
     bounds = (np.array(ends) - nominal) / spreads
     short = [problem.short(FIRMNESS, SHORT_SHARE) for problem in problems]
     x, steps = np.zeros(len(nominal)), None
-    for most, reach in ROUNDS:
-        first = _Pass(short, x, steps, robust, tick)
-        x = first.scan(first.search(x, bounds, most), bounds, reach)
-        steps = first.steps
-    for most, reaches in LAST:
-        current = _Pass(problems, x, steps, robust, tick)
-        x, steps = current.search(x, bounds, most), current.steps
-        # With all else known, plays show best: that of a leg seldom unloaded in few windows.
-        for reach in reaches:
-            x = current.scan(x, bounds, reach)
-    return _solution(current, x)
+    for _ in range(TRIES):
+        for most, reach in ROUNDS:
+            first = _Pass(short, x, steps, robust, tick)
+            x = first.scan(first.search(x, bounds, most), bounds, reach)
+            steps = first.steps
+        for most, reaches in LAST:
+            current = _Pass(problems, x, steps, robust, tick)
+            x, steps = current.search(x, bounds, most), current.steps
+            # With all else known, plays show best: that of a leg seldom unloaded in few windows.
+            for reach in reaches:
+                x = current.scan(x, bounds, reach)
+        found = _solution(current, x)
+        if all(np.median(each) < MISFIT for each in found.sizes):
+            break
+    return found
 
 
 def _some(problem: PredictionProblem, share: int) -> PredictionProblem:
@@ -231,4 +240,5 @@ def _solution(current: _Pass, x: FloatArray) -> Solution:
         current.nominal + current.spreads * x,
         [each.errors / size for each, size in zip(found, sizes, strict=True)],
         [each.slopes / size[..., None] for each, size in zip(found, sizes, strict=True)],
+        [first * size for first, size in zip(current.sizes, sizes, strict=True)],
     )
