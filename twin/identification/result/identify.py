@@ -15,7 +15,7 @@ from twin.errors import InputError
 from twin.identification.parameters import Parameter, select, with_parameters
 from twin.identification.prediction.problem import WINDOW, PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.prediction.solve import PLAY, first_slopes, solve
+from twin.identification.prediction.solve import PLAY, Solution, first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
 from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
 from twin.identification.visibility import LARGEST_LEFT, Choice, visibility
@@ -95,13 +95,10 @@ def identify(
     done = count(1)
     solution = solve(used, robust=robust, tick=lambda: tick(next(done)))
     fits, errors, residuals = _fits(used, kept, solution.values)
-    spreads = np.array([each.spread for each in decision.free])
     machine = with_parameters(platform, decision.free, solution.values)
     reversals = np.sum([problem.reversals(machine) for problem in used], axis=0)
     rare = [_is_rare(each, reversals) for each in decision.free]
-    found = covariance(solution.errors, solution.slopes)
-    size = np.where(rare, 1.0 / np.sqrt(np.diag(found)), 1.0) * spreads
-    found *= np.outer(size, size)
+    found = _covariance(solution, decision.free, rare)
     seconds = [float(np.ptp(recording.time)) for recording in recordings]
     return Identification(
         before=platform,
@@ -122,6 +119,16 @@ def identify(
         sources=tuple(sources) or tuple(Source("", "", each) for each in seconds),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _covariance(
+    solution: Solution, parameters: Sequence[Parameter], rare: Sequence[bool]
+) -> FloatArray:
+    """Return the covariance `(p, p)` in SI; of what shows in few impacts that of the spread."""
+    found = covariance(solution.errors, solution.slopes)
+    size = np.where(rare, 1.0 / np.sqrt(np.diag(found)), 1.0)
+    size *= [each.spread for each in parameters]
+    return np.asarray(found * np.outer(size, size))
 
 
 def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
