@@ -20,7 +20,7 @@ LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
 
 
 class Expert(NamedTuple):
-    """The best of a task's baselines and policies, and the options that it acts in."""
+    """A baseline that solves a task well, by name, and the options that it acts in."""
 
     name: str
     options: Mapping[str, Any]

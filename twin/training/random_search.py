@@ -13,11 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.training.evaluation.rollout import run_episodes
 from twin.training.learning_curve import LearningCurve
-from twin.training.metrics import Accumulator, Metric, signal_values
+from twin.training.metrics import Metric
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 from twin.training.residual import Residual
 from twin.training.settings import SearchSettings
@@ -67,8 +69,7 @@ class RandomSearch:
             count = 2 * settings.episodes
             raise InputError("envs", f"must be a multiple of {count}: two for each episode")
         self.directions = share
-        seen, moved = (space.shape[0] for space in
-                       (env.single_observation_space, env.single_action_space))  # fmt: skip
+        seen, moved = env.single_observation_space.shape[0], env.single_action_space.shape[0]
         self.widths = tuple(pairwise((seen, *settings.layers, moved)))
         self.mean, self.scale = np.zeros(seen), np.ones(seen)
         self.random = np.random.default_rng(seed)
@@ -122,12 +123,11 @@ class RandomSearch:
     def _start(self) -> FloatArray:
         """Return numbers of a policy `(p,)`: random features, and no action."""
         parts = []
-        for k, (width, size) in enumerate(self.widths):
-            last = k == len(self.widths) - 1
-            parts.append(np.zeros(width * size) if last else self.random.standard_normal(
-                width * size) / np.sqrt(width))  # fmt: skip
-            parts.append(np.zeros(size))
-        return np.concatenate(parts)
+        for width, size in self.widths[:-1]:
+            weights = self.random.standard_normal(width * size) / np.sqrt(width)
+            parts += [weights, np.zeros(size)]
+        width, size = self.widths[-1]
+        return np.concatenate([*parts, np.zeros(width * size + size)])
 
     def _layers(self, numbers: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield weights `(c, out, in)` and biases `(c, 1, out)` of candidates `(c, p)`."""
@@ -162,23 +162,16 @@ class RandomSearch:
         self, candidates: FloatArray, seen: list[FloatArray] | None = None
     ) -> list[Episode]:
         """Return one episode for each environment; candidates `(c, p)` see the same seeds."""
-        env, layers = self.env, list(self._layers(candidates))
+        layers = list(self._layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
-        observation, _ = env.reset(seed=seeds * len(candidates))
-        metrics = self.shown
-        sums, running = Accumulator(metrics, env.num_envs), np.ones(env.num_envs, dtype=bool)
-        reward, length, early = np.zeros((3, env.num_envs))
-        while running.any():
+
+        def act(observation: FloatArray, running: NDArray[np.bool_]) -> FloatArray:
             if seen is not None:
                 seen.append(observation[running][:: self.settings.episodes].astype(float))
-            observation, gained, ended, truncated, info = env.step(self._act(layers, observation))
-            on = np.flatnonzero(running)
-            reward[on] += gained[on]
-            length[on] += 1
-            early[on] = ended[on]
-            if metrics:
-                sums.add(signal_values(metrics, info)[on], on)
-            running &= ~(ended | truncated)
-        self.steps += int(length.sum())
-        rows = zip(reward, length, early, sums.results(), strict=True)
-        return [Episode(float(r), int(n), bool(e), tuple(m)) for r, n, e, m in rows]
+            return self._act(layers, observation)
+
+        found = run_episodes(self.env, act, seeds * len(candidates), self.shown)
+        self.steps += int(found.length.sum())
+        return [
+            Episode(float(r), int(n), bool(e), tuple(m)) for r, n, e, m in zip(*found, strict=True)
+        ]

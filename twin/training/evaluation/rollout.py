@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray
 from twin.training.environments import make_environments
@@ -50,26 +51,45 @@ def roll_out(
     Raises:
         InputError: an unknown id or option.
     """
-    size = len(seeds)
-    env = make_environments(environment, size, options, "next_step")
+    env = make_environments(environment, len(seeds), options, "next_step")
     try:
-        act = None if driver is None else driver(env)
-        observation, _ = env.reset(seed=list(seeds))
-        action = np.zeros(env.action_space.shape, dtype=np.float32)
-        sums = Accumulator(metrics, size)
-        reward, length, terminated = np.zeros(size), np.zeros(size), np.zeros(size)
-        running = np.ones(size, dtype=bool)
-        while running.any():
-            if act is not None:
-                action = np.asarray(act(observation), dtype=np.float32)
-            observation, gained, ended, truncated, info = env.step(action)
-            on = np.flatnonzero(running)
-            reward[on] += gained[on]
-            length[on] += 1
-            terminated[on] = ended[on]
-            if metrics:
-                sums.add(signal_values(metrics, info)[on], on)
-            running &= ~(ended | truncated)
-        return Outcome(reward, length, terminated, sums.results())
+        policy = None if driver is None else driver(env)
+        still = np.zeros(env.action_space.shape, dtype=np.float32)
+
+        def act(observation: FloatArray, _: NDArray[np.bool_]) -> Any:
+            return still if policy is None else np.asarray(policy(observation), dtype=np.float32)
+
+        return run_episodes(env, act, seeds, metrics)
     finally:
         env.close()
+
+
+def run_episodes(
+    env: Any,
+    act: Callable[[FloatArray, NDArray[np.bool_]], Any],
+    seeds: Sequence[int],
+    metrics: tuple[Metric, ...],
+) -> Outcome:
+    """Run one episode in each row of a vector environment with autoreset mode "next_step".
+
+    Args:
+        env: of N rows.
+        act: observations `(N, o)` and whether each episode goes on `(N,)`, to actions `(N, a)`.
+        seeds: of the N episodes.
+        metrics: of the episodes; their signals are in `info`.
+    """
+    size = len(seeds)
+    observation, _ = env.reset(seed=list(seeds))
+    sums = Accumulator(metrics, size)
+    reward, length, terminated = np.zeros(size), np.zeros(size), np.zeros(size)
+    running = np.ones(size, dtype=bool)
+    while running.any():
+        observation, gained, ended, truncated, info = env.step(act(observation, running))
+        on = np.flatnonzero(running)
+        reward[on] += gained[on]
+        length[on] += 1
+        terminated[on] = ended[on]
+        if metrics:
+            sums.add(signal_values(metrics, info)[on], on)
+        running &= ~(ended | truncated)
+    return Outcome(reward, length, terminated, sums.results())
