@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, one_of
+from twin.basics.arrays import MOST_AXES, FloatArray, one_of
+
+BoolArray = NDArray[np.bool_]
 
 SMALLEST_CHUNK = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""
@@ -53,6 +57,11 @@ def shares(size: int, count: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
+def thread_count(size: int) -> int:
+    """Return the number of threads for a batch."""
+    return max(1, min(usable_cores(), size // SMALLEST_CHUNK))
+
+
 @lru_cache(maxsize=1)
 def lane_count() -> int:
     """Return the floats of a vector register of this processor: 8, 4 or 2.
@@ -79,12 +88,40 @@ def lanes_kernel(kernel: Callable[..., int]) -> Callable[..., None] | None:
     return getattr(batches, f"{name}_lanes", None)
 
 
+def fill_in_lanes(
+    in_lanes: Callable[..., None],
+    constants: tuple[Any, ...],
+    states: Sequence[FloatArray],
+    out: FloatArray,
+    *,
+    given: bool,
+) -> BoolArray:
+    """Fill `out` `(batch, ...)` in lanes; return which groups of states have no result.
+
+    Args:
+        in_lanes: a kernel of `twin.kernels.lanes.batches`.
+        constants: of the machine.
+        states: `(batch, .)` each, or `(1, .)` for all.
+        out: the results.
+        given: whether the states are to be checked.
+    """
+    from twin.kernels.lanes.groups import Batch
+
+    width, size = (0,) * lane_count(), len(out)
+    none = np.empty((1, 0))
+    missing = [none] * (len(Batch._fields) - 3 - len(states))
+    failed = np.empty(-(-size // len(width)), dtype=bool)
+    batch = Batch._make([*states, *missing, out.reshape(size, -1), failed, given])
+    edges = shares(len(failed), thread_count(size))
+    on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
+    return failed
+
+
 def run_in_lanes(
     kernel: Callable[..., int],
     in_lanes: Callable[..., None],
     constants: tuple[Any, ...],
     arrays: tuple[FloatArray, ...],
-    threads: int,
 ) -> int:
     """Run a batch kernel in lanes; groups without a result again, state by state.
 
@@ -93,28 +130,65 @@ def run_in_lanes(
         in_lanes: the same in lanes.
         constants: of the machine.
         arrays: `(batch, ...)`, the results last.
-        threads: number of threads.
 
     Returns:
         Index of the first state that failed, or -1.
     """
-    from twin.kernels.lanes.groups import Batch
-
-    width, size = (0,) * lane_count(), len(arrays[0])
+    size = len(arrays[0])
     flat = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
-    flat += [np.empty((size, 0))] * (len(Batch._fields) - 2 - len(flat))
-    failed = np.empty(-(-size // len(width)), dtype=bool)
-    batch = Batch._make([*flat, arrays[-1].reshape(size, -1), failed])
-    on_threads(
-        in_lanes, [(*constants, width, batch, *part) for part in shares(len(failed), threads)]
-    )
+    failed = fill_in_lanes(in_lanes, constants, flat, arrays[-1], given=False)
     if not failed.any():
         return -1
-    states = np.flatnonzero(np.repeat(failed, len(width))[:size])
+    states = np.flatnonzero(np.repeat(failed, lane_count())[:size])
     again = tuple(np.ascontiguousarray(array[states]) for array in arrays)
     first = kernel(*constants, *again)
     arrays[-1][states] = again[-1]
     return int(states[first]) if first >= 0 else -1
+
+
+def run_given(
+    kernel: Callable[..., int],
+    constants: tuple[Any, ...],
+    states: Sequence[Any],
+    sizes: Sequence[int],
+    row: tuple[int, ...],
+) -> FloatArray | None:
+    """Return what a kernel fills in for a large batch of states as a user gives them.
+
+    Args:
+        kernel: of a batch.
+        constants: of the machine.
+        states: poses, and arrays of their shape or one vector for all.
+        sizes: of the last axis of each.
+        row: shape of one result.
+
+    Returns:
+        `(*shape, *row)`. None where the batch is small, an argument is no contiguous array of
+        floats, or a state in it fails a check or has no result.
+    """
+    poses = states[0]
+    if type(poses) is not np.ndarray or poses.size < 7 * FEWEST_STATES or lane_count() == 1:
+        return None
+    shape = poses.shape[:-1]
+    in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MOST_AXES else None
+    found = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
+    arrays = [array for array in found if array is not None]
+    if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < FEWEST_STATES:
+        return None
+    out = np.empty((len(arrays[0]), *row))
+    failed = fill_in_lanes(in_lanes, constants, arrays, out, given=True)
+    return None if failed.any() else out.reshape((*shape, *row))
+
+
+def _rows(value: Any, shape: tuple[int, ...], size: int) -> FloatArray | None:
+    """Return `(batch, size)` of an array `(*shape, size)`, `(1, size)` of a vector; else None."""
+    if type(value) is not np.ndarray or value.dtype != np.float64:
+        return None
+    if value.shape == (size,):
+        return value.reshape(1, size).copy()
+    if value.shape != (*shape, size) or not value.flags.carray:
+        return None
+    return value.reshape(prod(shape), size)
 
 
 def run_batch(
@@ -133,10 +207,10 @@ def run_batch(
         Index of the first state that failed, or -1.
     """
     size = len(arrays[0])
-    chunks = max(1, min(usable_cores(), size // SMALLEST_CHUNK))
+    chunks = thread_count(size)
     in_lanes = lanes_kernel(kernel) if size >= FEWEST_STATES and lane_count() > 1 else None
     if in_lanes is not None:
-        return run_in_lanes(kernel, in_lanes, constants, arrays, chunks)
+        return run_in_lanes(kernel, in_lanes, constants, arrays)
     if chunks == 1:
         return int(kernel(*constants, *arrays))
     parts = shares(size, chunks)

@@ -11,14 +11,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.kernels.kinematics.constraints import COUNT, constrain_batch, constraints_batch
+from twin.kernels.kinematics.constraints import COUNT, TOLERANCE, constrain_batch, constraints_batch
 from twin.model.evaluation import run
 
 if TYPE_CHECKING:
     from twin.kernels.legs.interface import Legs
-
-TOLERANCE = 1e-9
-"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
 
 
 def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
+from twin.model.batch import BoolArray, run_given
 from twin.model.constraints import (
     characteristic_length,
     check_constraints,
@@ -21,7 +22,7 @@ from twin.model.constraints import (
     constraint_rows,
 )
 from twin.model.evaluation import (
-    BoolArray,
+    INTERPRETED,
     coordinates_given,
     inside,
     joint_motion,
@@ -56,8 +57,7 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        shape, poses = self._poses(pose)
-        return self._run(inverse_kinematics_batch, shape, [poses], self.n_actuators)
+        return self._evaluate(inverse_kinematics_batch, (self.n_actuators,), pose=pose)
 
     def forward_kinematics(self, lengths: Any, guess: Any = None) -> FloatArray:
         """Return poses `(..., 7)` of actuator coordinates on the assembly branch of `guess`.
@@ -93,8 +93,7 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a crank and its rod are stretched or folded.
         """
-        shape, poses = self._poses(pose)
-        return self._run(jacobian_batch, shape, [poses], self.n_actuators, 6)
+        return self._evaluate(jacobian_batch, (self.n_actuators, 6), pose=pose)
 
     def jacobian_derivative(self, pose: Any, twist: Any) -> FloatArray:
         """Return dJ/dt `(..., n, 6)`: actuator accelerations = J @ acceleration + dJ/dt @ twist.
@@ -105,8 +104,8 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a crank and its rod are stretched or folded.
         """
-        shape, (poses, twists, _) = self.checked_states(pose, twist, None)
-        return self._run(jacobian_derivative_batch, shape, [poses, twists], self.n_actuators, 6)
+        row = self.n_actuators, 6
+        return self._evaluate(jacobian_derivative_batch, row, pose=pose, twist=twist)
 
     def constraints(self, pose: Any) -> FloatArray:
         """Return rows C `(..., 6 - dof, 6)` of what the legs forbid: C @ twist = 0.
@@ -167,7 +166,7 @@ class MachineModel(MachineBase):
             motion,
             deflection,
             acceleration=acceleration,
-            deflection_acceleration=as_floats(added, "deflection_acceleration", k),
+            deflection_acceleration=added,
         )
         out = joint_motion(self.constants.legs, self.constants.home, arrays, k)
         return LegCoordinates(*np.moveaxis(out.reshape((*shape, *out.shape[1:])), -1, 0))
@@ -221,8 +220,8 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        shape, arrays = self.checked_states(pose, REST, deflection)
-        return self._run(mass_matrix_batch, shape, arrays, 6, 6)
+        states = {"pose": pose, "twist": REST, "deflection": deflection}
+        return self._evaluate(mass_matrix_batch, (6, 6), **states)
 
     def forward_dynamics(
         self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
@@ -237,14 +236,9 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        shape, arrays = self.checked_states(
-            pose,
-            twist,
-            deflection,
-            forces=as_floats(forces, "forces", self.n_actuators),
-            wrench=six_or_zero(wrench, "wrench"),
-        )
-        return self._run(forward_dynamics_batch, shape, arrays, 6 + self.n_deflections)
+        states = {"pose": pose, "twist": twist, "deflection": deflection}
+        states |= {"forces": forces, "wrench": wrench}
+        return self._evaluate(forward_dynamics_batch, (6 + self.n_deflections,), **states)
 
     def inverse_dynamics(
         self,
@@ -265,14 +259,9 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: the Jacobian is singular, or a leg lies along its first axis.
         """
-        shape, arrays = self.checked_states(
-            pose,
-            twist,
-            deflection,
-            acceleration=acceleration,
-            wrench=six_or_zero(wrench, "wrench"),
-        )
-        return self._run(inverse_dynamics_batch, shape, arrays, self.n_actuators)
+        states = {"pose": pose, "twist": twist, "deflection": deflection}
+        states |= {"acceleration": acceleration, "wrench": wrench}
+        return self._evaluate(inverse_dynamics_batch, (self.n_actuators,), **states)
 
     def energy(
         self, pose: Any, twist: Any, *, deflection: Any = None
@@ -310,9 +299,8 @@ class MachineModel(MachineBase):
         self, pose: Any, twist: Any, deflection: Any, **others: Any
     ) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return batch shape and checked arrays: poses, twists, deflection, and the others."""
-        accelerating = "acceleration" in others
-        if accelerating:
-            others["acceleration"] = as_floats(others["acceleration"], "acceleration", 6)
+        for name, value in others.items():
+            others[name] = as_floats(value, name, self._size(name))
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
             twist=as_floats(twist, "twist", 6),
@@ -320,22 +308,44 @@ class MachineModel(MachineBase):
             **others,
         )
         if self.dof < 6 and len(arrays[0]):
+            accelerating = "acceleration" in others
             acceleration = arrays[3 + list(others).index("acceleration")] if accelerating else None
             check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 
-    def _run(
-        self, kernel: Any, shape: tuple[int, ...], arrays: list[FloatArray], *row: int
-    ) -> FloatArray:
-        """Return what a kernel fills in for a batch of arrays, `(*shape, *row)`."""
-        out = np.empty((len(arrays[0]), *row))
+    def _size(self, name: str) -> int:
+        """Return the size of the last axis of an argument."""
+        k = self.n_deflections
+        sizes = {"pose": 7, "forces": self.n_actuators, "deflection": 2 * k}
+        return (sizes | {"deflection_acceleration": k}).get(name, 6)
+
+    def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
+        """Return what a kernel fills in for states, `(*shape, *row)`.
+
+        Large batches are checked in lanes; the checks of arrays are for all others, and for the
+        errors of those.
+        """
+        for name in ("deflection", "wrench"):
+            if name in states and states[name] is None:
+                states[name] = np.zeros(self._size(name))
         constants = self.constants[:2] if kernel in DYNAMICS else (self.constants.legs,)
+        if not INTERPRETED.get():
+            sizes = [self._size(name) for name in states]
+            found = run_given(kernel, constants, list(states.values()), sizes, row)
+            if found is not None:
+                return found
+        if len(states) == 1:
+            shape, poses = self._poses(**states)
+            arrays = [poses]
+        else:
+            shape, arrays = self.checked_states(**{"deflection": None, **states})
+        arrays = arrays[: len(states)]
+        out = np.empty((len(arrays[0]), *row))
         run_checked(kernel, constants, (*arrays, out), self.constants.legs)
         return out.reshape((*shape, *row))
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
-        shape, arrays = self.checked_states(pose, twist, deflection)
-        return self._run(energy_batch, shape, arrays, 3)
+        return self._evaluate(energy_batch, (3,), pose=pose, twist=twist, deflection=deflection)
 
 
 def six_or_zero(value: Any, field: str) -> FloatArray:

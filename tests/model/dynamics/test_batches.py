@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.errors import ForwardKinematicsError, InputError, UnreachablePoseError
+from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model import batch
+from twin.model.machine_model import MachineModel
 from twin.platform import Platform
 
 
@@ -99,6 +100,11 @@ def test_threads_change_nothing(
     np.testing.assert_array_equal(call(platform, many), alone)
 
 
+def repeated(states: Any) -> States:
+    """Return the states, again and again, so many that lanes are used."""
+    return States(*(np.resize(rows, (COUNT, rows.shape[1])) for rows in states))
+
+
 def test_first_failure_is_named_from_any_thread(
     srspm: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,24 +162,67 @@ def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lanes_agree_with_single_states(
     platform: Platform, states: Any, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = States(*(np.resize(rows, (COUNT, rows.shape[1])) for rows in states))
-    found = CALLS[call](platform, many)
+    many = repeated(states)
+    many.pose[:, 3:] *= 1.0 + 5e-7 * np.cos(np.arange(COUNT))[:, None]
+    with monkeypatch.context() as alone:
+        alone.setattr(MachineModel, "checked_states", None)  # not called where lanes check
+        found = CALLS[call](platform, many)
     monkeypatch.setattr(batch, "lane_count", lambda: 1)
     expected = CALLS[call](platform, many)
     atol = SAME * float(np.abs(expected).max())
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=atol)
 
 
+SPOILED: dict[str, tuple[str, str, str, tuple[int, float, float]]] = {
+    "no number": ("stewart", "forward_dynamics", "twist", (3, np.nan, 0.0)),
+    "infinite": ("stewart", "forward_dynamics", "forces", (0, 0.0, -np.inf)),
+    "too large": ("stewart", "forward_dynamics", "wrench", (5, 1.0, 2e150)),
+    "long quaternion": ("stewart", "forward_dynamics", "pose", (3, 1.0 + 2e-6, 0.0)),
+    "no result": ("rss", "jacobian", "pose", (2, 1.0, 5.0)),
+    "foot moved": ("driving_simulator", "forward_dynamics", "pose", (0, 1.0, 2e-9)),
+    "foot slides": ("driving_simulator", "forward_dynamics", "twist", (1, 1.0, 1e-8)),
+    "foot accelerates": ("driving_simulator", "inverse_dynamics", "acceleration", (0, 1.0, -1e-7)),
+    "out of reach": ("rss", "inverse_dynamics", "pose", (2, 1.0, 5.0)),
+}
+"""Machine, call, argument; its entry, factor and shift that spoil a state."""
+
+
+@pytest.mark.parametrize(
+    ("platform", "call", "field", "change"), SPOILED.values(), ids=SPOILED, indirect=["platform"]
+)
+def test_a_spoiled_state_in_any_lane_has_its_own_error(
+    platform: Platform,
+    states: Any,
+    call: str,
+    field: str,
+    change: tuple[int, float, float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry, factor, shift = change
+    for index in (*range(512, 520), COUNT - 1):
+        many = repeated(states)
+        rows = getattr(many, field)
+        rows[index, entry] = factor * rows[index, entry] + shift
+        errors = []
+        for lanes in (batch.lane_count(), 1):
+            with monkeypatch.context() as now, pytest.raises(TwinError) as caught:
+                now.setattr(batch, "lane_count", lambda lanes=lanes: lanes)
+                CALLS[call](platform, many)
+            errors.append((type(caught.value), str(caught.value)))
+        assert errors[0] == errors[1]
+        assert str(index) in errors[0][1] or field == "pose"
+
+
 @pytest.mark.quick
 def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[int] = []
 
-    def note(*arguments: Any) -> int:
-        used.append(len(arguments[3][0]))
-        arguments[3][-1][:] = 0.0
-        return -1
+    def note(*arguments: Any, given: bool) -> Any:
+        used.append(len(arguments[3]))
+        arguments[3][:] = 0.0
+        return np.zeros(1, dtype=bool)
 
-    monkeypatch.setattr(batch, "run_in_lanes", note)
+    monkeypatch.setattr(batch, "fill_in_lanes", note)
     for size in (batch.FEWEST_STATES - 1, batch.FEWEST_STATES):
         srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))
     assert sum(used) == (batch.FEWEST_STATES if batch.lane_count() > 1 else 0)

@@ -16,6 +16,9 @@ from twin.kernels.vectors import add, cross, dot, norm, scale, subtract
 COUNT = CONSTRAINT_COUNT
 """Constraints of the one kind of leg that has any."""
 
+TOLERANCE = 1e-9
+"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
+
 
 @compiled
 def constraints_batch(legs: Legs, poses: FloatArray, twists: FloatArray, out: FloatArray) -> int:

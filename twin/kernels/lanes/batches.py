@@ -1,8 +1,9 @@
 """Batch functions in lanes; those of one state are the same as without.
 
 Each computes the groups from `first` up to `last`. It fills `out` (batch, entries), rows of several
-axes laid flat, and marks in `failed` the groups in which a state has no result, or in which states
-would have taken different ways through a kernel. Their states are to be computed again, one by one.
+axes laid flat, and marks in `failed` the groups in which a state has no result or fails a check, or
+in which states would have taken different ways through a kernel. Their states are to be computed
+again, one by one.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from twin.kernels.kinematics.jacobian import jacobian, jacobian_derivative
 from twin.kernels.lanes.groups import (
     Batch,
     Width,
+    allowed,
     gather,
     lanes_work,
     make_group,
     scatter,
 )
+from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
 from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.platform_state import platform_state
@@ -32,26 +35,25 @@ from twin.kernels.platform_state import platform_state
 @compiled
 def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute actuator coordinates (n,) of poses."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
-        batch.failed[group] = not inverse_kinematics(legs, at.pose, at.result)
-        scatter(at, group * len(width), batch)
+        fine = gather(legs, batch, group, width, at)
+        regular = inverse_kinematics(legs, at.pose, at.result)
+        scatter(at, group, width, fine and regular, batch)
 
 
 @compiled
 def jacobian_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute Jacobians (n, 6) of poses."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         jacobian(legs, at.pose, rows)
         for i in range(rows.shape[0]):
             for j in range(6):
                 at.result[6 * i + j] = rows[i, j]
-        batch.failed[group] = False
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine, batch)
 
 
 @compiled
@@ -59,16 +61,15 @@ def jacobian_derivative_lanes(
     legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute dJ/dt (n, 6) of poses and twists."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         jacobian_derivative(legs, platform_state(at.pose, at.twist), rows)
         for i in range(rows.shape[0]):
             for j in range(6):
                 at.result[6 * i + j] = rows[i, j]
-        batch.failed[group] = False
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine, batch)
 
 
 @compiled
@@ -76,15 +77,15 @@ def forward_dynamics_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute accelerations (6 + k,) of poses, twists, deflections, forces and wrenches."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
-        batch.failed[group] = not forward_dynamics(
+        regular = forward_dynamics(
             body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine and regular, batch)
 
 
 @compiled
@@ -92,15 +93,17 @@ def inverse_dynamics_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute forces (n,) of poses, twists, deflections, accelerations and wrenches."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
-        batch.failed[group] = not inverse_dynamics(
+        if batch.given and constraint_count(legs) > 0:
+            fine = allowed(at.constraints, at.inputs, 1.0) and fine
+        regular = inverse_dynamics(
             body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine and regular, batch)
 
 
 @compiled
@@ -108,18 +111,17 @@ def mass_matrix_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute mass matrices (6, 6) of poses, twists and deflections."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         singular = assemble(body, legs, state, at.deflection, work)
         for i in range(6):
             for j in range(i + 1):
                 at.result[6 * i + j] = work.mass_matrix[i, j]
                 at.result[6 * j + i] = work.mass_matrix[i, j]
-        batch.failed[group] = singular >= 0
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine and singular < 0, batch)
 
 
 @compiled
@@ -127,10 +129,9 @@ def energy_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute energies and dissipated power (3,) of poses, twists and deflections."""
-    at = make_group(batch, width)
+    at = make_group(legs, batch, width)
     for group in range(first, last):
-        gather(batch, group * len(width), at)
+        fine = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         at.result[0], at.result[1], at.result[2] = energy(body, legs, state, at.deflection)
-        batch.failed[group] = False
-        scatter(at, group * len(width), batch)
+        scatter(at, group, width, fine, batch)
