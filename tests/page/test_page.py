@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
-from browser_rig import TABLET, Visitor, background, changed, colours
+from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from live_rig import Live
 from numpy.typing import NDArray
 from playwright.sync_api import Browser
+from scipy.spatial.transform import Rotation
 
 from twin.page.replay_page import replay_page
 from twin.page.server.page_server import PageServer
@@ -245,19 +247,61 @@ def test_two_windows_show_the_same(
     desk.wait(is_rising(live, 3.0), "the other goes on")
 
 
-def test_reload_restores_the_page(desk: Visitor, live: Live) -> None:
+def pixel(desk: Visitor, live: Live, point: NDArray[np.float64]) -> tuple[float, float]:
+    """Return where a point `(3,)` [m] of the world is seen in a window."""
+    camera = next(iter(live.page.server.get_clients().values())).camera
+    box = desk.page.locator(SCENE).bounding_box()
+    assert box is not None
+    turn = Rotation.from_quat(camera.wxyz, scalar_first=True)
+    right, down, ahead = turn.inv().apply(point - camera.position)
+    half = 0.5 * box["height"] / np.tan(0.5 * camera.fov)
+    middle = (box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    return middle[0] + half * right / ahead, middle[1] + half * down / ahead
+
+
+def test_click_on_the_platform_pushes_it(desk: Visitor, live: Live) -> None:
+    top = live.session.platform.home[:3] + np.array([0.0, 0.0, 0.055])
+    desk.page.mouse.click(*pixel(desk, live, top))
+    desk.turn_to("Push")
+    along = desk.input("Point x, y, z [mm]").nth(2)
+    desk.wait(lambda: float(along.input_value()) > 40.0, "its upper face is pushed")
+    assert abs(float(desk.input("Point x, y, z [mm]").first.input_value())) < 10.0
+
+
+def reloaded(desk: Visitor, scheme: Literal["light", "dark"]) -> None:
+    """Let the system of a window turn dark or light, which loads the page anew."""
+    with desk.page.expect_navigation():
+        desk.page.emulate_media(color_scheme=scheme)
+    desk.wait_connected()
+    desk.wait_laid_out()
+
+
+def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Live) -> None:
     desk.enter("z [mm]", 21)
     desk.wait(is_rising(live, 21.0), "the platform is up")
     before = live.time
-    desk.page.reload()
-    desk.wait_connected()
-    desk.wait_laid_out()
+    reloaded(desk, "dark")
     desk.wait(lambda: desk.number("z [mm]") == 21.0, "the slider is where it was")
     assert live.time > before
     assert live.height == pytest.approx(21.0, abs=0.5)
     desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
-    desk.enter("z [mm]", 5)
-    desk.wait(is_rising(live, 5.0), "it is still driven from here")
+    desk.wait(lambda: desk.scene()[:50].mean() < 80.0, "the page is dark")
+    desk.enter("z [mm]", 17.5)
+    desk.wait(is_rising(live, 17.5), "it is still driven from here")
+    desk.turn_to("Save")
+    link = desk.page.locator("a.twin-link")
+    desk.wait(lambda: "z=17.5" in (link.get_attribute("href") or ""), "the link follows")
+    with desk.page.expect_download() as download:
+        desk.press("Save picture")
+    assert download.value.suggested_filename == f"{MACHINE}.png"
+    link.click()
+    assert "z=17.5" in desk.page.url
+    live.begin_anew()
+    desk.wait(is_rising(live, 0.0), "the platform is home")
+    reloaded(desk, "light")
+    desk.wait(is_rising(live, 17.5), "the link brings it up")
+    assert "#" not in desk.page.url
+    desk.wait(lambda: desk.scene()[:50].mean() > 150.0, "the page is light")
 
 
 def test_keys_pause_and_sliders_fill_from_zero(desk: Visitor, live: Live) -> None:

@@ -17,12 +17,14 @@ from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
 from twin.page.panels.machine import GainNumbers, MachinePanel
 from twin.page.panels.motion import MotionPanel
-from twin.page.panels.push import PushPanel
+from twin.page.panels.push import PushPanel, usual_force
 from twin.page.panels.run import RunPanel
 from twin.page.panels.save import SavePanel
+from twin.page.panels.set_up import SetUpPanel
 from twin.page.panels.view import ViewPanel
 from twin.page.replay_page import ReplayPanel
 from twin.page.requests import Requests
+from twin.page.scene.scene_view import SceneView
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.replay import Replay
@@ -231,7 +233,8 @@ def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSess
 
 def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) -> None:
     begun: list[Any] = []
-    view: Any = SimpleNamespace(push=SimpleNamespace(begin=lambda *a, **k: begun.append((a, k))))
+    push = SimpleNamespace(begin=lambda *a, **k: begun.append((a, k)))
+    view: Any = SimpleNamespace(push=push, on_click=lambda callback: None)
     panel = PushPanel(desk.gui, desk.requests, session, view)
     desk.use("Point x, y, z [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
@@ -353,7 +356,7 @@ def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> Non
 
 
 def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
-    SavePanel(desk.gui, desk.requests, "stewart", session.trajectory)
+    SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
     session.advance(0.2)
     desk.use("File name", "my run")
     desk.use("Save run")
@@ -366,7 +369,7 @@ def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_pa
 
 @pytest.mark.parametrize("name", ["", "../run", "a" * 200, "C:run"])
 def test_a_name_that_is_none_is_told(desk: Desk, session: MachineSession, name: str) -> None:
-    SavePanel(desk.gui, desk.requests, "stewart", session.trajectory)
+    SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
     session.advance(0.2)
     desk.use("File name", name)
     desk.use("Save run")
@@ -505,3 +508,92 @@ def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_
     desk.use("Start motion")
     assert desk.client.said[-1].startswith("Not possible: kind: ")
     assert not session.playing
+
+
+# Other machines, and set-ups of links.
+
+
+@pytest.fixture
+def moved(session: MachineSession) -> Iterator[MachineSession]:
+    yield session
+    session.exchange("stewart")
+
+
+def test_another_machine_brings_its_own_controls(desk: Desk, moved: MachineSession) -> None:
+    panels = [
+        AxisSliders(desk.gui, desk.requests, moved),
+        MotionPanel(desk.gui, desk.requests, moved),
+        MachinePanel(desk.gui, desk.requests, moved),
+    ]
+    moved.configure(engine="analytic", gains={"position_gain": 3.0})
+    desk.use("Machine", "driving_simulator")
+    assert (moved.platform.name, moved.settings.engine) == ("driving_simulator", "analytic")
+    assert moved.time == 0.0 and moved.settings.gains == {}
+    for panel in panels:
+        panel.refresh()
+    assert set(desk.find("Axis").options) == {"z", "pitch", "roll"}
+    assert desk.find("Configuration").options == ("ideal", *moved.configurations)
+    with pytest.raises(InputError, match=r"none such.*stewart"):
+        moved.exchange("none such")
+    assert moved.platform.name == "driving_simulator"
+
+
+def test_set_up_is_restored(desk: Desk, moved: MachineSession) -> None:
+    motions = MotionPanel(desk.gui, desk.requests, moved)
+    panel = SetUpPanel(desk.gui, desk.requests, moved, motions)
+    moved.configure(engine="analytic", comparison="mujoco", gains={"position_gain": 3.0})
+    moved.move_to([0, 0, 12.5, 0, 2.0, 0])
+    motions.describe({"motion": "sine", "axis": "x", "amplitude": 7.0})
+    panel.refresh()
+    text, before = desk.find("Set-up").value, moved.settings
+    panel.restore("machine=driving_simulator&z=5&motion=lift&axis=pitch&amplitude=0.5&playing=True")
+    assert moved.platform.name == "driving_simulator" and moved.playing
+    assert desk.find("Amplitude [deg]").value > 0.0
+    panel.restore(text)
+    assert (moved.platform.name, moved.settings) == ("stewart", before)
+    np.testing.assert_allclose(moved.target, [0, 0, 12.5, 0, 2.0, 0], rtol=0, atol=1e-9)
+    assert (desk.find("Axis").value, desk.find("Amplitude [mm]").value) == ("x", 7.0)
+    panel.refresh()
+    assert desk.find("Set-up").value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "machine=/etc/passwd",
+        "machine=stewart&motion=run.csv",
+        "machine=stewart&axis=w",
+        "machine=stewart&configuration=none",
+        "machine=stewart&gain.none=1",
+        "machine=stewart&motion=sine&axis=z&frequency=-1",
+    ],
+)
+def test_set_up_of_unknown_names_is_refused(desk: Desk, session: MachineSession, text: str) -> None:
+    motions = MotionPanel(desk.gui, desk.requests, session)
+    panel = SetUpPanel(desk.gui, desk.requests, session, motions)
+    before = motions.chosen
+    desk.requests.ask(desk.client, lambda: panel.restore(text))
+    assert len(desk.client.said) == 1 and "Not possible" in desk.client.said[0]
+    assert motions.chosen == before and session.platform.name == "stewart"
+
+
+def test_click_pushes_away_from_the_camera(
+    desk: Desk, session: MachineSession, server: PageServer
+) -> None:
+    view = SceneView(server.viser, session.platform)
+    PushPanel(desk.gui, desk.requests, session, view)
+    home = session.platform.home[:3]
+
+    def click(x: float, y: float) -> None:
+        above = {"ray_origin": home + np.array([x, y, 2.0]), "ray_direction": (0.0, 0.0, -2.0)}
+        callback: Any = next(iter(view.machine.parts["platform", "platform"]._impl.click_cb))
+        callback.callback(SimpleNamespace(client=desk.client, **above))
+
+    click(0.9, 0.1)
+    assert session.disturbance is None
+    click(0.05, -0.02)
+    acting = session.disturbance
+    assert acting is not None and view.push.node.visible
+    np.testing.assert_allclose(acting.force, [0.0, 0.0, -usual_force(session)], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(acting.point[:2], [0.05, -0.02], rtol=0, atol=1e-3)
+    view.remove()

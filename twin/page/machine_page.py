@@ -13,6 +13,7 @@ from twin.page.panels.machine import MachinePanel
 from twin.page.panels.motion import UPLOAD_LIMIT, MotionPanel
 from twin.page.panels.push import PushPanel
 from twin.page.panels.save import SavePanel
+from twin.page.panels.set_up import SetUpPanel
 from twin.page.panels.state import StatePanel
 from twin.simulation.live.machine_session import MachineSession
 
@@ -26,19 +27,24 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         parts = [session.platform.name, configuration, settings.engine, settings.controller]
         return " \u00b7 ".join(parts if settings.limits else [*parts, "without limits"])
 
+    def file_name() -> str:
+        return f"{session.platform.name.replace(' ', '_')}.npz"
+
     def save(gui: Any, requests: Any, _: Page) -> list[Any]:
-        name = session.platform.name.replace(" ", "_")
-        return [SavePanel(gui, requests, name, session.trajectory)]
+        kept.append(SetUpPanel(gui, requests, session, motions[0]))
+        return [SavePanel(gui, requests, file_name, session.trajectory), kept[0]]
 
     def push(gui: Any, requests: Any, page: Page) -> list[Any]:
         return [PushPanel(gui, requests, session, page.view)]
 
     sliders: list[AxisSliders] = []
+    motions: list[MotionPanel] = []
+    kept: list[SetUpPanel] = []
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
         sliders.append(AxisSliders(gui, requests, session))
-        motions = MotionPanel(gui, requests, session, upload_limit)
-        return [sliders[0], motions, FeasibilityPanel(gui, session, motions)]
+        motions.append(MotionPanel(gui, requests, session, upload_limit))
+        return [sliders[0], motions[0], FeasibilityPanel(gui, session, motions[0])]
 
     def home() -> None:
         session.home()
@@ -58,4 +64,5 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         warning=lambda: session.message,
         home=home,
         strip=lambda gui: StatePanel(gui, session),
+        restore=lambda text: kept[0].restore(text),
     )

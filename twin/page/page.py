@@ -10,6 +10,7 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
+from twin.page.arrival import on_arrival
 from twin.page.charts.live_charts import LiveCharts
 from twin.page.panels.run import RunPanel
 from twin.page.panels.text import Status
@@ -114,6 +115,7 @@ class Page:
         warning: Callable[[], str] | None = None,
         home: Callable[[], object] | None = None,
         strip: Callable[[Any], Panel] | None = None,
+        restore: Callable[[str], object] | None = None,
     ) -> None:
         """Build the page; `runner.start()` lets it live.
 
@@ -125,6 +127,7 @@ class Page:
             warning: returns a warning while it runs, empty for none.
             home: brings the machine home; None for a run without it.
             strip: makes a panel between the state of the run and its controls, from viser's gui.
+            restore: uses the set-up that a page's address ends in; None where there is none.
         """
         self.server, self.label, self._warning = server, label, warning
         self.runner = Runner(source, shown=self.show, watched=lambda: bool(server.get_clients()))
@@ -144,6 +147,8 @@ class Page:
         self._panels.append(self._viewing)
         self._charts = LiveCharts(server, source.history.charts, charts)
         self._frames = 0
+        told = {"scheme": self._viewing.follow_system}
+        on_arrival(server, self.requests, told if restore is None else told | {"set-up": restore})
 
     def show(self) -> None:
         """Send all changes to the browsers; called on the run's thread."""
@@ -175,6 +180,7 @@ class Page:
         if source.platform.hash != self._hash:
             self.view.replace(source.platform, **self._carried())
             self._hash = source.platform.hash
+            self.view.look(USUAL_VIEW)
         other = getattr(source, "comparison_scene", None)
         self.view.update(source.scene, source.time, other)
         self._viewing.draw()

@@ -53,6 +53,10 @@ class Requests:
 
         register(used)
 
+    def ask(self, client: Any, work: Callable[[], object]) -> None:
+        """Make a request of a client that uses no control for it."""
+        self._do(lambda: self.attempt(client, work))
+
     def result(self, function: Callable[[], Any]) -> Any:
         """Return the result of a function on the run's thread; for `prepare`, which may wait.
 
@@ -85,7 +89,7 @@ class Requests:
     ) -> None:
         def begin() -> None:
             ready = event if prepare is None else prepare(event)
-            self._do(lambda: self.attempt(event.client, lambda: work(ready)))
+            self.ask(event.client, lambda: work(ready))
 
         self.attempt(event.client, begin)
 

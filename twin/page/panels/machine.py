@@ -1,4 +1,4 @@
-"""Controls of engine, configuration, payload, controller and gains, exchanged while it runs.
+"""Controls of machine, engine, configuration, payload, controller and gains.
 
 Controls of the controller's gains, used as soon as they are typed.
 """
@@ -99,7 +99,9 @@ class MachinePanel:
     def __init__(self, gui: Any, requests: Requests, session: MachineSession) -> None:
         """Add the controls where the next ones come."""
         self._session = session
-        configurations = (IDEAL, *session.configurations)
+        self._machine = gui.add_dropdown(
+            "Machine", tuple(session.machines), hint="Another machine begins anew at home."
+        )
         self._choices = {
             "engine": gui.add_dropdown(
                 "Engine", session.engines, hint="Solver of the motion; the machine goes on."
@@ -109,9 +111,8 @@ class MachinePanel:
             ),
             "configuration": gui.add_dropdown(
                 "Configuration",
-                configurations,
+                (IDEAL, *session.configurations),
                 hint="Parameters of the machine, such as its drives and sensors; begins anew.",
-                disabled=len(configurations) == 1,
             ),
             "payload": gui.add_dropdown(
                 "Payload",
@@ -125,6 +126,7 @@ class MachinePanel:
         self._gains = GainNumbers(gui, requests, session)
         self._shown: Any = None
         self.refresh()
+        requests.on(self._machine.on_update, self._exchange, lambda event: event.target.value)
         for name, choice in self._choices.items():
             requests.on(
                 choice.on_update, partial(self._choose, name), lambda event: event.target.value
@@ -137,9 +139,21 @@ class MachinePanel:
         self._gains.refresh()
 
     def _show(self) -> None:
-        self._shown = self._session.settings
+        session = self._session
+        self._shown = session.settings
+        self._machine.value = session.machine
+        configurations = self._choices["configuration"]
+        if configurations.options != (known := (IDEAL, *session.configurations)):
+            configurations.options = known
+        configurations.disabled = len(known) == 1
         for name, choice in self._choices.items():
             choice.value = getattr(self._shown, name) or IDEAL
+
+    def _exchange(self, machine: str) -> None:
+        try:
+            self._session.exchange(machine)
+        finally:
+            self._show()
 
     def _choose(self, name: str, chosen: str) -> None:
         try:

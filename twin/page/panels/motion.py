@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -47,10 +48,10 @@ class MotionPanel:
         self._requests, self._session = requests, session
         self._upload_limit = positive(upload_limit, "upload_limit")
         self._files: dict[str, Motion] = {}
+        self._platform = session.platform
         with gui.add_folder("Motion"):
             self._kind = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
-            axes = [axis.name for axis in session.axes]
-            first = "z" if "z" in axes else axes[0]
+            axes, first = self._axes()
             self._axis = gui.add_dropdown(
                 "Axis", axes, initial_value=first, hint="Axis along or about which it moves."
             )
@@ -78,6 +79,14 @@ class MotionPanel:
             upload = gui.add_upload_button(
                 "Motion from CSV", mime_type=".csv,text/csv", icon="upload", color="gray"
             )
+        self._controls: dict[str, Any] = {
+            "motion": self._kind,
+            "axis": self._axis,
+            "amplitude": self._amplitude,
+            "frequency": self._frequency,
+            "duration": self._duration,
+            "loop": self._loop,
+        }
         for number in (self._amplitude, self._frequency, self._duration):
             number.precision = 6
         self._propose()
@@ -88,9 +97,62 @@ class MotionPanel:
         requests.on(upload.on_upload, self._add, self._read)
 
     def refresh(self) -> None:
-        """Enable the button that stops a motion; called on the run's thread."""
+        """Follow the machine, and whether it plays a motion; called on the run's thread."""
+        if self._session.platform is not self._platform:
+            self._exchange()
         if self._stop.disabled == self._session.playing:
             self._stop.disabled = not self._session.playing
+
+    @property
+    def chosen(self) -> dict[str, str | float | bool]:
+        """The described motion for a `SetUp`; empty for one from a file."""
+        if self._kind.value in self._files:
+            return {}
+        values = {name: control.value for name, control in self._controls.items()}
+        return values | {"playing": self._session.playing}
+
+    def describe(self, motion: Mapping[str, Any]) -> None:
+        """Show the motion of a `SetUp`; called on the run's thread.
+
+        Raises:
+            InputError: names or numbers that the machine cannot use; the controls stay.
+        """
+        self.refresh()
+        if "motion" in motion:
+            one_of(motion["motion"], "motion", MADE)
+        if "axis" in motion:
+            one_of(motion["axis"], "axis", self._axes()[0])
+        before = {name: control.value for name, control in self._controls.items()}
+        try:
+            self._show({**before, **motion})
+            self.described()
+        except InputError:
+            self._show(before)
+            raise
+
+    def _show(self, values: Mapping[str, Any]) -> None:
+        for name, control in self._controls.items():
+            control.value = values[name]
+            if name == "axis":
+                self._propose()
+        self._choose()
+
+    def play(self) -> None:
+        """Play the described motion; called on the run's thread."""
+        self._play(self.described())
+
+    def _axes(self) -> tuple[list[str], str]:
+        """Return the machine's axes, and the one to begin with."""
+        axes = [axis.name for axis in self._session.axes]
+        return axes, "z" if "z" in axes else axes[0]
+
+    def _exchange(self) -> None:
+        """Take over another machine, whose motions are its own."""
+        self._platform = self._session.platform
+        self._files = {}
+        self._kind.options, self._axis.options = MADE, self._axes()[0]
+        self._propose()
+        self._choose()
 
     def _choose(self) -> None:
         """Enable the controls that the chosen motion needs."""
@@ -114,8 +176,7 @@ class MotionPanel:
     @property
     def description(self) -> tuple[Any, ...]:
         """Values of the controls, which change with the motion."""
-        controls = (self._kind, self._axis, self._amplitude, self._frequency, self._duration)
-        return tuple(control.value for control in controls)
+        return tuple(control.value for name, control in self._controls.items() if name != "loop")
 
     def described(self) -> Motion:
         """Return the described motion.

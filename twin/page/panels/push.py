@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.page.panels.text import note
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
+from twin.page.scene.touch import touched
 from twin.simulation.live.machine_run import LONGEST
 from twin.simulation.live.machine_session import MachineSession
+
+TEXT = "A push acts at once, or when the run goes on. A click on the platform pushes it there."
 
 STRENGTH = 2.0
 """[m/s2] Adopted: acceleration of the free platform under the proposed force."""
@@ -44,20 +48,47 @@ class PushPanel:
         self._text = gui.add_html("")
         for handle in (self._force, self._moment, self._point, self._duration):
             handle.precision = 6
-        self._force.value = (usual_force(session), 0.0, 0.0)
+        self._propose()
         requests.on(self._button.on_click, lambda _: self._push())
+        requests.on(view.on_click, self._strike)
 
     def refresh(self) -> None:
         """Show whether a push acts; called on the run's thread."""
+        if self._session.platform is not self._platform:
+            self._propose()
         acting = self._session.disturbance is not None
-        text = "acting" if acting else "A push acts at once, or when the run goes on."
+        text = "acting" if acting else TEXT
         self._text.content = note(text, "push")
+
+    def _propose(self) -> None:
+        """Propose a force that suits the machine."""
+        self._platform = self._session.platform
+        self._force.value = (usual_force(self._session), 0.0, 0.0)
+        self._moment.value = self._point.value = (0.0, 0.0, 0.0)
+
+    def _strike(self, event: Any) -> None:
+        """Push where somebody clicks on the platform, away from the camera, as hard as set."""
+        point = touched(self._view.machine, event.ray_origin, event.ray_direction)
+        if point is None:
+            return
+        size = float(np.linalg.norm(self._force.value)) or usual_force(self._session)
+        along = np.asarray(event.ray_direction) / np.linalg.norm(event.ray_direction)
+        self._force.value = _three_digits(size * along)
+        self._moment.value = (0.0, 0.0, 0.0)
+        self._point.value = _three_digits(1e3 * point)
+        self._push()
 
     def _push(self) -> None:
         point = 1e-3 * np.array(self._point.value)
         force, moment, duration = self._force.value, self._moment.value, self._duration.value
         self._session.disturb(force, moment, point, duration)
         self._view.push.begin(force, moment, point, time=self._session.time, duration=duration)
+
+
+def _three_digits(vector: FloatArray) -> tuple[float, ...]:
+    """Return a vector `(3,)` with three digits of its largest part."""
+    step = 10.0 ** (np.floor(np.log10(np.abs(vector).max())) - 2.0)
+    return tuple(np.round(np.round(vector / step) * step, 9).tolist())
 
 
 def usual_force(session: MachineSession) -> float:

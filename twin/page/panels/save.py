@@ -20,19 +20,24 @@ class SavePanel:
     """Downloads a run as a `Trajectory`."""
 
     def __init__(
-        self, gui: Any, requests: Requests, name: str, trajectory: Callable[[], Trajectory]
+        self,
+        gui: Any,
+        requests: Requests,
+        name: Callable[[], str],
+        trajectory: Callable[[], Trajectory],
     ) -> None:
         """Add the controls where the next ones come.
 
         Args:
             gui: viser's.
             requests: to the run.
-            name: proposed name of the file, without ending.
+            name: returns the proposed name of the file.
             trajectory: returns the run; called on the run's thread.
         """
         self._requests, self._trajectory = requests, trajectory
+        self._propose, self._proposed = name, name()
         self._name = gui.add_text(
-            "File name", f"{name}.npz", hint="Name of the downloaded file; ends in .npz."
+            "File name", self._proposed, hint="Name of the downloaded file; ends in .npz."
         )
         self._button = gui.add_button("Save run", icon="download")
         gui.add_html(
@@ -43,10 +48,16 @@ class SavePanel:
             )
         )
         self._text = gui.add_html("")
+        # The page's own script does what these are named after, in the browser alone.
+        gui.add_button("Save picture", icon="camera", color="gray")
+        gui.add_button("Record film", icon="video", color="gray")
         requests.on(self._button.on_click, self._hand_over, self._file)
 
     def refresh(self) -> None:
-        """Do nothing: the panel does not follow the run."""
+        """Propose the name of another machine, unless somebody has typed one."""
+        before, self._proposed = self._proposed, self._propose()
+        if self._name.value == before != self._proposed:
+            self._name.value = self._proposed
 
     def _file(self, event: Any) -> tuple[Any, str, bytes]:
         """Return the client, the file's name and its content.

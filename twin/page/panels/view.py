@@ -31,7 +31,7 @@ class ViewPanel:
 
     def __init__(self, gui: Any, requests: Requests, source: Source, view: SceneView) -> None:
         """Add the controls where the next ones come."""
-        self._source, self._view = source, view
+        self._source, self._view, self._dark_chosen = source, view, False
         self._looks = gui.add_button_group("Look from", tuple(VIEWS))
         self._colours = gui.add_dropdown(
             "Leg colour",
@@ -67,6 +67,12 @@ class ViewPanel:
         requests.on(self._colours.on_update, lambda _: self._colour())
         requests.on(self._points.on_update, lambda _: self._choose())
 
+    def follow_system(self, scheme: str) -> None:
+        """Be dark or light as a page's system is, unless somebody has used the switch."""
+        if not self._dark_chosen:
+            self._boxes["dark"].value = scheme == "dark"
+            self._view.show("dark", scheme == "dark")
+
     def draw(self) -> None:
         """Colour the legs by their present loads; called on the run's thread."""
         kind: Any = COLOURINGS.get(self._colours.value, "none")
@@ -84,6 +90,7 @@ class ViewPanel:
             self._points.options = names
 
     def _switch(self, layer: str, event: Any) -> None:
+        self._dark_chosen |= layer == "dark"
         self._view.show(layer, event.target.value)
 
     def _names(self) -> tuple[str, ...]:

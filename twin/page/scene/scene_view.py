@@ -5,7 +5,7 @@ Viewpoints of pages: the first one, and those of the views.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,6 +166,7 @@ class SceneView:
             InputError: a payload that cannot be used.
         """
         self._server = server
+        self._clicked: Callable[[Any], None] | None = None
         self._shown = {name: layer.shown for name, layer in LAYERS.items()}
         with server.atomic():
             self._build(platform, ball, payload)
@@ -258,6 +259,13 @@ class SceneView:
         pages = self._server.get_clients().values() if clients is None else clients
         look(pages, self.machine, view)
 
+    def on_click(self, callback: Callable[[Any], None]) -> None:
+        """Call this with viser's event for each click on the platform, in place of another."""
+        self._clicked = callback
+        for (body, _), mesh in self.machine.parts.items():
+            if body == PLATFORM:
+                mesh.on_click(callback)
+
     def remove(self) -> None:
         """Remove all machines from the pages; the backdrop stays."""
         self.machine.remove()
@@ -291,3 +299,5 @@ class SceneView:
         self._marks = {name: make(server, self.machine) for name, make in MARKS.items()}
         for name, shown in self._shown.items():
             self.show(name, shown)
+        if self._clicked is not None:
+            self.on_click(self._clicked)

@@ -28,6 +28,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib.resources import files
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -35,7 +36,6 @@ from weakref import WeakKeyDictionary
 from twin.basics.optional import optional
 from twin.errors import StateError
 from twin.page.server.access import Access, Request
-from twin.page.server.own_style import own_head
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -162,6 +162,13 @@ def _quiet() -> Iterator[None]:
         console.quiet = before
 
 
+def _own_head() -> bytes:
+    """Return what is added to the head of the page: its style and its script."""
+    folder = files("twin.page.server")
+    style, script = (folder.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    return f"<style>{style}</style><script>{script}</script></head>".encode()
+
+
 def _guard(
     serve_file: Callable[[Any, Any], Any], access: Access, title: str
 ) -> Callable[[Any, Any], Any]:
@@ -174,7 +181,7 @@ def _guard(
         text = gzip.decompress(body) if packed else body
         name = html.escape(title).encode()
         text = text.replace(b"<title>Viser</title>", b"<title>" + name + b"</title>", 1)
-        text = text.replace(b"</head>", own_head(), 1)
+        text = text.replace(b"</head>", _own_head(), 1)
         return gzip.compress(text) if packed else text
 
     def respond(connection: Any, request: Request) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, one_of
 from twin.control import controller_names
 from twin.control.controller import PERIOD
 from twin.engines import engine_names
@@ -25,6 +25,7 @@ from twin.simulation.live.settings import (
     Settings,
     as_settings,
     gains_of,
+    known_machines,
     loaded_machine,
     occupant,
 )
@@ -39,7 +40,7 @@ class MachineSession:
     Not for several threads at once: see `Runner`.
 
     Attributes:
-        machine: name or path that it was made with.
+        machine: name of the present machine among `machines`.
         period: of the controller [s].
         exaggeration: factor of the drawn difference to the second engine.
     """
@@ -59,12 +60,12 @@ class MachineSession:
             ParameterError: the file cannot be used.
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
-        self.machine = machine
         chosen = as_settings(settings)
         platform = loaded_machine(machine, *_machine(chosen))
         self._live = LiveMachine(platform, chosen, self.period)
-        self._owed = 0.0
-        self.exaggeration = 1.0
+        self.machine = str(machine) if machine in known_machines() else platform.name
+        self._own = (self.machine, machine)
+        self._owed, self.exaggeration = 0.0, 1.0
 
     # What it is.
 
@@ -121,6 +122,11 @@ class MachineSession:
     def controllers(self) -> tuple[str, ...]:
         """Names of controllers; `configure` refuses those that do not fit the machine."""
         return controller_names()
+
+    @property
+    def machines(self) -> dict[str, str | Path]:
+        """Machines to choose from: name -> name or file; the file it was made with among them."""
+        return known_machines(*self._own)
 
     @property
     def configurations(self) -> tuple[str, ...]:
@@ -290,6 +296,17 @@ class MachineSession:
         elif settings != self.settings:
             self._live.change(settings)
 
+    def exchange(self, machine: str, **settings: Any) -> None:
+        """Begin anew with another machine, in the present engine unless `settings` name another.
+
+        Raises:
+            InputError: none of `machines`, or settings that it cannot use; all stays as it was.
+            TwinError: as the class; likewise.
+        """
+        one_of(machine, "machine", self.machines)
+        now = self.settings.model_dump(include={"engine", "fidelity", "limits"})
+        self._begin(as_settings(now | settings), machine)
+
     def advance(self, duration: float) -> None:
         """Go on by `duration` [s], rounded down to control periods; the rest is kept."""
         self._owed += duration / self.period
@@ -325,12 +342,13 @@ class MachineSession:
         """Free the engines; more calls do nothing."""
         self._live.close()
 
-    def _begin(self, settings: Settings) -> None:
-        """Begin anew at home; nothing changes where that fails."""
-        platform = self.platform
-        if _machine(settings) != _machine(self.settings):
-            platform = loaded_machine(self.machine, *_machine(settings))
+    def _begin(self, settings: Settings, machine: str | None = None) -> None:
+        """Begin anew at home, perhaps with another machine; nothing changes where that fails."""
+        platform, name = self.platform, machine or self.machine
+        if name != self.machine or _machine(settings) != _machine(self.settings):
+            platform = loaded_machine(self.machines[name], *_machine(settings))
         former, self._live = self._live, LiveMachine(platform, settings, self.period)
+        self.machine = name
         former.close()
         self._live.real_time_factor = former.real_time_factor
         self._owed = 0.0

@@ -19,7 +19,7 @@ from twin.control import CONTROLLERS, make_controller
 from twin.control.controller import Controller
 from twin.engines import ENGINES
 from twin.errors import InputError
-from twin.machine.catalogue import parameters_path
+from twin.machine.catalogue import gallery_names, machine_names, parameters_path
 from twin.machine.file.read import read_parameters
 from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.model.engine import Fidelity
@@ -36,6 +36,13 @@ def occupant(payload: Payload) -> Occupant | None:
     if payload == "none":
         return None
     return Occupant(STATURE, MASS, wheelchair=Wheelchair() if payload == "wheelchair" else None)
+
+
+def known_machines(*own: str | Path) -> dict[str, str | Path]:
+    """Return machines by name: those of the catalogue and, first, a name and file of one's own."""
+    shipped: dict[str, str | Path] = {name: name for name in (*machine_names(), *gallery_names())}
+    mine = {str(own[0]): own[1]} if own else {}
+    return mine | shipped | mine
 
 
 def loaded_machine(

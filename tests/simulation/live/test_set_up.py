@@ -1,0 +1,67 @@
+"""The set-up of a live run as a text: it comes back as it was, and nonsense has a clear end."""
+
+from __future__ import annotations
+
+import pytest
+
+from twin.errors import InputError
+from twin.simulation.live.set_up import LONGEST, SetUp, as_set_up, written
+from twin.simulation.live.settings import Settings
+
+pytestmark = pytest.mark.quick
+
+SINE = {"motion": "sine", "axis": "z", "amplitude": 12.5, "frequency": 2.0, "duration": 10.0}
+
+WHOLE = SetUp(
+    "stewart",
+    Settings(
+        configuration="hardware",
+        payload="occupant",
+        limits=False,
+        engine="bullet",
+        fidelity="accurate",
+        controller="cascade",
+        gains={"position_gain": 4.5},
+        comparison="analytic",
+        comparison_input="forces",
+    ),
+    {"x": -3.25, "pitch": 1.5},
+    SINE | {"loop": True, "playing": True},
+)
+
+
+@pytest.mark.parametrize("set_up", [WHOLE, SetUp("rss", Settings(), {}, {})])
+def test_set_up_comes_back(set_up: SetUp) -> None:
+    assert as_set_up(written(set_up)) == set_up
+
+
+def test_what_is_usual_is_left_out() -> None:
+    text = written(SetUp("rss", Settings(), {"x": 0.0}, SINE | {"loop": False}))
+    assert text.startswith("machine=rss&engine=mujoco&controller=cascade&motion=sine")
+    assert "loop" not in text and "x=" not in text and "fidelity" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("", "machine"),
+        ("stewart", "set-up"),
+        ("engine=mujoco", "machine"),
+        ("machine=stewart&machine=rss", "set-up"),
+        ("machine=stewart&file=run.npz", "set-up"),
+        ("machine=stewart&engine=warp", "engine"),
+        ("machine=stewart&controller=../x", "controller"),
+        ("machine=stewart&fidelity=best", "fidelity"),
+        ("machine=stewart&limits=perhaps", "limits"),
+        ("machine=stewart&gain.position_gain=nan", "gains.position_gain"),
+        ("machine=stewart&z=inf", "z"),
+        ("machine=stewart&amplitude=1e999", "amplitude"),
+        ("machine=stewart&loop=1", "loop"),
+        ("machine=" + "a" * LONGEST, "set-up"),
+        ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
+    ],
+)
+def test_nonsense_names_its_field(text: str, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        as_set_up(text)
+    assert caught.value.field == field
