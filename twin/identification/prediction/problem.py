@@ -132,12 +132,23 @@ class PredictionProblem:
         Raises:
             InputError: values that no machine can have.
         """
-        spreads = np.array([each.spread for each in self.parameters])
         steps = CHANGE * np.eye(len(values)) if steps is None else steps
+        errors, steps, changes = self.differences(values, steps)
+        return Linear(errors, np.tensordot(changes, np.linalg.pinv(steps), (0, 1)))
+
+    def differences(
+        self, values: FloatArray, steps: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return errors `(W, m)` at parameters `(p,)` in SI, steps, and changes `(k, W, m)`.
+
+        Args:
+            values: of the parameters.
+            steps: `(k, p)` in spreads; those returned lead to machines that can be.
+        """
+        spreads = np.array([each.spread for each in self.parameters])
         steps = np.array([self._possible(step, values, spreads) for step in steps])
         found = self._predicted(np.vstack([values, values + steps * spreads]))
-        slopes = np.einsum("kp,kwm->wmp", np.linalg.pinv(steps).T, found[1:] - found[0])
-        return Linear(found[0], slopes)
+        return found[0], steps, found[1:] - found[0]
 
     def _possible(self, step: FloatArray, values: FloatArray, spreads: FloatArray) -> FloatArray:
         """Return a difference in spreads, or its opposite, that leads to a machine that can be."""

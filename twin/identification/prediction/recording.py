@@ -15,7 +15,7 @@ from twin.model.machine_model import MachineModel
 UNEVEN = 1e-3
 """Largest departure of a sample's time, in sampling periods, that is taken for even."""
 
-FEWEST = 200
+FEWEST_SAMPLES = 200
 """Samples that a log needs."""
 
 
@@ -64,9 +64,10 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
             columns = log[wanted].values.shape[1]
             raise InputError(wanted, f"has {columns} columns, not {machine.n_actuators}: one a leg")
     position, commands = log[name], log[kind]
-    if min(len(position), len(commands)) < FEWEST:
+    if min(len(position), len(commands)) < FEWEST_SAMPLES:
         raise InputError(
-            "log", f"has {len(position)} positions and {len(commands)} commands; {FEWEST} needed"
+            "log",
+            f"has {len(position)} positions and {len(commands)} commands; {FEWEST_SAMPLES} needed",
         )
     for channel in (position, commands):
         if not (np.diff(channel.time) > 0.0).all():

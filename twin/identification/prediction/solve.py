@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.prediction.problem import Linear, PredictionProblem
+from twin.identification.prediction.refine import Solution, newton_step, refined, sizes
 
 FIRST_SHARE = 4
 """One stretch in so many shows what is visible."""
@@ -20,15 +21,12 @@ FIRMNESS, SHORT_SHARE = 5.0, 3
 ROUNDS = ((3, 3.0), (3, 0.5))
 """Of the first passes: steps, and reach in spreads of the search for plays after them."""
 
-LAST, TOLERANCE = ((8, (3.0, 0.5)), (5, ())), 1e-4
-"""Most steps of the last passes with the reaches of the searches for plays after them, and relative
-change of the cost at the end of a pass."""
+MOST, REACHES, TOLERANCE = 8, (3.0, 0.5), 1e-4
+"""Steps of the pass over all windows at most, reaches of the searches for plays after it, and
+relative change of the cost at the end of a pass."""
 
 TRIES, MISFIT = 2, 2.0
 """Searches at most: another one where errors are more than so many deviations of the noise."""
-
-RADIUS = 1.0
-"""Spreads by which a step moves a parameter at most."""
 
 PLAY, SCAN = "backlash", 13
 """In the paths of plays; values that are tried of each."""
@@ -38,19 +36,6 @@ SHARES = (1.0, 0.5, 0.2, 0.05)
 
 SHOWN, LARGEST = 0.3, 0.2
 """Change of the errors by a difference, in their size; length of the largest one, in spreads."""
-
-
-class Solution(NamedTuple):
-    """Estimate, and the linear problem about it; one entry of a list per recording."""
-
-    values: FloatArray
-    """`(p,)` in SI"""
-    errors: list[FloatArray]
-    """`(W, m)` in standard deviations of the noise"""
-    slopes: list[FloatArray]
-    """`(W, m, p)` by the parameters in spreads"""
-    sizes: list[FloatArray]
-    """`(W, 1)` root mean squares of the errors in the noise of the encoders, at least 1"""
 
 
 class _Pass:
@@ -74,10 +59,11 @@ class _Pass:
         parameters = problems[0].parameters
         self.nominal = np.array([each.nominal for each in parameters])
         self.spreads = np.array([each.spread for each in parameters])
+        self.information = np.eye(len(x))
         found = [problem.errors(self.nominal + self.spreads * x) for problem in problems]
         if not all(np.isfinite(each).all() for each in found):
             raise InputError("log", "the model cannot follow its commands; check their signs")
-        self.sizes = [_sizes(each) for each in found]
+        self.sizes = [sizes(each) for each in found]
 
     def cost(self, x: FloatArray) -> float:
         """Return half the sum of squares of errors and priors; infinite where none are found."""
@@ -96,8 +82,7 @@ class _Pass:
         """Return the parameters after steps of Gauss and Newton, shortened while the cost rises."""
         cost = self.cost(x)
         for _ in range(most):
-            near = np.stack([np.maximum(bounds[0], x - RADIUS), np.minimum(bounds[1], x + RADIUS)])
-            step = self._step(x, near)
+            step, self.information = newton_step(self.linearised(x), x, bounds, robust=self.robust)
             for share in SHARES:
                 moved = self.cost(x + share * step)
                 if moved < cost:
@@ -132,22 +117,6 @@ class _Pass:
         for k, rows, costs in zip(plays, moved, np.split(squares, len(plays)), strict=True):
             best[k] = rows[np.argmin(costs + rows[:, k] ** 2), k]
         return best if self.cost(best) < self.cost(x) else x
-
-    def _step(self, x: FloatArray, bounds: FloatArray) -> FloatArray:
-        """Return the step to the minimum of the linear problem inside `bounds` (2, p)."""
-        from scipy.optimize import lsq_linear
-
-        information, score = np.eye(len(x)), x.copy()
-        for found in self.linearised(x):
-            errors, slopes = found.errors.ravel(), found.slopes.reshape(-1, len(x))
-            weights = 1.0 / np.sqrt(1.0 + errors**2) if self.robust else np.ones_like(errors)
-            information += slopes.T @ (weights[:, None] * slopes)
-            score += slopes.T @ (weights * errors)
-        factor = np.linalg.cholesky(information).T
-        target = -np.linalg.solve(factor.T, score)
-        margins = np.array([[-1e-9], [1e-9]])
-        step = lsq_linear(factor, target, bounds=tuple(bounds - x + margins)).x
-        return np.asarray(np.clip(x + step, *bounds) - x)
 
     def linearised(self, x: FloatArray) -> list[Linear]:
         """Return errors and slopes of all problems in sizes of their errors; set the next steps."""
@@ -188,9 +157,10 @@ def solve(
     """Return the parameters that predict the recordings best, with their priors.
 
     The first passes take some of the windows, with firm corrections: predictions of a wrong machine
-    then stay close to the recording. Plays are tried over their whole range. The last passes take
-    all windows. Noise is as large as the errors that each pass begins with, window by
-    window: where the model misses something, as in a series of impacts, a window says less.
+    then stay close to the recording. Plays are tried over their whole range. The last pass takes
+    all windows, and `refined` ends the search. Noise is as large as the errors that each pass
+    begins with, window by window: where the model misses something, as in a series of impacts, a
+    window says less.
 
     Args:
         problems: of one machine with the same parameters.
@@ -212,33 +182,16 @@ def solve(
             first = _Pass(short, x, steps, robust, tick)
             x = first.scan(first.search(x, bounds, most), bounds, reach)
             steps = first.steps
-        for most, reaches in LAST:
-            current = _Pass(problems, x, steps, robust, tick)
-            x, steps = current.search(x, bounds, most), current.steps
-            # With all else known, plays show best: that of a leg seldom unloaded in few windows.
-            for reach in reaches:
-                x = current.scan(x, bounds, reach)
-        found = _solution(current, x)
-        if all(np.median(each) < MISFIT for each in found.sizes):
+        current = _Pass(problems, x, steps, robust, tick)
+        x, steps = current.search(x, bounds, MOST), current.steps
+        # With all else known, plays show best: that of a leg seldom unloaded in few windows.
+        for reach in REACHES:
+            x = current.scan(x, bounds, reach)
+        left = [problem.errors(nominal + spreads * x) for problem in problems]
+        if all(np.median(sizes(each)) < MISFIT for each in left):
             break
-    return found
+    return refined(problems, x, current.information, bounds, robust=robust, tick=tick)
 
 
 def _some(problem: PredictionProblem, share: int) -> PredictionProblem:
     return problem.part(np.arange(0, len(problem.windows.first), share))
-
-
-def _sizes(errors: FloatArray) -> FloatArray:
-    """Return the errors' root mean square in each window `(W, 1)`, at least that of the noise."""
-    return np.asarray(np.sqrt(np.maximum(1.0, (errors**2).mean(axis=1, keepdims=True))))
-
-
-def _solution(current: _Pass, x: FloatArray) -> Solution:
-    found = current.linearised(x)
-    sizes = [_sizes(each.errors) for each in found]
-    return Solution(
-        current.nominal + current.spreads * x,
-        [each.errors / size for each, size in zip(found, sizes, strict=True)],
-        [each.slopes / size[..., None] for each, size in zip(found, sizes, strict=True)],
-        [first * size for first, size in zip(current.sizes, sizes, strict=True)],
-    )

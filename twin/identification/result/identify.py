@@ -15,7 +15,8 @@ from twin.errors import InputError
 from twin.identification.parameters import Parameter, select, with_parameters
 from twin.identification.prediction.problem import WINDOW, PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.prediction.solve import PLAY, Solution, first_slopes, solve
+from twin.identification.prediction.refine import Solution
+from twin.identification.prediction.solve import PLAY, first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
 from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
 from twin.identification.visibility import LARGEST_LEFT, Choice, visibility
@@ -25,10 +26,10 @@ from twin.platform import Platform
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
 
-FEWEST = 5
+FEWEST_REVERSALS = 5
 """Adopted: windows in which the force of a leg changes its sign, for its play to be told."""
 
-MISFIT = 3.0
+DOUBTFUL = 3.0
 """Adopted: prediction errors in the noise of the encoders from which on intervals are doubted."""
 
 FAR = 4.0
@@ -138,13 +139,13 @@ def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
     """
     leg = re.match(r"leg\.(\d+)\.", parameter.path)
     most = reversals[int(leg[1]) - 1] if leg else reversals.max()
-    return PLAY in parameter.path and bool(most < FEWEST)
+    return PLAY in parameter.path and bool(most < FEWEST_REVERSALS)
 
 
 def _misfit(error: float, noise: FloatArray) -> list[str]:
     """Return a sentence if prediction errors [m, rad] are far above the noise `(n,)`, else none."""
     times = error / float(np.sqrt((noise**2).mean()))
-    if times < MISFIT:
+    if times < DOUBTFUL:
         return []
     return [
         f"prediction errors are {times:.1f} times the noise of the encoders: the model misses "

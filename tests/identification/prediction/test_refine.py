@@ -1,0 +1,79 @@
+"""Last steps of a search on errors that are linear but for jumps."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.basics.arrays import FloatArray
+from twin.identification.prediction.refine import refined, without_jumps
+
+pytestmark = pytest.mark.quick
+
+WINDOWS, ERRORS, COUNT = 40, 600, 3
+OFFSET = np.array([0.02, -0.01, 0.01])
+
+
+class Jumping:
+    """Errors of windows with noise; beyond a value, one window jumps."""
+
+    def __init__(self, height: float) -> None:
+        rng = np.random.default_rng(3)
+        self.parameters = [SimpleNamespace(nominal=0.0, spread=1.0) for _ in range(COUNT)]
+        self.slopes = 3.0 * rng.normal(size=(WINDOWS, ERRORS, COUNT))
+        self.truth = np.array([0.3, -0.2, 0.1])
+        self.noise = rng.normal(size=(WINDOWS, ERRORS))
+        # Along what the first parameter changes: where a jump does most harm.
+        along = self.slopes[0, :, 0]
+        self.jump = height * along / np.linalg.norm(along)
+
+    def errors(self, values: FloatArray) -> FloatArray:
+        """Return the errors of all windows."""
+        found = self.slopes @ (values - self.truth) + self.noise
+        found[0] += self.jump * (values[0] > self.truth[0] - 1e-3)
+        return np.asarray(found)
+
+    def differences(self, values: FloatArray, steps: FloatArray) -> tuple[FloatArray, ...]:
+        """Return errors, steps, and changes by them."""
+        errors = self.errors(values)
+        return errors, steps, np.array([self.errors(values + step) - errors for step in steps])
+
+
+def found(problem: Any, start: FloatArray) -> Any:
+    """Return the estimate and its slopes, from the information without jumps."""
+    rows = problem.slopes.reshape(-1, COUNT)
+    bounds = np.array([[-5.0] * COUNT, [5.0] * COUNT])
+    information = rows.T @ rows + np.eye(COUNT)
+    return refined(
+        [problem], start, information, bounds, robust=False, tick=lambda: None
+    ), information
+
+
+def test_an_event_that_comes_or_goes_says_nothing() -> None:
+    """The estimate is that of all errors but those along the jump, in closed form."""
+    problem = Jumping(height=12.0)
+    solution, _ = found(problem, problem.truth + OFFSET)
+    slopes, noise = problem.slopes.copy(), problem.noise.copy()
+    direction = problem.jump / np.linalg.norm(problem.jump)
+    noise[0] -= direction * (direction @ noise[0])
+    slopes[0] -= np.outer(direction, direction @ slopes[0])
+    size = np.sqrt(np.maximum(1.0, (noise**2).mean(axis=1)))[:, None]
+    rows, errors = (slopes / size[..., None]).reshape(-1, COUNT), (noise / size).ravel()
+    matrix = rows.T @ rows + np.eye(COUNT)
+    expected = np.linalg.solve(matrix, rows.T @ (rows @ problem.truth - errors))
+    spread = 1.0 / np.sqrt(np.diag(matrix))
+    assert (np.abs(solution.values - expected) < 0.1 * spread).all()
+    assert (np.abs(solution.slopes[0][0].T @ direction) < 1e-9 * np.abs(slopes).max()).all()
+
+
+def test_smooth_errors_stay_whole() -> None:
+    """Without jumps slopes are those of the errors, and the estimate is that of least squares."""
+    problem = Jumping(height=0.0)
+    start = problem.truth + OFFSET
+    solution, information = found(problem, start)
+    kept = without_jumps(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
+    size = np.sqrt(np.maximum(1.0, (problem.errors(start) ** 2).mean(axis=1)))[:, None, None]
+    assert np.allclose(kept.slopes, problem.slopes / size)
+    z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
+    assert (np.abs(z) < 3.0).all()

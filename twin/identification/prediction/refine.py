@@ -1,0 +1,147 @@
+"""Last steps of a search, with slopes over standard errors and without the jumps of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.identification.prediction.problem import Linear, PredictionProblem
+
+STEPS = 3
+"""Steps of Gauss and Newton; jumps are found anew at each."""
+
+LONGEST = 0.2
+"""Spreads: longest difference, of directions that hardly show."""
+
+JUMP = 0.5
+"""In the noise: what slopes leave of all differences of a window together, from which on it is an
+event that comes or goes."""
+
+RISE = 1e-2
+"""Relative change of the sum of squares, from which on a step is not taken."""
+
+RADIUS = 1.0
+"""Spreads by which a step moves a parameter at most."""
+
+
+class Solution(NamedTuple):
+    """Estimate, and the linear problem about it; one entry of a list per recording."""
+
+    values: FloatArray
+    """`(p,)` in SI"""
+    errors: list[FloatArray]
+    """`(W, m)` in standard deviations of the noise, without jumps"""
+    slopes: list[FloatArray]
+    """`(W, m, p)` by the parameters in spreads, likewise"""
+
+
+def refined(
+    problems: Sequence[PredictionProblem],
+    x: FloatArray,
+    information: FloatArray,
+    bounds: FloatArray,
+    *,
+    robust: bool,
+    tick: Callable[[], Any],
+) -> Solution:
+    """Return the estimate near `x` (p,), in spreads from the nominal values.
+
+    Errors are smooth functions of the parameters but for jumps: an impact or a stop that comes or
+    goes moves all later errors of its window. Jumps hide the minimum from a search that compares
+    sums of squares. Here differences to both sides, one standard error long, tell them apart: a
+    jump is what slopes leave of the differences. Each window's errors and slopes are taken at right
+    angles to its jumps, so an event that may or may not be says nothing.
+
+    Args:
+        problems: of one machine with the same parameters.
+        x: estimate so far.
+        information: `(p, p)` about it.
+        bounds: `(2, p)` of `x`.
+        robust: whether large errors count less than their square.
+        tick: called after every evaluation.
+    """
+    parameters = problems[0].parameters
+    nominal = np.array([each.nominal for each in parameters])
+    spreads = np.array([each.spread for each in parameters])
+    squares = _squares(problems, nominal + spreads * x)
+    for _ in range(STEPS):
+        shown, directions = np.linalg.eigh(information)
+        steps = np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T
+        tick()
+        smooth = [without_jumps(each, nominal + spreads * x, steps) for each in problems]
+        step, information = newton_step(smooth, x, bounds, robust=robust)
+        found = x, smooth
+        after = _squares(problems, nominal + spreads * (x + step))
+        if after > (1.0 + RISE) * squares:
+            break
+        x, squares = x + step, after
+    start, smooth = found
+    moved = x - start
+    return Solution(
+        nominal + spreads * x,
+        [errors + slopes @ moved for errors, slopes in smooth],
+        [slopes for _, slopes in smooth],
+    )
+
+
+def without_jumps(problem: PredictionProblem, values: FloatArray, steps: FloatArray) -> Linear:
+    """Return errors and slopes at parameters `(p,)`, in each window at right angles to its jumps.
+
+    Args:
+        problem: of one recording.
+        values: of the parameters, in SI.
+        steps: `(p, p)` differences in spreads, one a row; each is taken to both sides.
+    """
+    errors, steps, changes = problem.differences(values, np.vstack([steps, -steps]))
+    least = JUMP * sizes(errors)
+    slopes = np.tensordot(changes, np.linalg.pinv(steps), (0, 1))
+    left = np.moveaxis(changes, 0, 2) - slopes @ steps.T
+    for window, rest in enumerate(left):
+        squares, axes = np.linalg.eigh(rest.T @ rest)
+        large = squares > least[window] ** 2
+        jumps = rest @ axes[:, large] / np.sqrt(squares[large])
+        errors[window] -= jumps @ (jumps.T @ errors[window])
+        slopes[window] -= jumps @ (jumps.T @ slopes[window])
+    size = sizes(errors)
+    return Linear(errors / size, slopes / size[..., None])
+
+
+def sizes(errors: FloatArray) -> FloatArray:
+    """Return the errors' root mean square in each window `(W, 1)`, at least that of the noise."""
+    return np.asarray(np.sqrt(np.maximum(1.0, (errors**2).mean(axis=1, keepdims=True))))
+
+
+def newton_step(
+    problems: Iterable[Linear], x: FloatArray, bounds: FloatArray, *, robust: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the step to the minimum of the linear problem, and the information `(p, p)`.
+
+    The step stays inside `bounds` (2, p), and moves no parameter by more than `RADIUS`.
+    """
+    from scipy.optimize import lsq_linear
+
+    information, score = np.eye(len(x)), x.copy()
+    for found in problems:
+        errors, slopes = found.errors.ravel(), found.slopes.reshape(-1, len(x))
+        weights = 1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors)
+        information += slopes.T @ (weights[:, None] * slopes)
+        score += slopes.T @ (weights * errors)
+    near = np.stack([np.maximum(bounds[0], x - RADIUS), np.minimum(bounds[1], x + RADIUS)])
+    factor = np.linalg.cholesky(information).T
+    target = -np.linalg.solve(factor.T, score)
+    margins = np.array([[-1e-9], [1e-9]])
+    step = lsq_linear(factor, target, bounds=tuple(near - x + margins)).x
+    return np.asarray(np.clip(x + step, *near) - x), information
+
+
+def _squares(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
+    """Return the sum of the squares of all errors; infinite where there are none."""
+    try:
+        total = sum(float((each.errors(values) ** 2).sum()) for each in problems)
+    except InputError:
+        return np.inf
+    return total if np.isfinite(total) else np.inf
