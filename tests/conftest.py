@@ -57,12 +57,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep two machines and the reference in the quick tier."""
+    """Keep two machines, the reference and what is not slow in the quick tier."""
     if not is_quick(config):
         return
     others = {*MACHINES, *engine_names(), GENERAL} - {*QUICK_MACHINES, *QUICK_ENGINES}
     word = re.compile(rf"(?<![a-z_])({'|'.join(sorted(others))})(?![a-z_])")
-    kept = [item for item in items if not word.search(item.name.partition("[")[2])]
+    kept = [
+        item
+        for item in items
+        if not word.search(item.name.partition("[")[2]) and not item.get_closest_marker("slow")
+    ]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
     assert len(items) > 100, "the quick tier has lost its tests"

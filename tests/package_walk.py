@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +33,12 @@ def modules() -> dict[str, Path]:
 
 MODULES = modules()
 assert len(MODULES) > 50
+
+
+@cache
+def tree(module: str) -> ast.Module:
+    """Return the syntax tree of a module, read once for all tests of a process."""
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, object]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from package_walk import MODULES
+from package_walk import MODULES, tree
 
 pytestmark = pytest.mark.quick
 
@@ -28,8 +28,7 @@ class Documented(NamedTuple):
 
 def functions(module: str) -> Iterator[Documented]:
     """Yield the public functions, methods and constructors of a module."""
-    tree = ast.parse(MODULES[module].read_text())
-    yield from _functions(tree.body, "", "")
+    yield from _functions(tree(module).body, "", "")
 
 
 def _functions(body: list[ast.stmt], prefix: str, around: str) -> Iterator[Documented]:
@@ -108,7 +107,7 @@ QUESTION = re.compile(r"(What|How|Who|Where|When|Which)\b")
 
 def test_docstrings_say_what_a_thing_is() -> None:
     for module in MODULES:
-        for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        for node in ast.walk(tree(module)):
             if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__)):
                 text = ast.get_docstring(node) or ""
                 assert not QUESTION.match(text), f"{module}: {text.splitlines()[0]}"

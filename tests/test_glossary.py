@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer
-from package_walk import MODULES
+from package_walk import MODULES, tree
 
 from twin import cli
 
@@ -84,7 +84,7 @@ def public_names(module: str) -> Iterator[str]:
     Parameters of public functions and methods are among them.
     """
     yield module.rpartition(".")[2]
-    waiting: list[ast.AST] = [ast.parse(MODULES[module].read_text())]
+    waiting: list[ast.AST] = [tree(module)]
     while waiting:
         node = waiting.pop()
         for child in ast.iter_child_nodes(node):

@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from package_walk import MODULES, ROOT, public
+from package_walk import MODULES, ROOT, public, tree
 
 import twin
 
@@ -101,8 +101,8 @@ def layer(module: str) -> str:
 
 def imported(module: str) -> set[str]:
     """Return all modules of the package that a module imports: at the top, late, and for types."""
-    tree, found = ast.parse(MODULES[module].read_text()), set()
-    for node in ast.walk(tree):
+    found = set()
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -240,8 +240,8 @@ def test_files_are_small() -> None:
 
 
 def test_functions_are_short() -> None:
-    for module, file in MODULES.items():
-        for node in ast.walk(ast.parse(file.read_text())):
+    for module in MODULES:
+        for node in ast.walk(tree(module)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 header = node.body[0].lineno - node.lineno

@@ -124,6 +124,7 @@ def test_rows_may_be_measured_in_different_parts() -> None:
     assert largest_error(found, seen) < 1e-9
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth() -> None:
     scores = []
     for seed in range(10):

@@ -37,6 +37,7 @@ class Nothing:
         """Nothing is open."""
 
 
+@pytest.mark.slow
 def test_a_page_in_its_own_process() -> None:
     """It is served, asks for a picture, and ends with the loop; nothing waits for it."""
     stewart = load("stewart", "hardware")

@@ -91,6 +91,7 @@ def test_wear_and_lost_counts(stewart: Platform) -> None:
     assert str(lost).startswith("4.0")
 
 
+@pytest.mark.slow
 def test_a_payload_without_sensors_of_force_and_pose(stewart: Platform) -> None:
     """Encoders and commands alone show it; samples are lost on the way."""
     random = np.random.default_rng(5)
@@ -108,6 +109,7 @@ def test_a_payload_without_sensors_of_force_and_pose(stewart: Platform) -> None:
     assert shadow.restarts == 1
 
 
+@pytest.mark.slow
 def test_a_collision_is_an_overload(stewart: Platform) -> None:
     """All motors are thrown at once: a force from outside, no lost counts."""
     samples = measurements(stewart, FIRST + 1.0, [f"overload@{FIRST}s:force=-15000"])

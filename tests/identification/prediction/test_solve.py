@@ -11,8 +11,6 @@ from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.motion.multi_sine import MultiSineMotion
 
-pytestmark = pytest.mark.quick
-
 TRUTH = {**HIDDEN, "leg.drive.current_lag": 7e-4, "leg.drive.backlash": 6e-5}
 
 

@@ -65,6 +65,7 @@ def test_the_page_has_every_number(found: Identification) -> None:
     assert "<script src" not in page
 
 
+@pytest.mark.slow
 def test_what_does_not_show_is_refused() -> None:
     """Legs that are never unloaded do not show their play."""
     log = log_of(recorded())
@@ -74,6 +75,7 @@ def test_what_does_not_show_is_refused() -> None:
     assert [parameter.path for parameter in held.held] == ["leg.drive.backlash"]
 
 
+@pytest.mark.slow
 def test_a_model_that_misses_something_is_named(found: Identification) -> None:
     """A machine with half the friction cannot follow, and says that its interval is too narrow."""
     assert not any("times the noise" in note for note in found.notes)
@@ -89,6 +91,7 @@ def test_missing_signals_are_named() -> None:
         identify(nominal(), [short], "payload")
 
 
+@pytest.mark.slow
 def test_the_command_writes_both_files(tmp_path: Path) -> None:
     log = write_log(log_of(recorded()), tmp_path / "run.csv")
     out, report = tmp_path / "mine.toml", tmp_path / "mine.html"

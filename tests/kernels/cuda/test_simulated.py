@@ -8,24 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from conftest import is_quick
-
-pytestmark = pytest.mark.quick
-
-LEAST, LEAST_QUICK = 20, 10
+LEAST = 20
 """Tests that have to run."""
 
 
-def test_simulated_kernels_equal_the_processor(pytestconfig: pytest.Config) -> None:
-    file, quick = Path(__file__).with_name("simulated.py"), is_quick(pytestconfig)
+def test_simulated_kernels_equal_the_processor() -> None:
+    file = Path(__file__).with_name("simulated.py")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)]
-    if quick:  # the machines of the quick tier
-        command += ["-k", "not (compliant_stewart or micro_hexapod or rss or srspm or general)"]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
     run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
     passed = re.search(r"(\d+) passed", run.stdout)
-    assert passed and int(passed.group(1)) >= (LEAST_QUICK if quick else LEAST)
+    assert passed and int(passed.group(1)) >= LEAST
     assert "skipped" not in run.stdout
