@@ -28,7 +28,7 @@ class BallBalanceEnv(PlatformEnv):
     | velocities | actuator velocity | 6 | m/s | 0.127 |
 
     Increments in one control period add up to a displacement from home, along and about the base
-    axes as far as the machine can move so, that a loop around the legs' encoders follows. They
+    axes as far as the machine can move so. A loop around the legs' encoders follows it. They
     end where one of the displacements alone would take half the travel (option `tilt`), tilts at
     0.1 rad (`largest_tilt`).
 

@@ -15,11 +15,11 @@ class MotionCueingEnv(PlatformEnv):
 
     The machine starts at rest at home, the manoeuvre begins at once. Perception is that of
     `twin.motion.cueing`: otoliths and canals of both drivers, exact for what is linear within a
-    period; the platform's driver feels gravity in the platform's axes and the mean acceleration of
-    the head over each period, so that no push between two samples is lost. Numbers of the tables
-    are those of the default machine `stewart`; those of others are in
-    `env.unwrapped.task.actions` and `.observations`. Axes are in the order x, y, z, yaw, pitch,
-    roll, those that the machine has: `driving_simulator` has z, pitch, roll.
+    period. The platform's driver feels gravity in the platform's axes and the mean acceleration of
+    the head over each period: no push between two samples is lost. Numbers of the tables are those
+    of the default machine `stewart`; those of others are in `env.unwrapped.task.actions` and
+    `.observations`. Axes are in the order x, y, z, yaw, pitch, roll, those that the machine has:
+    `driving_simulator` has z, pitch, roll.
 
     Actions, each from -1 to 1:
 

@@ -28,10 +28,10 @@ class PoseTrackingEnv(PlatformEnv):
     | forces | actuator force | 6 | N | 614.6 |
     | pose | pose increment | 6 | m, rad | 0.00023, 0.000534884 |
 
-    They come on top of the motion's own speeds over the period (and of a position loop,
-    option `position_gain`), of the forces that hold the
-    machine at home, or of the motion's pose; with `residual=False` they are the whole command and
-    1 means five times as much.
+    They come on top of the motion's own speeds over the period, of the forces that hold the
+    machine at home, or of the motion's pose. With speeds a position loop adds to them, too (option
+    `position_gain`). With `residual=False` they are the whole command, and 1 means five times as
+    much.
 
     Observations, each the physical value divided by the scale, clipped to 10 of it:
 

@@ -45,11 +45,12 @@ class VibrationIsolationEnv(PlatformEnv):
     | last action | 6 | 1 | 1 |
 
     Those of the platform are measured by an inertial sensor at its reference point, in its own
-    axes: the mean specific force over the last control period less gravity at rest, the angular
-    rate, and the change of it in the period. A sensor on the base measures its acceleration.
-    Readings have noise. Velocities are sums of these accelerations that fade (`forgetting`).
-    Measured coordinates count from the start of the episode. The effort is that of the drives less
-    the part that holds the machine at home. Deflections of springs are not observed.
+    axes. It reads the mean specific force over the last control period less gravity at rest, the
+    angular rate, and the change of it in the period. A sensor on the base measures its
+    acceleration. Readings have noise. Velocities are sums of these accelerations that fade
+    (`forgetting`). Measured coordinates count from the start of the episode. The effort is that of
+    the drives less the part that holds the machine at home. Deflections of springs are not
+    observed.
 
     Reward terms:
 

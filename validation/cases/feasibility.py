@@ -1,10 +1,10 @@
 """Feasibility at rest.
 
-The machine rests at home, and half way to both ends of each range that `twin info` prints, as far
-as its file gives limits: force or torque, angles of joints, distances of legs, singular poses. A
-machine that simulates well but cannot hold itself fails here. Limits that the file does not give
-are listed and not judged. The ends themselves are shown and not judged: the stroke alone may let
-legs turn the platform beyond a singular pose.
+The machine rests at home, and half way to both ends of each range that `twin info` prints. It has
+to keep the limits that its file gives: force or torque, angles of joints, distances of legs,
+singular poses. A machine that simulates well but cannot hold itself fails here. Limits that the
+file does not give are listed and not judged. The ends themselves are shown and not judged: the
+stroke alone may let legs turn the platform beyond a singular pose.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """LQR and loop shaping on the linearised machine.
 
-The machine is linearised about home. Its small free motion is compared with the nonlinear one; the
-cost that the linear quadratic regulator promises with what the nonlinear machine pays from a
-micrometre; and the H-infinity loop shaping design with its own promises: margins, and stability
-under all coprime factor changes below epsilon.
+The machine is linearised about home. Its small free motion is compared with the nonlinear one. The
+cost that the linear quadratic regulator promises is compared with the cost of the nonlinear
+machine, from a micrometre beside home. The H-infinity loop shaping design is held against its own
+promises: margins, and stability under all coprime factor changes below epsilon.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Trained policies.
 
-Policies that were trained on the analytic engine, with parameters of the hardware plant drawn anew
-for every episode, in MuJoCo, which they never saw: a few episodes here, of the same seeds for
-policy and baseline; the table gives the full evaluation that is shipped with each policy, on three
+Policies were trained on the analytic engine, with parameters of the hardware plant drawn anew for
+every episode. Here they run in MuJoCo, which they never saw: a few episodes, of the same seeds for
+policy and baseline. The table gives the full evaluation that is shipped with each policy, on three
 engines, with 95 % confidence intervals.
 """
 

@@ -1,9 +1,9 @@
 """Published simulation output.
 
-Output files of the C++ programs that were published with the paper, against the reference: leg
-lengths of the fall from home up to the singular pose (actuator-space program), and the whole pose
-of a fall from a tilted start over 1 s (extended-to-task-space program). Differences are in units of
-the last printed digit.
+Output files of the published C++ programs are compared with the reference. The actuator-space
+program gives leg lengths of the fall from home up to the singular pose. The extended-to-task-space
+program gives the whole pose of a fall from a tilted start over 1 s. Differences are in units of the
+last printed digit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Tank-track motion.
 
 A tracked vehicle crosses barriers: pitch, heave and roll about home with content from 0.5 to 70 Hz,
-as in thesis figures 2.4 and 3.5 (whose recorded track is not published; this one is generated, and
-scaled until pitch uses a tenth of the stroke or an actuator 80 percent of its speed or of its range
-on one side of home). Each engine's own inverse dynamics is held against the thrusts; then both
-engines are driven by the thrusts, held over each step, for 0.3 s in the middle of the course.
+as in thesis figures 2.4 and 3.5. The recorded track of the thesis is not published; this one is
+generated. It is scaled until pitch uses a tenth of the stroke, or an actuator 80 percent of its
+speed or of its range on one side of home. Each engine's own inverse dynamics is compared with the
+thrusts. Then both engines are driven by the thrusts, held over each step, for 0.3 s in the middle
+of the course.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Pitch sine of the Stewart thesis.
 
-The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg lengths are
-compared with their closed form, thrusts with each engine's own inverse dynamics along the motion;
-then both engines are driven by the thrusts, held over each step, for 0.3 s. 0.74 m is the fully
-retracted position: whatever shortens a leg there takes it below its minimum, as in the thesis.
+The motion is (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg lengths are
+compared with their closed form, and thrusts with each engine's own inverse dynamics along the
+motion. Then both engines are driven by the thrusts, held over each step, for 0.3 s. 0.74 m is the
+fully retracted position: whatever shortens a leg there takes it below its minimum, as in the
+thesis.
 """
 
 from __future__ import annotations

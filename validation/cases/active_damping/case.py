@@ -1,11 +1,11 @@
 """Active damping: force feedback, velocity feedback, HAC-LAC.
 
-Local loops in every leg damp the modes: integral force feedback and direct velocity feedback, at
-the gains that damp the worst mode best. The slowest mode's free decay is measured on the nonlinear
-machine in the analytic engine and in MuJoCo, and held against the poles of the sampled linear loop.
-An outer loop on the pose then removes what the local loops give way to. With configuration hardware
-all of it runs through delay, lag, motors on transmissions, dry friction and encoders: what damping
-is left is measured.
+Local loops in every leg damp the modes: integral force feedback and direct velocity feedback. Their
+gains damp the worst mode best. The slowest mode's free decay is measured on the nonlinear machine,
+in the analytic engine and in MuJoCo. It is compared with the poles of the sampled linear loop. An
+outer loop on the pose then removes the displacement that the local loops allow. In configuration
+hardware all of it runs through delay, lag, motors on transmissions, dry friction and encoders. The
+case measures the damping that is left.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Closed loop, drives and safe stops.
 
-The machine follows a heave in closed loop: the position loops of the cascade at 1 kHz over a
-shorter engine step, its own gains or those derived from its masses. Without drives all engines must
-show one behaviour; in configuration hardware (motors, friction, delay, encoders) the errors inform.
-Then faults: each must end at rest, with a reason, and without a number that is not finite.
+The machine follows a heave in closed loop. The position loops of the cascade run at 1 kHz over a
+shorter engine step. Their gains are the machine's own or derived from its masses. Without drives
+all engines must show one behaviour. In configuration hardware (motors, friction, delay, encoders)
+the errors are shown and not judged. Then come faults: each must end at rest, with a reason, and
+without a number that is not finite.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Sag, modes, load cases and occupant of the compliant platform.
 
-Actuators are locked: the platform settles under gravity where statics has it, without gravity its
-stiffness is J' k J, and as the springs stiffen the sag goes as 1 / k. Modes about the settled pose,
-twelve load cases (a force or a moment, in base or in platform axes) against the stiffness matrix,
-and what a seated occupant, with or without a wheelchair, does to sag and modes.
+Actuators are locked. The platform settles under gravity where statics has it. Without gravity its
+stiffness is J' k J. As the springs stiffen, the sag falls as 1 / k. Modes are computed about the
+settled pose. Twelve load cases (a force or a moment, in base or in platform axes) are compared with
+the stiffness matrix. A seated occupant, with or without a wheelchair, changes sag and modes: the
+case shows by how much.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Linear systems of the viscoelastic legs.
 
-The paper's systems, of 24 equations for accelerations and joint reactions, of 30 with locked
-actuators and of 36 for the springs' rest lengths of a still platform, in numpy and without a line
-of the compiled kernels, against these at random states. A system of 48 from the Lagrangian of a
-leg, derived with sympy in angles, checks reactions too.
+The paper has three systems: 24 equations for accelerations and joint reactions, 30 with locked
+actuators, 36 for the springs' rest lengths of a still platform. They are written in numpy, without
+a line of the compiled kernels, and compared with these at random states. A system of 48 equations
+from the Lagrangian of a leg, derived with sympy in angles, checks the reactions too.
 """
 
 from __future__ import annotations

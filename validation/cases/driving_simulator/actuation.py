@@ -1,10 +1,10 @@
 """Exact model, redundant actuation and friction of the driving simulator.
 
-Equations of motion in heave, roll and pitch, derived with sympy from the energies, against the
-machine's own dynamics at random states, with and without friction under the feet. Four actuators
-drive three dof: forces in the pattern (1, -1, 1, -1) move nothing, and the case shows what a fourth
-actuator with a wrong force or a wrong length does. Last, what friction (viscous as in configuration
-hardware, and dry) costs along the paper's sines.
+Equations of motion in heave, roll and pitch are derived with sympy from the energies. They are
+compared with the machine's own dynamics at random states, with and without friction under the feet.
+Four actuators drive three degrees of freedom: forces in the pattern (1, -1, 1, -1) move nothing.
+The case shows the effect of a fourth actuator with a wrong force or a wrong length. Last comes the
+cost of friction along the paper's sines, viscous as in configuration hardware, and dry.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Differential-algebraic equations of the driving simulator.
 
-The paper's small-angle model in seven coordinates with seven constraints, derived with sympy from
-the printed energies: rank of the constraints, ranks through the two differentiations, and every
-term of the multipliers that is printed. The index-1 system is integrated for both sets of inputs
-from consistent states; as no freedom is left, the solution is also known without integrating. The
-forces it asks for are held against those of the exact model, which has what the printed energies
-leave out.
+The paper's small-angle model has seven coordinates and seven constraints. It is derived with sympy
+from the printed energies. Checked are the rank of the constraints, the ranks through the two
+differentiations, and every printed term of the multipliers. The index-1 system is integrated for
+both sets of inputs from consistent states. As no freedom is left, the solution is also known
+without integrating. The forces of this model are compared with those of the exact model, which has
+the terms that the printed energies leave out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Driving simulator: actuator forces as inputs.
 
 Prescribed lengths give the motion for any masses; prescribed forces do not. The forces that the
-exact model needs for the paper's sines and sigmoids drive three pillars, the fourth follows, and
-nothing corrects the motion. They drive our reference, MuJoCo and PyBullet, which must return to the
-prescribed lengths, and the paper's Lagrangian with its index reduced: once as printed (with the
-errata that its own solutions demand), once with the two terms that its energies leave out. What
-those terms cost is derived beside it, and inputs of a half and a quarter show the order.
+exact model needs for the paper's sines and sigmoids drive three pillars. The fourth follows, and
+nothing corrects the motion. The forces drive our reference, MuJoCo and PyBullet, which must return
+to the prescribed lengths. They also drive the paper's Lagrangian with its index reduced. It runs
+once as printed (with the errata that its own solutions demand), and once with the two terms that
+its energies leave out. The error from those terms is derived beside it, and inputs of a half and a
+quarter show the order.
 """
 
 from __future__ import annotations

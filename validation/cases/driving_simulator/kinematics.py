@@ -1,9 +1,10 @@
 """Kinematics of the driving simulator.
 
-The paper's closed forms for small angles are evaluated as printed and held against ours, direct
-against inverse kinematics in both models, and the exact closed forms against the machine's own
-kinematics. Motion ranges are compared with the printed ones. Over the whole workspace the
-small-angle model is compared with the exact one: what the paper calls verified, in millimetres.
+The paper's closed forms for small angles are evaluated as printed and compared with ours. Direct
+and inverse kinematics are compared in both models, and the exact closed forms with the machine's
+own kinematics. Motion ranges are compared with the printed ones. Over the whole workspace the
+small-angle model is compared with the exact one, in millimetres: the paper calls this model
+verified.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Five formulations of the dynamics.
 
-The free fall from home by the configuration-space, actuator-space, task-space,
-extended-to-task-space and extended-to-actuator-space formulations: accelerations and motion against
-the reference, what each does at the singular pose in the plane of the base, errors of the loop
-closure (e1 position, e2 velocity, e3 acceleration), energy and run time, beside the paper's tables.
-All with Dormand-Prince 5(4) at 1e-13 per step.
+The platform falls freely from home. The fall is computed by the configuration-space,
+actuator-space, task-space, extended-to-task-space and extended-to-actuator-space formulations.
+Accelerations and motion are compared with the reference, also at the singular pose in the plane of
+the base. Errors of the loop closure (e1 position, e2 velocity, e3 acceleration), energy and run
+time stand beside the paper's tables. All use Dormand-Prince 5(4) at 1e-13 per step.
 """
 
 from __future__ import annotations

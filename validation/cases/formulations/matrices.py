@@ -1,9 +1,9 @@
 """Matrices of the formulations.
 
-Sizes, structure and operations behind tables 1 to 4 and figure 6 of the extended-configuration-
-space paper. Its tables give the sizes of symbolic expressions; here the matrices themselves are
-measured: which entries are zero, constant or varying at states with closed loops, and how many
-operations one evaluation of each formulation takes.
+The case measures sizes, structure and operations behind tables 1 to 4 and figure 6 of the
+extended-configuration-space paper. The paper's tables give the sizes of symbolic expressions. Here
+the matrices themselves are measured: their zero, constant and varying entries at states with closed
+loops. The operations of one evaluation of each formulation are counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Frequency responses against exact and linear models.
 
-stewart: sines in pitch through the thesis' cascade, in the analytic engine and MuJoCo, with a lag
-in the velocity loop, against an exact sampled model of the loop around the mass that the machine
-moves in pitch; and which effects bring that model to the thesis' figure 4.30. Machines on springs:
-compliance from a swept wrench on the non-linear engines against the linearised machine.
+On stewart, sines in pitch run through the thesis' cascade, in the analytic engine and MuJoCo, with
+a lag in the velocity loop. They are compared with an exact sampled model of the loop around the
+mass that the machine moves in pitch. The case also shows the effects that bring this model to the
+thesis' figure 4.30. On machines with springs, the compliance from a swept wrench on the nonlinear
+engines is compared with the linearised machine.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Motion under constant actuator forces.
 
-From rest at home, each actuator keeps its holding force plus a constant offset of its own, up to a
-tenth of the mean holding force (of what yields a hundredth of the stroke, where legs have stiff
-springs), for 0.3 s (less in small machines and in stiff ones). The platform moves in all its
-degrees of freedom.
+From rest at home, each actuator keeps its holding force plus a constant offset of its own. The
+offset is at most a tenth of the mean holding force. Where legs have stiff springs, it is a tenth of
+the force for a hundredth of the stroke. The run takes 0.3 s, less in small machines and in stiff
+ones. The platform moves in all its degrees of freedom.
 """
 
 from __future__ import annotations

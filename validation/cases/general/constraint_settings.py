@@ -1,9 +1,8 @@
 """Default and tuned constraint settings.
 
-The same motion under sinusoidal forces, with the constraint settings each engine comes with and
-with those of the fidelities, time step 1 ms (less in a small machine or a stiff one). The loop gap
-is the largest distance between two points that a constraint holds together: what the engine lets
-the closed loops come apart.
+The same motion under sinusoidal forces runs with each engine's default constraint settings and with
+those of the fidelities. The time step is 1 ms, less in a small machine or a stiff one. The loop gap
+is the largest distance between two points that a constraint holds together.
 """
 
 from __future__ import annotations

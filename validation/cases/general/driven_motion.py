@@ -1,10 +1,10 @@
 """Sines in all degrees of freedom about home.
 
-The platform is carried through sines in all its dof at once, of 1 and 2 Hz and about half of the
-stroke together, less where actuators would be too slow. The work of the actuators' forces has to be
-the gain of energy and what dampers and friction take, each engine's own inverse dynamics has to
-give the forces along the motion; then both engines are driven by the forces, held over each step,
-for 0.3 s (less in small machines and in stiff ones).
+The platform is carried through sines in all its degrees of freedom at once. They have 1 and 2 Hz
+and use about half of the stroke together, less where actuators would be too slow. The work of the
+actuators' forces has to be the gain of energy and the loss in dampers and friction. Each engine's
+own inverse dynamics has to give the forces along the motion. Then both engines are driven by the
+forces, held over each step, for 0.3 s (less in small machines and in stiff ones).
 """
 
 from __future__ import annotations

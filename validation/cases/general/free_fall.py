@@ -1,13 +1,13 @@
 """Free fall from rest.
 
-The machine falls without actuator forces. It starts tilted, as symmetric machines would only sink
-straight down else; springs between platform and base carry it, and so it is let go a hundredth of
-the stroke beside home. Where a paper prints the end of a fall, it starts as there, and the end is
-compared. Both engines are compared with the reference over the first 0.3 s (less in small machines
-and in stiff ones). The reference alone goes on to 1 s, through the base and through the singular
-pose in its plane, which task-space equations pass unharmed (on pillars it ends with the first part,
-before a strut has no length left): its energy has to stay constant but for what dampers and
-friction take.
+The machine falls without actuator forces. It starts tilted, as symmetric machines would otherwise
+only sink straight down. Where springs between platform and base carry it, it is let go a hundredth
+of the stroke beside home. Where a paper prints the end of a fall, it starts as there, and the end
+is compared. Both engines are compared with the reference over the first 0.3 s (less in small
+machines and in stiff ones). The reference alone goes on to 1 s, through the base and through the
+singular pose in its plane, which task-space equations pass unharmed. On pillars it ends with the
+first part, before a strut has no length left. Its energy has to stay constant except for losses in
+dampers and friction.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Random states with random accelerations are put into each engine's open tree (loops cut where the
 engine closes them by constraints). The tree's own inverse dynamics is projected through the
-loop-closure Jacobian onto the actuators and has to give the reference's actuator forces (those of
-smallest norm where there are more actuators than degrees of freedom). No constraint solver and no
+loop-closure Jacobian onto the actuators. It has to give the reference's actuator forces, those of
+smallest norm where there are more actuators than degrees of freedom. No constraint solver and no
 time step take part: agreement proves that the engine's model has the right masses, inertias,
 centres of mass, points and axes.
 """

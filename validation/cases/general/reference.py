@@ -1,11 +1,11 @@
 """Laws of the analytic reference.
 
-The reference is held against laws that do not depend on how its equations were derived: inverse
-dynamics undoes forward dynamics, the change of energy is the power of forces and wrench less what
-dampers and friction take, the kinetic energy is the quadratic form of a symmetric mass matrix, the
-Jacobian and its derivative are those of the actuator coordinates, forward kinematics undoes inverse
-kinematics, and free motion keeps its energy but for losses. Random poses inside the actuators'
-limits, random velocities, forces and wrenches.
+The reference is held against laws that do not depend on the derivation of its equations. Inverse
+dynamics undoes forward dynamics. The change of energy is the power of forces and wrench less the
+losses in dampers and friction. The kinetic energy is the quadratic form of a symmetric mass matrix.
+The Jacobian and its derivative are those of the actuator coordinates. Forward kinematics undoes
+inverse kinematics. Free motion keeps its energy except for losses. Poses are random inside the
+actuators' limits, with random velocities, forces and wrenches.
 """
 
 from __future__ import annotations

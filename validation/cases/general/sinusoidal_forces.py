@@ -1,9 +1,9 @@
 """Motion under sinusoidal actuator forces.
 
-From rest at home, each actuator adds a sine of its own frequency, 3 to 8 Hz, to its holding force,
-for 0.5 s (less in small machines; in stiff ones frequencies rise as the time step falls). Forces
-are sampled at the start of each step and held over it, in the reference as in the engines, so that
-the errors are those of the engines alone.
+From rest at home, each actuator adds a sine of its own frequency to its holding force. Frequencies
+are 3 to 8 Hz; in stiff machines they rise as the time step falls. The run takes 0.5 s, less in
+small machines. Forces are sampled at the start of each step and held over it, in the reference as
+in the engines, so that the errors are those of the engines alone.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The machine's own numbers against the papers.
 
-Reference and engines read the same file and share its derived parameters, so that a wrong number
-in it passes every comparison between them. Here all numbers are held against a table that was typed
-a second time from the papers: gravity, joints, actuators, and masses, centres and tensors of all
-bodies in the base frame at home. Mass matrix, holding forces and free motion are composed from that
-table body by body, with derivatives by complex steps; no code of parameters or legs takes part.
+Reference and engines read the same file and share its derived parameters, so that a wrong number in
+it passes every comparison between them. Here all numbers are held against a table that was typed a
+second time from the papers. It has gravity, joints, actuators, and masses, centres and tensors of
+all bodies in the base frame at home. Mass matrix, holding forces and free motion are composed from
+that table body by body, with derivatives by complex steps. No code of parameters or legs takes
+part.
 """
 
 from __future__ import annotations

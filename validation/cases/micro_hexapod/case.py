@@ -1,10 +1,11 @@
 """Pose test, conventions and sag of the positioning hexapod.
 
-The paper's pose test: gravity off, the lengths of the pose (10, 20, 30) mm and (0.1, 0.2, 0.05) rad
-about fixed axes commanded as rest lengths, by statics and by simulations of the reference and of
-both engines that settle. With gravity on, the sag against what the stiffness matrix predicts. Fixed
-axes against those of the bushing joint, leg lengths against the printed equation, natural
-frequencies, and the stroke that a mobility of 10 mm and 0.05 rad requires.
+The paper's pose test has no gravity. The lengths of the pose (10, 20, 30) mm and (0.1, 0.2, 0.05)
+rad about fixed axes are commanded as rest lengths. Statics and simulations of the reference and of
+both engines have to settle there. With gravity on, the sag is compared with the prediction of the
+stiffness matrix. Fixed axes are compared with those of the bushing joint, and leg lengths with the
+printed equation. Natural frequencies are compared, too, and the stroke that a mobility of 10 mm and
+0.05 rad requires.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Motion cueing: classical, adaptive and predictive.
 
 Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) are cued by
-classical washout, adaptive washout and predictive cueing. What the driver perceives of the
-platform's motion is compared with what the vehicle's driver perceives, and the actuators with their
-limits. Beside it: the tilt rate, the turn that must not be cued as a side force, the discrete
-filters against their transfer functions, and the quadratic program against an active-set solution.
+classical washout, adaptive washout and predictive cueing. The case compares the motion that the
+platform's driver perceives with the one that the vehicle's driver perceives, and the actuators with
+their limits. It checks the tilt rate, and the turn that must not be cued as a side force. The
+discrete filters are compared with their transfer functions, and the quadratic program with an
+active-set solution.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Largest payloads of the Stewart thesis.
 
-The searches of thesis 4.2 over actuator positions: the largest payload at rest, with the very
-position at which the search stops, then without its grid; and the largest one while all axes shake
-at 2 to 70 Hz, for axes in phase, for rotations that run backwards as in (2.3), and for the worst
-phases, which the thesis does not give. Masses are exact: forces are affine in the payload's mass.
+The case repeats the searches of thesis 4.2 over actuator positions. The first finds the largest
+payload at rest, with the very position at which the search stops, then without its grid. The second
+finds the largest payload while all axes shake at 2 to 70 Hz. Axes are in phase, or rotations run
+backwards as in (2.3), or phases are the worst ones, which the thesis does not give. Masses are
+exact: forces are affine in the payload's mass.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Drives of the hardware configuration on a test bench.
 
-The first leg's drive of configuration hardware, alone. Its motor shakes a free leg: both share
-their momentum, and converge to the exact motion of two masses on a spring as the engine's step
-falls. Friction at steady speed against its law, and the distance to rest; the width of the loop
-that play leaves behind; commands through delay, converter and current loop against their closed
-form; heating until peak effort is over. Last, whether the drives take their machine over without a
-jolt.
+The drive of the first leg in configuration hardware runs alone. Its motor shakes a free leg. Both
+share their momentum, and converge to the exact motion of two masses on a spring as the engine's
+step falls. Compared are friction at steady speed with its law, the distance to rest, and the width
+of the loop that play leaves behind. Commands pass delay, converter and current loop: these are
+compared with their closed form. The motor heats until peak effort is over. Last, the drives have to
+take their machine over without a jolt.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Free fall of the 6-RSS manipulator.
 
-The paper's second example: the platform falls for 0.6 s, in the published program from 1.1 m, level
-and at rest. The reference keeps its energy through the singular pose on the way; both engines
-follow it up to there. The five formulations, extended-to-task and extended-to-actuator space among
-them, compute the fall with their errors of the loop closure (e1 position, e2 velocity, e3
-acceleration) and of the energy, as figure 17. A machine that looks the same after a third of a turn
-cannot begin to roll from level rest: the reference does not, the published output does.
+This is the paper's second example: the platform falls for 0.6 s, in the published program from 1.1
+m, level and at rest. The reference keeps its energy through the singular pose on the way; both
+engines follow it up to there. All five formulations compute the fall. Their errors of the loop
+closure (e1 position, e2 velocity, e3 acceleration) and of the energy are those of figure 17. A
+machine that looks the same after a third of a turn cannot begin to roll from level rest: the
+reference does not, the published output does.
 """
 
 from __future__ import annotations

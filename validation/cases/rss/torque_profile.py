@@ -1,10 +1,10 @@
 """Torque profile of the 6-RSS manipulator's heave task.
 
-Figure 16 of the paper, whose points are in the published notebook: three strokes between 0.3 and
-0.4 m with the height, the acceleration of a crank and the mean torque of the motors. The law of
-motion is identified from the height, the torque is computed by the extended-to-actuator-space
-formulation, and seven laws with two values of gravity, with and without the legs' mass, show how
-far any other motion is from the figure.
+The points of figure 16 of the paper are in the published notebook. They show three strokes between
+0.3 and 0.4 m: the height, the acceleration of a crank and the mean torque of the motors. The law of
+motion is identified from the height, and the torque is computed by the extended-to-actuator-space
+formulation. Seven laws with two values of gravity, with and without the legs' mass, show the
+distance of any other motion from the figure.
 """
 
 from __future__ import annotations

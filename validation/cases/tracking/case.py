@@ -1,12 +1,12 @@
 """Tank motion under control.
 
-Part of the tank-track motion at its full size, faded in from rest, driven by controllers at 1 kHz
-in MuJoCo at 0.5 ms: the thesis' cascade, the cascade with a Kalman observer in torque mode,
-feedforward by inverse dynamics, and computed torque; on the ideal plant and on the hardware one,
-with armature inertia, delay, friction, backlash and encoders. Root mean squares of the platform's
-and the actuators' errors in one table. Then what the observer's estimates bring with and without
-friction and backlash, and a short course of the ideal plant under each controller in all three
-engines.
+Part of the tank-track motion runs at its full size, faded in from rest, with controllers at 1 kHz
+in MuJoCo at 0.5 ms. The controllers are the thesis' cascade, the cascade with a Kalman observer in
+torque mode, feedforward by inverse dynamics, and computed torque. They run on the ideal plant and
+on the hardware one, with armature inertia, delay, friction, backlash and encoders. One table has
+the root mean squares of the platform's and the actuators' errors. Then the case shows the gain from
+the observer's estimates with and without friction and backlash. Last, each controller runs a short
+course of the ideal plant in all three engines.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Step responses and tuning of the Stewart thesis.
 
-All actuators are commanded to 20 mm/s at once, so that the platform rises; the velocity loops are
+All actuators are commanded to 20 mm/s at once, so that the platform rises. The velocity loops are
 closed by Kp (1 + 1/(Ti s)). The response shall reach 99.5 percent in 6 ms, stay within 0.5 percent
 from 20 ms on, and overshoot by 10 percent at most. The search starts where that of the thesis does.
 Then the platform steps up by 50 mm under the thesis' cascade. Both steps are repeated on the
-machine with its drives, the first seen at its motors, and armature and gain are scanned for what
-the thesis measured.
+machine with its drives, the first seen at its motors. Armature and gain are scanned for the
+response that the thesis measured.
 """
 
 from __future__ import annotations
