@@ -209,8 +209,8 @@ LAWS = (
         "inverse dynamics without velocity terms",
         Formula(
             "twin.model.machine_model.MachineModel.inverse_dynamics",
-            "pose,\n        twist,\n        deflection,",
-            "pose,\n        0.0 * np.asarray(twist),\n        deflection,",
+            '"twist": twist',
+            '"twist": 0.0 * np.asarray(twist)',
         ),
         "driven_motion",
         "work of the forces less gain of energy and losses at any time",
