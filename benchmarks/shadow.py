@@ -21,7 +21,7 @@ from twin.control.gains import suitable_position_loop
 from twin.kernels.control import position_loop
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
-from twin.plant.drives import actuator_limit
+from twin.plant.drives import actuator_limit, drive_timestep
 from twin.rotations import displaced
 from twin.shadow.derive import (
     CHANNELS,
@@ -162,12 +162,11 @@ class Healthy:
         references = [working_motion(machine, duration, seed) for seed in seeds]
         self.setpoint = np.stack([each.coordinates for each in references], axis=1)
         self.rates = np.stack([each.rates for each in references], axis=1)
-        self.plant = make_batched_plant("analytic", machine, size, 1e-3)
-        self.plant.reset(
-            np.arange(size),
-            pose=np.tile(machine.home, (size, 1)),
-            platforms=[hidden_machine(machine, seed) for seed in seeds],
-        )
+        hidden = [hidden_machine(machine, seed) for seed in seeds]
+        self.parts = int(np.ceil(1e-3 / min(drive_timestep(each) for each in hidden) - 1e-9))
+        self.plant = make_batched_plant("analytic", machine, size, 1e-3 / self.parts)
+        pose = np.tile(machine.home, (size, 1))
+        self.plant.reset(np.arange(size), pose=pose, platforms=hidden)
         gain, integral = suitable_position_loop(machine, 1e-3)
         self.gains = gain, 1e-3 * integral
         self.loops = np.zeros((4, size * n))
@@ -182,7 +181,8 @@ class Healthy:
         rows = self.setpoint[step], plant.measured, self.rates[step]
         setpoint, measured, rates = (np.ascontiguousarray(row).reshape(-1) for row in rows)
         position_loop.limited_speeds(self.loops, *self.gains, setpoint, measured, rates, 1.0, flat)
-        plant.advance(self.command)
+        for _ in range(self.parts):
+            plant.advance(self.command)
         size, n = self.command.shape
         noise = self.random.standard_normal((size, 6 + n))
         noise[:, :3] *= NOISE["pose"]

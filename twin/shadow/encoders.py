@@ -16,7 +16,8 @@ STILL = 0.02
 
 STUCK = 6.0
 """Change of the force that holds a leg which sticks, at most, per largest dry friction of the file:
-from one side to the other, 1.5 times the data sheet, twice that after a rise."""
+from one side to the other, 1.5 times the data sheet, twice that after a rise. The force at which
+the sides of a play touch comes on top."""
 
 ERRATIC = 4
 """Adopted: jumps of one encoder in a row that are no lost counts any more."""
@@ -24,11 +25,14 @@ ERRATIC = 4
 QUIET = 0.02
 """[s] Adopted: time without a further jump after which lost counts are reported."""
 
+PAUSE = 0.2
+"""[s] Adopted: longest time for which one leg alone stands still at work."""
+
 SHOCK = 0.1
 """[s] Adopted: after a shock to the machine, in which innovations are no jumps of encoders."""
 
 OUTSIDE = 0.1
-"""Share of the stroke beyond its ends at which a reading is none of the machine's."""
+"""Share of the stroke beyond its ends, or in a jump, where a reading is none of the machine's."""
 
 
 class EncoderWatch:
@@ -50,11 +54,11 @@ class EncoderWatch:
         machine = model.machine
         n = machine.n_actuators
         self._model, self.limit, drives = model, limit, drive_model(machine)
-        self._stuck = STUCK * np.maximum(drives.breakaway, drives.touching)
+        self._stuck = STUCK * drives.breakaway + drives.touching
         self._count, self._unit = drives.resolution, machine.coordinate_unit
-        margin = OUTSIDE * (machine.maximum_coordinates - machine.minimum_coordinates)
-        self._low = machine.minimum_coordinates - margin
-        self._high = machine.maximum_coordinates + margin
+        self._far = OUTSIDE * (machine.maximum_coordinates - machine.minimum_coordinates)
+        self._low = machine.minimum_coordinates - self._far
+        self._high = machine.maximum_coordinates + self._far
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
         self.jump, self._shaken = 0.0, 0.0
         self._last, self._still = np.full(n, np.nan), np.zeros(n)
@@ -95,6 +99,14 @@ class EncoderWatch:
             alarms += [self._died(time, leg) for leg in np.flatnonzero(held).tolist()]
         return alarms
 
+    def behind_force(self, time: float) -> list[Alarm]:
+        """Return the alarm of the one encoder that stands still, as the cause of a steady force.
+
+        The loop moves the leg of a frozen reading, and the model takes what holds it for a force.
+        """
+        standing = np.flatnonzero((self._still >= PAUSE) & ~self.dead).tolist()
+        return [self._died(time, leg) for leg in standing] if len(standing) == 1 else []
+
     def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
         """Yield what jumps turn out to be: a dead encoder, or lost counts once it is quiet.
 
@@ -109,6 +121,7 @@ class EncoderWatch:
             return
         for leg, (last, count, before) in list(self._jumps.items()):
             outside = not self._low[leg] <= reading[leg] <= self._high[leg]
+            outside |= abs(self.offset[leg] - before) > self._far[leg]
             if outside or count >= ERRATIC:
                 self.offset[leg] = before
                 yield self._died(time, leg, "out of reach" if outside else "")

@@ -244,7 +244,10 @@ class Shadow:
             return  # what its reading says of the legs is no evidence
         if dead:
             values = {name: value for name, value in values.items() if name not in dead}
-        self.alarms += self._watch.update(time, values)
+        found = self._watch.update(time, values)
+        if any(alarm.kind == "overload" and alarm.leg is None for alarm in found):
+            found = self._encoders.behind_force(time) or found
+        self.alarms += found
 
     def _state(self) -> ShadowState:
         model = self.model

@@ -1,0 +1,56 @@
+"""Faults of encoders from readings alone, beside a model that stands."""
+
+import numpy as np
+import pytest
+
+from twin.platform import load
+from twin.shadow.alarm import Alarm
+from twin.shadow.encoders import EncoderWatch
+from twin.shadow.model import ShadowModel
+
+pytestmark = pytest.mark.quick
+
+COUNTS = np.array([0.0, 1.0, 0.0, -1.0])
+"""What a leg at work reads at least: some counts to and fro."""
+
+
+@pytest.fixture
+def watch() -> EncoderWatch:
+    """The encoders of a machine at home."""
+    machine = load("rss", "hardware")
+    model = ShadowModel(machine, 1e-3, "velocity")
+    model.start(machine.home_coordinates, np.zeros(6))
+    return EncoderWatch(model, 6.0)
+
+
+def after(watch: EncoderWatch, steps: range, jump: float = 0.0, standing: int = 0) -> list[Alarm]:
+    """Return alarms of steps in which the first `standing` legs stand; one jumps by so much."""
+    alarms = []
+    model = watch._model
+    for step in steps:
+        reading = model.coordinates + watch._count * COUNTS[step % 4]
+        reading[:standing] = model.coordinates[:standing]
+        reading[0] += jump
+        alarms += watch.check(1e-3 * step, reading, watch.innovation(reading, 0))
+    return alarms
+
+
+@pytest.mark.parametrize(("share", "kind"), [(1e-3, "counts"), (0.15, "sensor")])
+def test_a_jump_of_a_tenth_of_the_stroke_is_no_lost_count(
+    watch: EncoderWatch, share: float, kind: str
+) -> None:
+    """Small jumps are lost counts; a reading that leaps through the stroke is dead."""
+    machine = watch._model.machine
+    stroke = float(machine.maximum_coordinates[0] - machine.minimum_coordinates[0])
+    assert not after(watch, range(50))
+    (alarm,) = after(watch, range(50, 100), jump=share * stroke)
+    assert (alarm.kind, alarm.leg) == (kind, 1)
+
+
+@pytest.mark.parametrize(("standing", "steps", "legs"), [(1, 260, [1]), (1, 150, []), (2, 260, [])])
+def test_a_steady_force_behind_one_reading_that_stands(
+    watch: EncoderWatch, standing: int, steps: int, legs: list[int]
+) -> None:
+    """The one leg that stands for long is named; after a short time, or of two legs, none is."""
+    assert not after(watch, range(steps), standing=standing)
+    assert [alarm.leg for alarm in watch.behind_force(1e-3 * steps)] == legs
