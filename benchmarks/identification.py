@@ -134,11 +134,11 @@ def record(
 ) -> None:
     """Replace the lines of a seed in the results."""
     lines = [line for line in read() if line["seed"] != str(seed)]
-    for parameter, value, error in zip(
-        found.parameters, found.values, found.standard_errors, strict=True
+    for parameter, value, error, margin in zip(
+        found.parameters, found.values, found.standard_errors, found.margins, strict=True
     ):
         true = truth(parameter, hidden, run.timestep)
-        inside = abs(value - true) <= found.margin * error
+        inside = abs(value - true) <= margin * error
         numbers = [f"{each:.8g}" for each in (parameter.nominal, true, value, error)]
         row = (str(seed), engine, parameter.path, *numbers, str(int(inside)))
         lines.append(dict(zip(FIELDS, row, strict=True)))

@@ -43,7 +43,7 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
     """
     found = identify(nominal(), [log], list(TRUTH))
     error = dict(zip(TRUTH, np.abs(found.values - list(TRUTH.values())), strict=True))
-    assert (np.array(list(error.values())) < found.margin * found.standard_errors).all()
+    assert (np.array(list(error.values())) < found.margins * found.standard_errors).all()
     assert error["leg.drive.delay"] < 3e-5
     assert error["leg.drive.current_lag"] < 3e-5
     assert error["leg.drive.backlash"] < 1e-6

@@ -29,7 +29,7 @@ def found() -> Identification:
 def test_hidden_numbers_are_found(found: Identification) -> None:
     truth = np.array(list(HIDDEN.values()))
     error = np.abs(found.values - truth)
-    assert (error < found.margin * found.standard_errors).all()
+    assert (error < found.margins * found.standard_errors).all()
     assert error[0] < 5e-3 * truth[0]
     assert error[1] < 1e-3
     assert error[2] < 0.05 * truth[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
+from twin.identification.result.statistics import covariance, half_widths, spectrum, whiteness
 
 pytestmark = pytest.mark.quick
 
@@ -38,8 +38,27 @@ def test_covariance_is_what_repeated_data_show(keep: float) -> None:
         expected.append(np.sqrt(np.diag(covariance([left], [shaped]))))
     spread = np.std(estimates, axis=0)
     assert np.median(expected, axis=0) == pytest.approx(spread, rel=0.25)
-    inside = np.abs(estimates) < half_width(WINDOWS) * np.array(expected)
+    inside = np.abs(estimates) < half_widths([shaped]) * np.array(expected)
     assert (inside.mean(axis=0) > 0.90).all()
+
+
+def test_a_number_that_few_windows_show_has_wide_intervals() -> None:
+    """The first shows in two windows far apart: Student's t with two degrees of freedom."""
+    random = np.random.default_rng(4)
+    slopes = random.normal(size=(WINDOWS, SAMPLES, 2))
+    slopes[:, :, 0] *= np.isin(np.arange(WINDOWS), (7, 41))[:, None]
+    few, many = half_widths([slopes])
+    assert few == pytest.approx(4.303, rel=0.1)
+    assert many == pytest.approx(2.131, rel=0.05)  # fifteen groups of four
+    inverse = np.linalg.inv(np.einsum("wmp,wmq->pq", slopes, slopes) + np.eye(2))
+    inside = []
+    for _ in range(400):
+        errors = 2.0 * random.normal(size=WINDOWS)[:, None] * slopes[:, :, 0]
+        estimate = inverse @ np.einsum("wmp,wm->p", slopes, errors)
+        left = errors - slopes @ estimate
+        error = np.sqrt(covariance([left], [slopes])[0, 0])
+        inside.append(abs(estimate[0]) < few * error)
+    assert np.mean(inside) > 0.92
 
 
 def test_whiteness_tells_white_noise_from_coloured() -> None:

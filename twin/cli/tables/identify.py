@@ -16,7 +16,7 @@ def print_identification(found: Identification) -> None:
         Column("95 %", True),
         Column("unit"),
     )
-    half = found.margin * found.standard_errors
+    half = found.margins * found.standard_errors
     rows = [
         (
             parameter.path,

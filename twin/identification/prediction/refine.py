@@ -21,8 +21,8 @@ JUMP = 0.5
 """In the noise: what slopes leave of all differences of a window together, from which on it is an
 event that comes or goes."""
 
-RISE = 1e-2
-"""Relative change of the sum of squares, from which on a step is not taken."""
+RISE, SHARES = 1e-2, (1.0, 0.3, 0.1)
+"""Relative change of the sum of squares from which on a step is not taken; shares to try."""
 
 RADIUS = 1.0
 """Spreads by which a step moves a parameter at most."""
@@ -74,12 +74,12 @@ def refined(
         tick()
         smooth = [without_jumps(each, nominal + spreads * x, steps) for each in problems]
         step, information = newton_step(smooth, x, bounds, robust=robust)
-        found = x, smooth
-        after = _squares(problems, nominal + spreads * (x + step))
-        if after > (1.0 + RISE) * squares:
-            break
-        x, squares = x + step, after
-    start, smooth = found
+        start = x
+        for share in SHARES:
+            after = _squares(problems, nominal + spreads * (start + share * step))
+            if after <= (1.0 + RISE) * squares:
+                x, squares = start + share * step, after
+                break
     moved = x - start
     return Solution(
         nominal + spreads * x,

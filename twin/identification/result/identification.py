@@ -61,8 +61,8 @@ class Identification:
     """`(p,)` estimates in SI"""
     covariance: FloatArray
     """`(p, p)` of the estimates"""
-    margin: float
-    """half the width of the 95 % confidence intervals, in standard errors"""
+    margins: FloatArray
+    """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
     held: tuple[Parameter, ...]
     """kept at their values of the file"""
     notes: tuple[str, ...]
@@ -83,7 +83,7 @@ class Identification:
     @property
     def intervals(self) -> FloatArray:
         """Ends `(p, 2)` of the 95 % confidence intervals in SI."""
-        half = self.margin * self.standard_errors
+        half = self.margins * self.standard_errors
         return np.stack([self.values - half, self.values + half], axis=1)
 
     @property

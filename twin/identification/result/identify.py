@@ -18,7 +18,7 @@ from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.refine import Solution
 from twin.identification.prediction.solve import PLAY, first_slopes, solve
 from twin.identification.result.identification import Errors, Fit, Identification, Source
-from twin.identification.result.statistics import covariance, half_width, spectrum, whiteness
+from twin.identification.result.statistics import covariance, half_widths, spectrum, whiteness
 from twin.identification.visibility import LARGEST_LEFT, Choice, visibility
 from twin.logs import Log
 from twin.platform import Platform
@@ -107,7 +107,7 @@ def identify(
         parameters=decision.free,
         values=solution.values,
         covariance=found,
-        margin=half_width(sum(len(each) for each in solution.errors)),
+        margins=half_widths(solution.slopes),
         held=(*decision.held, *outside),
         notes=(
             *decision.reasons,

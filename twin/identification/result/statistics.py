@@ -23,10 +23,11 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
 
     Errors inside a window, and of neighbouring windows, may be correlated in any way:
 
-        C = H^-1 (S + I) H^-1,   H = sum A' A + I,   S = W / (W - p) sum_w sum_k w_k g_w g_(w+k)'
+        C = H^-1 (S + I) H^-1,   H = sum N_w + I,   S = sum_w sum_k w_k g_w g_(w+k)'
 
-    with the scores g = A' e of W windows and Bartlett's weights w_k. It is not below what white
-    errors of size one would give.
+    with N = A' A, Bartlett's weights w_k and the scores g = (I - N H^-1)^-1 A' e. Their factor
+    makes up for what the estimate has taken of a window's errors: all of it where one window alone
+    tells. The covariance is not below what white errors of size one would give.
 
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
@@ -34,32 +35,55 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
 
     Reference:
         Newey and West, A simple, positive semi-definite, heteroskedasticity and autocorrelation
-        consistent covariance matrix, Econometrica 55 (1987).
+        consistent covariance matrix, Econometrica 55 (1987). Bell and McCaffrey, Bias reduction in
+        standard errors for linear regression with multi-stage samples, Survey Methodology 28
+        (2002): the factor, that of leaving one window out.
     """
-    p = slopes[0].shape[2]
-    information, meat, count = np.zeros((p, p)), np.zeros((p, p)), 0
-    for error, slope in zip(errors, slopes, strict=True):
+    squares, inverse = _information(slopes)
+    one = np.eye(len(inverse))
+    meat = np.zeros_like(inverse)
+    for error, slope, square in zip(errors, slopes, squares, strict=True):
         scores = np.einsum("wmp,wm->wp", slope, error)
-        information += np.einsum("wmp,wmq->pq", slope, slope, optimize=True)
+        scores = np.linalg.solve(one - square @ inverse, scores[..., None])[..., 0]
         meat += scores.T @ scores
-        count += len(scores)
         for lag in range(1, min(NEIGHBOURS + 1, len(scores))):
             across = scores[:-lag].T @ scores[lag:]
             meat += (1.0 - lag / (NEIGHBOURS + 1.0)) * (across + across.T)
-    inverse = np.linalg.inv(information + np.eye(p))
-    found = inverse @ (meat * count / max(1, count - p) + np.eye(p)) @ inverse
+    found = inverse @ (meat + one) @ inverse
     size = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.diag(found)))
     return np.asarray(0.5 * (found + found.T) * np.outer(size, size))
 
 
-def half_width(windows: int) -> float:
-    """Return half the width of the 95 % confidence interval in standard errors.
+def half_widths(slopes: Sequence[FloatArray]) -> FloatArray:
+    """Return half the widths `(p,)` of the 95 % confidence intervals in standard errors.
 
-    Student's t with as many degrees of freedom as there are groups of windows that belong together.
+    Student's t with Satterthwaite's degrees of freedom: groups of windows that belong together,
+    each with the share v of a variance that it brings, count as (sum v)^2 / sum v^2.
+
+    Args:
+        slopes: `(W, m, p)` of each recording, in spreads.
+
+    Reference:
+        Imbens and Kolesar, Robust standard errors in small samples: some practical advice, Review
+        of Economics and Statistics 98 (2016).
     """
     from scipy.stats import t
 
-    return float(t.ppf(0.5 + 0.5 * CONFIDENCE, max(1, windows // (NEIGHBOURS + 1))))
+    squares, inverse = _information(slopes)
+    shares = []
+    for square in squares:
+        own = np.einsum("pq,wqr,rp->wp", inverse, square, inverse, optimize=True)
+        shares.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOURS + 1)))
+    share = np.vstack(shares)
+    freedom = share.sum(axis=0) ** 2 / np.maximum((share**2).sum(axis=0), 1e-300)
+    return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE, np.maximum(1.0, freedom)))
+
+
+def _information(slopes: Sequence[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
+    """Return A' A `(W, p, p)` of the windows, and the inverse `(p, p)` of sum and prior."""
+    squares = [np.einsum("wmp,wmq->wpq", each, each, optimize=True) for each in slopes]
+    total = np.sum([each.sum(axis=0) for each in squares], axis=0)
+    return squares, np.linalg.inv(total + np.eye(len(total)))
 
 
 class Whiteness(NamedTuple):
