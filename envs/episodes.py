@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import as_array
+from twin.envs.signal_path import SignalPath
 from twin.envs.task import Task, read_settings
 from twin.errors import InputError, brief
-from twin.kernels.tasks.observation import accept
+from twin.kernels.tasks.observation import LARGEST, accept
 from twin.platform import Platform, load
 
 
@@ -20,6 +21,7 @@ class Episodes:
     Attributes:
         platform: the machine as its parameters describe it.
         task: actions, observations and rewards.
+        path: of the signals between policies and machines.
         size: number of machines.
         share: of the way from the nominal to the drawn numbers in episodes to come; a curriculum
             widens it.
@@ -58,6 +60,7 @@ class Episodes:
         settings = read_settings(task_type.settings_type, options)
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
+        self.path = SignalPath(settings, size, (LARGEST, 1.0))
         self.randomisation = self._randomisation(randomisation)
         self.share = 1.0
         self._accepted = np.zeros_like(self.task.last_action)
@@ -75,11 +78,13 @@ class Episodes:
             InputError: an option that cannot be used.
         """
         task, given = self.task, as_options(options)
-        platforms, starts = [], []
+        platforms, starts, paths = [], [], []
         for index, generator in zip(indices, generators, strict=True):
             platform, values = self._draw(index, generator)
             task.clear(index)
-            starts.append(task.begin(index, generator, platform, {**values, **given}))
+            path, own = self.path.split({**values, **given})
+            starts.append(task.begin(index, generator, platform, own))
+            paths.append(path)
             platforms.append(platform)
         for index, platform, start in zip(indices, platforms, starts, strict=True):
             task.batch.reset(
@@ -91,6 +96,9 @@ class Episodes:
                 ball=None if start.ball is None else [start.ball],
             )
         task.evaluate(np.ascontiguousarray(indices, dtype=np.int64))
+        for index, generator, path in zip(indices, generators, paths, strict=True):
+            first = task.observation[index], task.last_action[index]
+            task.observation[index] = self.path.begin(index, generator, path, first)
 
     def step(self, actions: Any) -> None:
         """Advance all machines by one control period under actions `(N, a)`, clipped to 1.
@@ -106,7 +114,8 @@ class Episodes:
             given = given.astype(np.float64)
         if not accept(given, accepted):
             raise InputError("action", "is not finite")
-        self.task.step(accepted)
+        self.task.step(self.path.acted(accepted))
+        self.task.observation[:] = self.path.observed(self.task.observation)
 
     def close(self) -> None:
         """Free the engines."""
@@ -132,7 +141,8 @@ class Episodes:
             return None
         from twin.machine.randomisation import as_randomisation
 
-        return as_randomisation(given, self.platform.parameters, self.task.usual_values())
+        usual = {**self.task.usual_values(), **self.path.usual}
+        return as_randomisation(given, self.platform.parameters, usual)
 
 
 def machine_or_usual(machine: Any, task_type: type[Task]) -> Any:

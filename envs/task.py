@@ -70,6 +70,14 @@ class TaskSettings(BaseModel):
         description="physical values that 1 means, by the name of an observation or an action, "
         "where others than the usual: a policy needs those of its training",
     )
+    observation_noise: float = Field(
+        0.0, ge=0.0, le=1.0, description="RMS added to each number, in parts of its scale"
+    )
+    observation_delay: float = Field(
+        0.0, ge=0.0, le=1.0, description="[s] by which they are late, in whole control periods"
+    )
+    action_noise: float = Field(0.0, ge=0.0, le=1.0, description="the same of actions")
+    action_delay: float = Field(0.0, ge=0.0, le=1.0, description="the same of actions [s]")
     info: bool = Field(
         True,
         description="whether `info` has signals, terms of the reward and the reason of the end",

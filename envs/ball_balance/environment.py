@@ -96,6 +96,10 @@ class BallBalanceEnv(PlatformEnv):
     | limits | True |
     | weights | {} |
     | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
     | info | True |
     | action | tilt |
     | action_scale | 0.5 |

@@ -108,6 +108,10 @@ class MotionCueingEnv(PlatformEnv):
     | limits | True |
     | weights | {} |
     | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
     | info | True |
     | action | accelerations |
     | manoeuvre | drive |

@@ -14,6 +14,7 @@ from twin.envs.channels import width
 from twin.envs.environment import task_spaces
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.pose_tracking.task import PoseTracking
+from twin.envs.signal_path import NAMES
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.model.device import THREADS, CardModel, as_card_array, is_on_card
 from twin.platform import Platform
@@ -75,6 +76,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         for name, value, known in (
             ("engine", engine, "analytic"), ("randomisation", randomisation, None),
             ("render_mode", render_mode, None), ("autoreset_mode", mode, "NextStep"),
+            *((name, options.get(name, 0.0), 0.0) for name in NAMES),
         ):  # fmt: skip
             if value != known:
                 raise InputError(name, f"must be {known} on a graphics card, not {brief(value)}")

@@ -95,6 +95,10 @@ class PoseTrackingEnv(PlatformEnv):
     | limits | True |
     | weights | {} |
     | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
     | info | True |
     | action | velocities |
     | residual | True |

@@ -98,6 +98,10 @@ class VibrationIsolationEnv(PlatformEnv):
     | limits | True |
     | weights | {} |
     | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
     | info | True |
     | action | velocities |
     | action_scale | None |

@@ -10,9 +10,13 @@ import pytest
 
 from twin.errors import InputError
 from twin.training import Policy, train
+from twin.training.environments import make_environments
+from twin.training.laws import linear_gains
+from twin.training.learning_curve import LearningCurve
 from twin.training.random_search import RandomSearch
 from twin.training.residual import Residual
 from twin.training.settings import SearchSettings
+from twin.training.shared_numbers import shared_directions
 
 pytest.importorskip("matplotlib")
 from stand_in import Points
@@ -76,3 +80,24 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no checkpoints"):
         short(tmp_path / "b", resume=True)
     assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
+
+
+def test_legs_that_share_their_numbers_can_be_the_law() -> None:
+    """The gains of the law lie in the span of the directions; so does what a search finds."""
+    name = "twin/VibrationIsolation-v0"
+    env = make_environments(name, 4, {"max_episode_steps": 5}, "next_step")
+    gains = linear_gains("isolation_law", env)
+    directions = shared_directions(env)
+    assert len(directions) == 11 and np.linalg.matrix_rank(directions) == 11
+    wanted = np.concatenate([gains.ravel(), np.zeros(6)])
+    share, *_ = np.linalg.lstsq(directions.T, wanted, rcond=None)
+    np.testing.assert_allclose(share @ directions, wanted, atol=1e-6)
+    search = RandomSearch(env, SearchSettings(episodes=2, shared=True), 1, None, ())
+    found = search.run(30, LearningCurve(()), lambda steps, gained: True)
+    moved = np.concatenate([found.weights[0].ravel(), found.biases[0]])
+    share, *_ = np.linalg.lstsq(directions.T, moved, rcond=None)
+    assert np.abs(moved).max() > 1e-4
+    np.testing.assert_allclose(share @ directions, moved, atol=1e-9)
+    env.close()
+    with pytest.raises(InputError, match="shared"):
+        shared_directions(Points(2))

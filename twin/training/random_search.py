@@ -23,6 +23,7 @@ from twin.training.metrics import Metric
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 from twin.training.residual import Residual
 from twin.training.settings import SearchSettings
+from twin.training.shared_numbers import shared_directions
 from twin.training.vector_adapter import Episode
 
 LIMIT = 10.0
@@ -87,12 +88,16 @@ class RandomSearch:
             show: called with the steps done and the mean return; returns False to end the search.
         """
         chosen, began = self.settings, clock.monotonic()
-        self._normalise()
+        along = shared_directions(self.env) if chosen.shared else None
+        if along is None:
+            self._normalise()
+        size = self.center.size if along is None else len(along)
         best = max(1, round(chosen.best * self.directions))
         while self.steps < steps:
             left = 1.0 - self.steps / steps
             step = chosen.final_rate + left * (chosen.rate - chosen.final_rate)
-            ways = self.random.standard_normal((self.directions, self.center.size))
+            ways = self.random.standard_normal((self.directions, size))
+            ways = ways if along is None else ways @ along
             moves = chosen.deviation * np.concatenate([ways, -ways])
             episodes = self._episodes(self.center + moves)
             curve.add(self.steps, clock.monotonic() - began, episodes)

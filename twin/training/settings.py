@@ -106,6 +106,8 @@ class SearchSettings(ResidualSettings):
     """of the directions that move the policy"""
     layers: tuple[Count, ...] = ()
     """hidden ones; none for a linear policy"""
+    shared: bool = False
+    """legs have the same gains, one for each channel of the observation: for linear policies"""
 
 
 SEARCH = "ars"

@@ -23,6 +23,7 @@ from twin.machine.randomisation import (
     hardware_spread,
     nominal_value,
     read_randomisation,
+    wide_spread,
 )
 from twin.machine.randomisation.sampler import REDRAWS
 from twin.platform import Platform
@@ -59,6 +60,19 @@ def test_machines_drawn_from_the_hardware_spread(name: str) -> None:
         ratio = parameters.platform.body.mass / nominal.platform.body.mass
         tensors = [p.platform.body.inertia_tensor for p in (parameters, nominal)]
         np.testing.assert_allclose(tensors[0], ratio * tensors[1], rtol=1e-12, atol=0.0)
+
+
+def test_a_table_like_a_spread_changes_and_adds_entries() -> None:
+    nominal = machine()
+    mass = "platform.body.mass, platform.body.inertia.*.*"
+    changed = {mass: HALF, "leg.drive.lead": HALF}
+    found = dict(as_randomisation({"like": "wide_spread", **changed}, nominal).distributions)
+    wide = dict(wide_spread(nominal).distributions)
+    assert found == {**wide, **changed}
+    assert set(wide) == set(dict(hardware_spread(nominal).distributions))
+    assert wide[mass].extremes == (0.5, 2.0)
+    with pytest.raises(InputError, match="like"):
+        as_randomisation({"like": "nothing"}, nominal)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -5,7 +5,7 @@ from twin.machine.randomisation.paths import nominal_value, numeric_paths, with_
 from twin.machine.randomisation.randomisation import Randomisation
 from twin.machine.randomisation.read import as_randomisation, read_randomisation
 from twin.machine.randomisation.sampler import Sampled, Sampler
-from twin.machine.randomisation.spreads import SPREADS, hardware_spread
+from twin.machine.randomisation.spreads import SPREADS, hardware_spread, wide_spread
 
 __all__ = [
     "SPREADS",
@@ -21,5 +21,6 @@ __all__ = [
     "nominal_value",
     "numeric_paths",
     "read_randomisation",
+    "wide_spread",
     "with_values",
 ]

@@ -13,6 +13,9 @@ from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.randomisation import Randomisation
 from twin.machine.randomisation.spreads import SPREADS
 
+LIKE = "like"
+"""Key of a table for the name of a spread that it widens or changes."""
+
 
 def as_randomisation(
     value: Any,
@@ -47,7 +50,11 @@ def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
     if isinstance(value, Mapping):
         tables = dict(value)
         source = tables.pop("source", "")
-        return Randomisation(tables, source)
+        like = tables.pop(LIKE, None)
+        if like is None:
+            return Randomisation(tables, source)
+        start = _read(one_of(like, LIKE, SPREADS), parameters)
+        return Randomisation({**dict(start.distributions), **tables}, source or start.source)
     if isinstance(value, str) and not value.endswith(".toml"):
         one_of(value, "randomisation", SPREADS)
         if parameters is None:

@@ -76,7 +76,26 @@ def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistributi
             yield path, distribution
 
 
+def wide_spread(parameters: MachineParameters) -> Randomisation:
+    """Return a spread for policies that shall hold on other machines than the file's.
+
+    That of `hardware_spread`, with mass and inertia of the platform half to twice, together, and
+    friction of every drive 0 to 2 times.
+
+    Raises:
+        InputError: a machine without drives.
+    """
+    found = dict(hardware_spread(parameters).distributions)
+    for name in found:
+        if name.startswith("platform.body.mass"):
+            found[name] = LogUniform(low=0.5, high=2.0, relative=True)
+        elif "friction" in name:
+            found[name] = Uniform(low=0.0, high=2.0, relative=True, each_leg=True)
+    return Randomisation(found, "Adopted: another payload, new and worn drives")
+
+
 SPREADS: dict[str, Callable[[MachineParameters], Randomisation]] = {
-    "hardware_spread": hardware_spread
+    "hardware_spread": hardware_spread,
+    "wide_spread": wide_spread,
 }
 """Spreads by name."""
