@@ -30,26 +30,39 @@ def times(path: str, factor: float) -> dict[str, Any]:
 
 
 BODY = "platform.body.mass, platform.body.inertia.*.*"
-IDEAL = {"configuration": None, "randomisation": None}
 HARDWARE = {"configuration": "hardware", "randomisation": "hardware_spread"}
+NOISE = {"observation_noise": 0.02, "action_noise": 0.02}
+
+
+def late(period: float) -> dict[str, Any]:
+    """Return the options that make observations and actions late by a control period [s] each."""
+    return {"observation_delay": period, "action_delay": period}
+
+
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "twin/VibrationIsolation-v0": {
         "as trained": {},
-        "payload doubled": times(BODY, 2.0),
-        "episodes of 20 s": {"duration": 20.0, "max_episode_steps": 2000},
-        "shaking of 0.2 m/s²": {"acceleration": 0.2},
-        "shaking of 1 m/s²": {"acceleration": 1.0},
-        "friction doubled": times("leg.drive.friction_torque", 2.0),
-        "delay doubled": times("leg.drive.delay", 2.0),
-        "ideal plant": IDEAL,
+        "real drives that vary": HARDWARE,
+        "payload doubled": {**HARDWARE, **times(BODY, 2.0)},
+        "episodes of 20 s": {**HARDWARE, "duration": 20.0, "max_episode_steps": 4000},
+        "shaking of 0.2 m/s²": {**HARDWARE, "acceleration": 0.2},
+        "shaking of 1 m/s²": {**HARDWARE, "acceleration": 1.0},
+        "shaking of 2 to 10 Hz": {**HARDWARE, "lowest_frequency": 2.0, "highest_frequency": 10.0},
+        "friction doubled": {**HARDWARE, **times("leg.drive.friction_torque", 2.0)},
+        "delay doubled": {**HARDWARE, **times("leg.drive.delay", 2.0)},
+        "noise of 2 %": {**HARDWARE, **NOISE},
+        "late by a period each way": {**HARDWARE, **late(0.005)},
     },
     "twin/PoseTracking-v0": {
         "as trained": {},
+        "real drives that vary": HARDWARE,
         "payload doubled": times(BODY, 2.0),
         "no backlash": times("leg.drive.backlash", 0.0),
         "backlash doubled": times("leg.drive.backlash", 2.0),
         "delay doubled": times("leg.drive.delay", 2.0),
         "friction doubled": times("leg.drive.friction_torque", 2.0),
+        "noise of 2 %": {**HARDWARE, **NOISE},
+        "late by a period each way": {**HARDWARE, **late(0.01)},
     },
     "twin/BallBalance-v0": {
         "as trained": {},
@@ -57,6 +70,8 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         "payload doubled": times(BODY, 2.0),
         "target on a circle": {"target": "circle"},
         "targets for 2 s": {"hold": 2.0},
+        "noise of 2 %": NOISE,
+        "late by a period each way": late(0.01),
     },
     "twin/MotionCueing-v0": {
         "as trained": {},
@@ -64,6 +79,8 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         "payload doubled": times(BODY, 2.0),
         "strongest drives": {"lowest_intensity": 1.0},
         "weakest drives": {"intensity": 0.4},
+        "noise of 2 %": NOISE,
+        "late by a period each way": late(0.01),
     },
 }
 COLUMNS = {

@@ -16,7 +16,7 @@ from twin.training.learning_curve import LearningCurve
 from twin.training.random_search import RandomSearch
 from twin.training.residual import Residual
 from twin.training.settings import SearchSettings
-from twin.training.shared_numbers import shared_directions
+from twin.training.shared_numbers import CONSTANT, shared_directions
 
 pytest.importorskip("matplotlib")
 from stand_in import Points
@@ -87,17 +87,22 @@ def test_legs_that_share_their_numbers_can_be_the_law() -> None:
     name = "twin/VibrationIsolation-v0"
     env = make_environments(name, 4, {"max_episode_steps": 5}, "next_step")
     gains = linear_gains("isolation_law", env)
-    directions = shared_directions(env)
-    assert len(directions) == 11 and np.linalg.matrix_rank(directions) == 11
+    names = ("platform velocity", "platform acceleration", "base velocity", "base acceleration")
+    directions = shared_directions(env, (*names, "coordinate", CONSTANT))
+    assert np.linalg.matrix_rank(directions) == len(directions) == 6
     wanted = np.concatenate([gains.ravel(), np.zeros(6)])
     share, *_ = np.linalg.lstsq(directions.T, wanted, rcond=None)
-    np.testing.assert_allclose(share @ directions, wanted, atol=1e-6)
-    search = RandomSearch(env, SearchSettings(episodes=2, shared=True), 1, None, ())
+    np.testing.assert_allclose(share @ directions, wanted, rtol=0.0, atol=1e-6)
+    assert np.abs(share[-2:]).max() < 1e-9
+    directions = directions[:4]
+    search = RandomSearch(env, SearchSettings(episodes=2, shared=names), 1, None, ())
     found = search.run(30, LearningCurve(()), lambda steps, gained: True)
     moved = np.concatenate([found.weights[0].ravel(), found.biases[0]])
     share, *_ = np.linalg.lstsq(directions.T, moved, rcond=None)
     assert np.abs(moved).max() > 1e-4
-    np.testing.assert_allclose(share @ directions, moved, atol=1e-9)
+    np.testing.assert_allclose(share @ directions, moved, rtol=0.0, atol=1e-9)
     env.close()
     with pytest.raises(InputError, match="shared"):
-        shared_directions(Points(2))
+        shared_directions(Points(2), ())
+    with pytest.raises(InputError, match="shared"):
+        shared_directions(env, ("nothing",))

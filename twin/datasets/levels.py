@@ -30,7 +30,7 @@ FORCES = {"configuration": "hardware", "action": "forces", "residual": False}
 
 EXPERTS = {
     "twin/PoseTracking-v0": Expert("computed_torque", FORCES),
-    "twin/MotionCueing-v0": Expert("adaptive", {}),
+    "twin/MotionCueing-v0": Expert("tilt_law", {}),
     "twin/VibrationIsolation-v0": Expert("isolation_law", {}),
     "twin/BallBalance-v0": Expert("balance_law", {}),
 }

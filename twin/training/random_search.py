@@ -88,7 +88,7 @@ class RandomSearch:
             show: called with the steps done and the mean return; returns False to end the search.
         """
         chosen, began = self.settings, clock.monotonic()
-        along = shared_directions(self.env) if chosen.shared else None
+        along = shared_directions(self.env, chosen.shared) if chosen.shared else None
         if along is None:
             self._normalise()
         size = self.center.size if along is None else len(along)

@@ -106,8 +106,9 @@ class SearchSettings(ResidualSettings):
     """of the directions that move the policy"""
     layers: tuple[Count, ...] = ()
     """hidden ones; none for a linear policy"""
-    shared: bool = False
-    """legs have the same gains, one for each channel of the observation: for linear policies"""
+    shared: tuple[str, ...] = ()
+    """channels of the observation, and "constant", whose gains are searched, the same in all legs;
+    none for all numbers of the policy"""
 
 
 SEARCH = "ars"
