@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,7 +44,6 @@ class PoseTracking(Task):
     """Follow a random or a given motion.
 
     Attributes:
-        motions: reference of each environment.
         acting: commands from actions.
         limits: numbers of observation, reward and termination.
     """
@@ -87,7 +86,7 @@ class PoseTracking(Task):
         n = platform.n_actuators
         self._reference = make_reference(size, self._last + 1, n)
         self._signals = Signals(*(np.zeros((size, width)) for width in (3, 3, n, 7, n)))
-        self.motions: list[Motion | None] = [None] * size
+        self._motions: list[Motion | Callable[[], Motion] | None] = [None] * size
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
         del self.signals["accumulated"]
         self.limits = self._make_limits()
@@ -112,13 +111,11 @@ class PoseTracking(Task):
         self._check_options(options, "motion")
         own = options.get("motion")
         motion = self.settings.motion if own is None else own
-        if own is not None:
-            reference = self._sampled(motion)
-        elif self._given is not None:
-            reference = self._given
-        else:
-            motion, reference = self._drawn(generator, options)
-        self.motions[index] = motion
+        if own is None and self._given is None:
+            return self._drawn(index, generator, platform, options)
+        reference = self._given if own is None else self._sampled(motion)
+        assert reference is not None
+        self._motions[index] = motion
         if len(reference.time) > self._last + 1:
             self._reference = lengthened(self._reference, len(reference.time))
             self._last = len(reference.time) - 1
@@ -175,17 +172,33 @@ class PoseTracking(Task):
             settings.overtravel,
         )
 
+    @property
+    def motions(self) -> list[Motion | None]:
+        """Reference of each environment; None before its first episode."""
+        for index, motion in enumerate(self._motions):
+            if not isinstance(motion, Motion | None):
+                self._motions[index] = motion()
+        return [motion for motion in self._motions if isinstance(motion, Motion | None)]
+
     def _drawn(
-        self, generator: np.random.Generator, options: Mapping[str, Any]
-    ) -> tuple[Motion, Reference]:
-        settings = self.settings
+        self,
+        index: int,
+        generator: np.random.Generator,
+        platform: Platform,
+        options: Mapping[str, Any],
+    ) -> Start:
+        """Draw a motion for an environment."""
+        settings, reference = self.settings, self._reference
         drawn = {
-            name: positive(options.get(name, getattr(settings, name)), name) for name in self.names
+            name: positive(options[name], name) if name in options else getattr(settings, name)
+            for name in self.names
         }
         drawn["highest_frequency"] = max(drawn["highest_frequency"], drawn["lowest_frequency"])
         if not drawn.keys().isdisjoint(options):
             read_settings(PoseTrackingSettings, drawn)
-        return random_motion(
+        count = int(np.ceil(settings.duration / self.batch.period - 1e-9)) + 1
+        pose, coordinates, rates = (part[index, :count] for part in reference)
+        self._motions[index] = random_motion(
             self.platform,
             self.scales,
             generator,
@@ -195,7 +208,12 @@ class PoseTracking(Task):
             lines=settings.lines,
             share=drawn["amplitude"],
             period=self.batch.period,
+            rows=(pose, coordinates, rates),
         )
+        reference.pose[index, count:], reference.rates[index, count:] = pose[-1], 0.0
+        reference.coordinates[index, count:] = coordinates[-1]
+        self.acting.begin(index, pose[0], coordinates[0])
+        return Start(pose[0] if platform.dof == 6 else platform.constrain(pose[0]).pose)
 
     def _sampled(self, motion: Any) -> Reference:
         reference = sample_reference(self.platform, motion, self.batch.period)

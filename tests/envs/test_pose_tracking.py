@@ -11,6 +11,7 @@ import pytest
 import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
+from twin.control.reference import sample_reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
 from twin.envs.task import machine_scales
@@ -172,10 +173,16 @@ def test_random_motions_stay_within_the_limits() -> None:
         scales = machine_scales(platform)
         generator = np.random.default_rng(7)
         for share in (0.3, 1.0):
-            motion, reference = random_motion(
+            n = platform.n_actuators
+            rows = np.full((201, 7), np.nan), *np.full((2, 201, n), np.nan)
+            motion = random_motion(
                 platform, scales, generator, duration=2.0, lowest=0.2, highest=3.0, lines=4,
-                share=share, period=0.01,
-            )  # fmt: skip
+                share=share, period=0.01, rows=rows,
+            )()  # fmt: skip
+            reference = sample_reference(platform, motion, 0.01)
+            for row, name_of in zip(rows, ("pose", "coordinates", "rates"), strict=True):
+                expected = getattr(reference, name_of)
+                np.testing.assert_allclose(row, expected, rtol=0.0, atol=1e-14)
             assert reference.reachable.all()
             assert (np.abs(reference.rates) <= scales.speed).all()
             fine = platform.constrain(motion.sample(np.linspace(0.0, 2.0, 777)).pose).pose

@@ -34,7 +34,7 @@ def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray
     """
     tensor = np.array(rows)
     size = np.abs(tensor).max()
-    if not np.allclose(tensor, tensor.T, rtol=0.0, atol=1e-12 * size):
+    if not (np.abs(tensor - tensor.T) <= 1e-12 * size).all():
         raise ValueError("must be symmetric: entry [i][j] equal to [j][i]")
     moments = np.linalg.eigvalsh(tensor)
     if not moments[0] > 0:

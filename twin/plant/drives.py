@@ -75,10 +75,16 @@ FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""
 
 
-def drive_constants(platform: MachineModel, timestep: float, limits: bool = True) -> FloatArray:
+def drive_constants(
+    platform: MachineModel, timestep: float, limits: bool = True, *, compiled: bool = False
+) -> FloatArray:
     """Return the constants `(n, CONSTANTS)` of all drives for steps of `timestep` [s].
 
-    Without `limits` they give any force at any speed.
+    Args:
+        platform: the machine.
+        timestep: [s].
+        limits: without, drives give any force at any speed.
+        compiled: whether the check of the step may compile kernels: sooner done for many machines.
 
     Raises:
         InputError: the transmission would oscillate against steps of this length.
@@ -96,7 +102,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
             fill_positioning(row, leg.drive, timestep)
         if not limits:
             row[list(UNLIMITED)] = inf
-    _check_step(platform, rows, timestep)
+    check_step(platform, rows, timestep, compiled=compiled)
     return read_only(rows)
 
 
@@ -176,11 +182,17 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
     return max(ceil(parts), FEWEST_PARTS)
 
 
-def _check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
-    """Raise InputError where the legs would run away with steps of this length."""
+def check_step(
+    platform: MachineModel, drives: FloatArray, timestep: float, *, compiled: bool = False
+) -> None:
+    """Raise InputError where the legs would run away with steps of this length.
+
+    `compiled` as in `drive_constants`.
+    """
     if not drives[:, (column.STIFFNESS, column.VISCOUS)].any():
         return
-    longest = longest_drive_step(platform, drives)
+    response = home_response(platform) if compiled else None
+    longest = longest_drive_step(platform, drives, response)
     if timestep > longest:
         raise InputError(
             "timestep",
@@ -189,18 +201,21 @@ def _check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> 
         )
 
 
-def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
+def longest_drive_step(
+    platform: MachineModel, drives: FloatArray, response: FloatArray | None = None
+) -> float:
     """Return the longest step [s] of an engine that drives with given constants allow.
 
     A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
     while h^2 k/m + 2 h c/m < 4 where positions take the mean speed of a step, and while
     h^2 k/m + h c/m < 2, which is less, where they take its last one. Of the latter a `SHARE`; with
-    all legs in their end stops as well, which is rare, the whole.
+    all legs in their end stops as well, which is rare, the whole. `response` is that of `mobility`
+    where it is known.
     """
     moves = drives[:, column.INERTIA] > 0.0
     stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
     damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
-    response = mobility(platform)
+    response = mobility(platform) if response is None else response
     free = SHARE * _stable_step(response, stiffness, damping)
     stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
     return min(free, _stable_step(response, *stops))
@@ -221,6 +236,12 @@ def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArra
 
 @lru_cache(maxsize=32)
 def mobility(platform: MachineModel) -> FloatArray:
+    """Return what `home_response` does, without compiling, and keep it."""
+    with without_compiling():
+        return home_response(platform)
+
+
+def home_response(platform: MachineModel) -> FloatArray:
     """Return accelerations of what the actuators move per force `(n, n)` at home.
 
     J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
@@ -229,9 +250,8 @@ def mobility(platform: MachineModel) -> FloatArray:
     rest = np.zeros(6)
     n = platform.n_actuators
     forces = np.vstack([np.zeros(n), np.eye(n)])
-    with without_compiling():
-        found = platform.forward_dynamics(platform.home, rest, forces)
-        jacobian = platform.jacobian(platform.home)
+    found = platform.forward_dynamics(platform.home, rest, forces)
+    jacobian = platform.jacobian(platform.home)
     change = found[1:] - found[0]
     response = change[:, :6] @ jacobian.T
     if platform.n_deflections:

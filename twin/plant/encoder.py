@@ -96,6 +96,12 @@ class Encoders:
         """Present values `(n,)` of the counters, whole numbers."""
         return np.asarray(self._states[:, POSITION] - self._states[:, LAST])
 
+    def __copy__(self) -> Encoders:
+        """Return encoders with the same places of counts, and counters of their own."""
+        other = Encoders.__new__(Encoders)
+        other.__dict__.update(self.__dict__, _states=self._states.copy())
+        return other
+
     def power_up(self, coordinates: Any) -> None:
         """Switch on at coordinates `(n,)`: all counters are zero.
 

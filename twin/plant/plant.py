@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -80,17 +81,12 @@ class Plant:
         self._resolution = np.array([encoder_resolution(leg) for leg in legs])
         counted = (self._resolution > 0.0).all()
         self._encoders = machine_encoders(platform, seed) if counted else None
-        sensor, gravity = platform.parameters.imu, platform.parameters.gravity
-        self._inertial = (
-            InertialUnit(sensor, gravity=gravity, seed=seed)
-            if sensor and as_flag(inertial, "inertial")
-            else None
-        )
+        imu, gravity = platform.parameters.imu, platform.parameters.gravity
+        wanted = as_flag(inertial, "inertial")
+        self._inertial = InertialUnit(imu, gravity=gravity, seed=seed) if imu and wanted else None
         self._states = np.zeros((n, column.STATES))
-        self._forces = np.zeros(n)
-        self._nothing = np.zeros(n)
-        self._internal = platform.n_deflections
-        self._step = 0.0
+        self._forces, self._nothing = np.zeros(n), np.zeros(n)
+        self._internal, self._step = platform.n_deflections, 0.0
 
     @property
     def ideal(self) -> bool:
@@ -127,18 +123,27 @@ class Plant:
         """Drives as `prepare` set them up for the engine's step."""
         return PreparedDrives(self._drives, self._resolution, self._parts, self._delay_steps)
 
-    def prepare(self, timestep: float) -> None:
-        """Set the engine's step [s].
+    def prepare(self, timestep: float, *, compiled: bool = False) -> None:
+        """Set the engine's step [s]; `compiled` as in `drive_constants`.
 
         Raises:
             InputError: not above zero, or too long for the drives' transmissions.
         """
         self._step = positive(timestep, "timestep")
-        self._drives = drive_constants(self.platform, self._step, self.limits)
-        self._parts = motor_parts(self._drives, self._step)
         self._delay_steps = round(self._delay / self._step)
+        self.exchange(self.platform, compiled=compiled)
 
-    def exchange(self, platform: MachineModel) -> None:
+    def alike(self, platform: MachineModel) -> Plant:
+        """Return the prepared plant of a machine with the `same_drives`; it starts as this one.
+
+        It has no inertial sensor. Its step is not checked.
+        """
+        other = copy(self)
+        other.platform, other._inertial, other._encoders = platform, None, copy(self._encoders)
+        other._states, other._forces = self._states.copy(), self._forces.copy()
+        return other
+
+    def exchange(self, platform: MachineModel, *, compiled: bool = False) -> None:
         """Go on with the drives of a machine like this one: other friction, other backlash.
 
         States and commands that wait stay, and so does the delay.
@@ -146,7 +151,7 @@ class Plant:
         Raises:
             InputError: the engine's step is too long for these drives.
         """
-        self._drives = drive_constants(platform, self._step, self.limits)
+        self._drives = drive_constants(platform, self._step, self.limits, compiled=compiled)
         self._parts = motor_parts(self._drives, self._step)
 
     def start(self, state: State, gains: FloatArray) -> None:
@@ -159,8 +164,9 @@ class Plant:
         coordinates, rates = self.actuated(state)
         inside = state.deflection.copy()
         inside[self._internal :] = 0.0
-        # A machine with three degrees of freedom that moves has to turn as well.
-        rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
+        rest = REST
+        if self.platform.dof < 6:  # what moves has to turn as well
+            rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
         held = self.platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0

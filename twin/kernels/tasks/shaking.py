@@ -8,18 +8,23 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
+from twin.kernels.lanes.groups import lanes_memory
+from twin.kernels.numbers.arrays import as_lanes
+from twin.kernels.numbers.lanes import lane
+
+AXES = (0, 0, 0, 0)
+"""Lanes: three axes, and one that does not count."""
+
+FRESH = 128
+"""Steps after which sines are computed anew: a turn adds a rounding error."""
 
 
 @device
 def rise(share: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
-    if share <= 0.0:
-        return 0.0, 0.0
-    if share >= 1.0:
-        return 1.0, 0.0
-    square = share * share
-    slope = 30.0 * square * (1.0 - share) * (1.0 - share)
-    return square * share * (10.0 - 15.0 * share + 6.0 * square), slope
+    u = min(1.0, max(0.0, share))
+    left = u * (1.0 - u)
+    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * left * left
 
 
 @device
@@ -53,35 +58,41 @@ def fill_shaking(
         mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
         place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
-    ratio, count = mean.shape[1], lines.shape[1]
-    away, rate, turns = np.empty(ratio), np.empty(ratio), np.empty((count, 2))
+    ratio, count, width = mean.shape[1], lines.shape[1], AXES
+    numbers = np.ones((7, count, len(width)))
     for axis in range(3):
-        before = 0.0
         for k in range(count):
-            turn = 2.0 * pi * lines[axis, k, 0] * step
-            turns[k, 0], turns[k, 1] = sin(turn), cos(turn)
-        for period in range(mean.shape[0] + 1):
-            parts = ratio if period < mean.shape[0] else 1
-            away[:], rate[:] = 0.0, 0.0
+            omega = 2.0 * pi * lines[axis, k, 0]
+            swing, turn = lines[axis, k, 1] / omega, omega * step
+            given = (omega, lines[axis, k, 2], swing, swing / omega, sin(turn), cos(turn))
+            for j in range(6):
+                numbers[j, k, axis] = given[j]
+    lanes = as_lanes(numbers, width)
+    omegas, phases, swings, ways = lanes[0], lanes[1], lanes[2], lanes[3]
+    turn_sines, turn_cosines = lanes[4], lanes[5]
+    sines, cosines = lanes_memory(count, width), lanes_memory(count, width)
+    before = lanes[6, 0] - 1.0
+    for index in range(mean.shape[0] * ratio + 1):
+        period, part = index // ratio, index % ratio
+        if index % FRESH == 0:
             for k in range(count):
-                omega = 2.0 * pi * lines[axis, k, 0]
-                swing = lines[axis, k, 1] / omega
-                angle = omega * period * ratio * step + lines[axis, k, 2]
-                sine, cosine = sin(angle), cos(angle)
-                turn_sine, turn_cosine = turns[k]
-                for part in range(parts):
-                    away[part] -= swing / omega * sine
-                    rate[part] -= swing * cosine
-                    turned = sine * turn_cosine + cosine * turn_sine
-                    cosine = cosine * turn_cosine - sine * turn_sine
-                    sine = turned
-            for part in range(parts):
-                share, slope = window((period * ratio + part) * step, duration, fade)
-                speed = share * rate[part] + slope * away[part]
-                if part == 0:
-                    place[period, axis] = share * away[0]
-                if part > 0:
-                    mean[period, part - 1, axis] = (speed - before) / step
-                elif period > 0:
-                    mean[period - 1, ratio - 1, axis] = (speed - before) / step
-                before = speed
+                angle = omegas[k] * (index * step) + phases[k]
+                sines[k] = sin(angle)
+                cosines[k] = cos(angle)
+        away, rate = 0.0 * before, 0.0 * before
+        for k in range(count):
+            sine, cosine = sines[k], cosines[k]
+            turn_sine, turn_cosine = turn_sines[k], turn_cosines[k]
+            away -= ways[k] * sine
+            rate -= swings[k] * cosine
+            sines[k] = sine * turn_cosine + cosine * turn_sine
+            cosines[k] = cosine * turn_cosine - sine * turn_sine
+        share, slope = window(index * step, duration, fade)
+        speed = share * rate + slope * away
+        for axis in range(3):
+            if part == 0:
+                place[period, axis] = share * lane(away, axis)
+            if index > 0:
+                gained = lane(speed, axis) - lane(before, axis)
+                mean[(index - 1) // ratio, (index - 1) % ratio, axis] = gained / step
+        before = speed

@@ -29,6 +29,7 @@ from twin.simulation.batched.drive_arrays import (
     place_drives,
     queue_capacity,
     suitable_timestep,
+    varied_plant,
     whole_ratio,
 )
 
@@ -237,8 +238,7 @@ class BatchedPlant(ABC):
         if alike != (mine.kind, mine.n_actuators, mine.n_deflections, mine.dof):
             raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
         self._check_step(platform, self.timestep)
-        plant = Plant(platform, inertial=False, limits=self.limits)
-        plant.prepare(self.timestep)
+        plant = varied_plant(self._plants[index], platform, self.timestep, self.limits)
         capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
         if capacity > self._drive_arrays.queue.shape[1]:
             self._drive_arrays = grown(self._drive_arrays, capacity)

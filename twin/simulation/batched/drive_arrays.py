@@ -21,7 +21,7 @@ from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, Dr
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.reading import ROWS
 from twin.model.machine_model import MachineModel
-from twin.plant.drives import drive_constants
+from twin.plant.drives import check_step, drive_constants
 from twin.plant.plant import Plant
 
 CONTROLLER_PERIOD = 1e-3
@@ -72,6 +72,33 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
     if reason:
         raise InputError("timestep", reason)
     return gains
+
+
+def same_drives(one: MachineModel, other: MachineModel) -> bool:
+    """Return whether two machines share their legs, with drives and encoders, and their limits."""
+    legs = zip(one.parameters.legs, other.parameters.legs, strict=True)
+    same = one.minimum_coordinates is other.minimum_coordinates and one.limits == other.limits
+    return same and all(mine is theirs for mine, theirs in legs)
+
+
+def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
+    """Return the plant, without inertial sensor, of a machine in place of another like it.
+
+    Args:
+        before: plant of the machine so far, prepared for the same step.
+        platform: the machine.
+        timestep: of the engine [s].
+        limits: as of `Plant`.
+
+    Raises:
+        InputError: the step is too long for the drives.
+    """
+    if same_drives(before.platform, platform):
+        check_step(platform, before.drives.constants, timestep, compiled=True)
+        return before.alike(platform)
+    plant = Plant(platform, inertial=False, limits=limits)
+    plant.prepare(timestep, compiled=True)
+    return plant
 
 
 def place_drives(
