@@ -168,17 +168,18 @@ def rows() -> Iterator[tuple[str, ...]]:
         errors = errors / np.abs(true) if relative else errors
         inside = np.mean([line["inside"] == "1" for line in own])
         kept = f"{np.mean(errors <= bar):.0%}"
-        yield part, words, f"{np.median(errors):.2g}", f"{errors.max():.2g}", kept, f"{inside:.0%}"
+        sizes = [f"{each:.2g}" for each in np.percentile(errors, (50, 95, 100))]
+        yield part, words, *sizes, kept, f"{inside:.0%}"
     every = np.mean([line["inside"] == "1" for line in lines])
-    yield "all", "", "", "", "", f"{every:.0%}"
+    yield "all", "", "", "", "", "", f"{every:.0%}"
 
 
 def summary() -> None:
     """Print the table of the results."""
     count = len({line["seed"] for line in read()})
     print(f"{count} machines")
-    print("| parameter | bar | median error | largest | inside the bar | intervals that hold |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| parameter | bar | median error | 95 % | largest | inside the bar | intervals hold |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows():
         print(f"| {' | '.join(row)} |")
 

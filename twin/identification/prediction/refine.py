@@ -21,7 +21,7 @@ JUMP = 0.5
 """In the noise: what slopes leave of all differences of a window together, from which on it is an
 event that comes or goes."""
 
-RISE, SHARES = 1e-2, (1.0, 0.3, 0.1)
+RISE, SHARES = 5e-2, (1.0, 0.3, 0.1)
 """Relative change of the sum of squares from which on a step is not taken; shares to try."""
 
 RADIUS = 1.0
@@ -67,7 +67,8 @@ def refined(
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
     spreads = np.array([each.spread for each in parameters])
-    squares = _squares(problems, nominal + spreads * x)
+    scales = [sizes(each.errors(nominal + spreads * x)) for each in problems]
+    squares = _squares(problems, nominal + spreads * x, scales)
     for _ in range(STEPS):
         shown, directions = np.linalg.eigh(information)
         steps = np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T
@@ -76,7 +77,7 @@ def refined(
         step, information = newton_step(smooth, x, bounds, robust=robust)
         start = x
         for share in SHARES:
-            after = _squares(problems, nominal + spreads * (start + share * step))
+            after = _squares(problems, nominal + spreads * (start + share * step), scales)
             if after <= (1.0 + RISE) * squares:
                 x, squares = start + share * step, after
                 break
@@ -138,10 +139,13 @@ def newton_step(
     return np.asarray(np.clip(x + step, *near) - x), information
 
 
-def _squares(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
-    """Return the sum of the squares of all errors; infinite where there are none."""
+def _squares(
+    problems: Sequence[PredictionProblem], values: FloatArray, scales: Sequence[FloatArray]
+) -> float:
+    """Return the sum of the squares of all errors per scale; infinite where there are none."""
+    pairs = zip(problems, scales, strict=True)
     try:
-        total = sum(float((each.errors(values) ** 2).sum()) for each in problems)
+        total = sum(float(((each.errors(values) / scale) ** 2).sum()) for each, scale in pairs)
     except InputError:
         return np.inf
     return total if np.isfinite(total) else np.inf
