@@ -22,6 +22,7 @@ LIBRARIES = {
     "markdown_it": ("The validation report", EXTRA.format("report")),
     "PIL": ("Writing pictures", EXTRA.format("render")),
     "imageio_ffmpeg": ("Writing MP4", EXTRA.format("render")),
+    "trimesh": ("A drawing from a file", EXTRA.format("render")),
     "viser": ("The page", EXTRA.format("view")),
     "rich": ("The page", EXTRA.format("view")),
     "sympy": ("Deriving equations of motion", EXTRA.format("symbolic")),

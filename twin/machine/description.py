@@ -12,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
+from twin.machine.file.drawing import Appearance
 from twin.machine.hardware.gains import CascadeGains
 from twin.machine.hardware.sensors import InertialSensor
 from twin.machine.layout.home import Home
@@ -57,6 +58,7 @@ class MachineDescription(Table):
     imu: InertialSensor | None = Field(
         None, description="Inertial sensor on the platform; leave out for none"
     )
+    appearance: Appearance | None = Field(None, description="Drawing of the platform")
     configuration: Configurations | None = Field(None, description="Configurations of the file")
 
     @model_validator(mode="before")

@@ -6,14 +6,16 @@ import html
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from twin.basics.arrays import FloatArray
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.machine.mechanism.appearance import COLORS
-from twin.machine.mechanism.parts import BASE
+from twin.machine.mechanism.parts import BASE, PLATFORM
 from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
 from twin.model.machine_model import MachineModel
+from twin.viewer.bodies.drawing import drawn_mesh
 
 AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
 """Direction from which the machine is seen: about z from x, and above the horizon."""
@@ -32,13 +34,17 @@ Part = tuple[float, str]
 
 def sketch_svg(platform: MachineModel) -> str:
     """Return an SVG element that shows base, legs and platform at home."""
-    mechanism = make_mechanism(platform.parameters)
+    mechanism, drawing = make_mechanism(platform.parameters), platform.parameters.appearance
     corners: list[FloatArray] = []
     floor = _cylinder(mechanism.base_plate, np.eye(3), np.zeros(3), corners)[1]
     legs: dict[str, list[Part]] = {}
     plates = ""
     for owner, shape, turn, place in _placed(mechanism):
-        if isinstance(shape, Plate):
+        if owner == PLATFORM and drawing is not None:
+            if isinstance(shape, Plate):
+                points = drawn_mesh(drawing).vertices @ turn.T + place
+                plates += _outline(points, shape.color, corners)
+        elif isinstance(shape, Plate):
             plates += _plate(shape, turn, place, corners)
         elif isinstance(shape, Box):
             plates += _box(shape, turn, place)
@@ -133,6 +139,13 @@ def _plate(shape: Plate, turn: FloatArray, place: FloatArray, corners: list[Floa
         faces.append(outline @ turn.T + place)
     corners += [_project(face) for face in faces]
     return _slab(faces, shape.color)
+
+
+def _outline(points: FloatArray, color: str, corners: list[FloatArray]) -> str:
+    """Return the outline of points `(v, 3)` [m], without its hollows."""
+    seen = _project(points)
+    corners.append(seen)
+    return _polygon(list(seen[ConvexHull(seen[:, :2]).vertices, :2]), _rgb(color))
 
 
 def _box(shape: Box, turn: FloatArray, place: FloatArray) -> str:

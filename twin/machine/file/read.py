@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.basics.toml import toml_content
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
+from twin.machine.file.drawing import content_with_drawing
 from twin.machine.file.extends import Files, extended, files_of
 from twin.machine.file.generic import HARDWARE, generic_hardware
 from twin.machine.legs import LEG_KINDS
@@ -46,9 +46,9 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
 def _machines_of(files: Files) -> Machines:
     """Return what a file describes; the same objects for the same texts, as none can be changed."""
     *changes, (raw, file) = files
-    content = toml_content(raw, file)
+    content = content_with_drawing(raw, file)
     for change, path in reversed(changes):
-        content = extended(toml_content(change, path), *_parts(content, file), path)
+        content = extended(content_with_drawing(change, path), *_parts(content, file), path)
         file = path
     return _machines(content, file)
 
@@ -156,6 +156,9 @@ def _in_list(entry: ErrorDetails) -> bool:
 
 
 def parameters_hash(parameters: MachineParameters) -> str:
-    """Return a hexadecimal digest of all parameter values, the same on every machine."""
-    text = parameters.model_dump_json(exclude_none=True)
+    """Return a hexadecimal digest of all parameter values, the same on every machine.
+
+    A drawing is no parameter.
+    """
+    text = parameters.model_dump_json(exclude_none=True, exclude={"appearance"})
     return hashlib.sha256(text.encode()).hexdigest()[:16]

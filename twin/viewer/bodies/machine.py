@@ -20,6 +20,7 @@ from twin.machine.mechanism.appearance import Drawing
 from twin.machine.mechanism.parts import BASE, PLATFORM
 from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Shape
 from twin.viewer.bodies.crank import servo_leg, servo_reach
+from twin.viewer.bodies.drawing import drawn_mesh
 from twin.viewer.bodies.fittings import Part
 from twin.viewer.bodies.meshes import Mesh, box, extruded, joined, rod, sphere
 from twin.viewer.bodies.pillar import pillar_leg
@@ -76,7 +77,10 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
     parts += base_plate(look, around_feet)
     home = np.array([place.base + place.vector for place in parameters.home_places])
     parts.append(soft_shadows(look, around_feet, home[:, :2]))
-    parts += platform_plate(look, parameters.platform.joints.points)
+    if parameters.appearance is None:
+        parts += platform_plate(look, parameters.platform.joints.points)
+    else:
+        parts.append(Part(PLATFORM, PLATFORM, drawn_mesh(parameters.appearance)))
     return _merged(parts)
 
 

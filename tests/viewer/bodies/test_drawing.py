@@ -1,0 +1,103 @@
+"""Drawings from CAD files: seen in every picture, without any influence on what is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+import twin
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mjcf.robot import mechanism_xml
+from twin.errors import InputError, ParameterError
+from twin.platform import Platform
+from twin.viewer.bodies.drawing import drawn_mesh
+from twin.viewer.scene_model import SceneModel
+from twin.viewer.sketch import sketch_svg
+
+pytestmark = pytest.mark.quick
+
+MACHINE = 'extends = "stewart"\nsource = "a drawing"\n[appearance]\nmesh = "{}"\n'
+
+BOX = np.array([0.9, 0.7, 0.2])
+"""[m] Sides of the drawn box, the lower face of which is in the platform's reference plane."""
+
+
+def drawn(folder: Path, name: str, more: str = "") -> Platform:
+    """Return the machine with a box for its platform."""
+    box = trimesh.creation.box(BOX)
+    box.apply_translation([0.0, 0.0, 0.5 * BOX[2]])
+    if name.endswith(".glb"):  # upwards is y there
+        box.apply_transform(np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]]))
+    if more:
+        box.apply_scale(1e3)
+    (folder / "cad").mkdir()
+    box.export(folder / "cad" / name)
+    file = folder / "mine.toml"
+    file.write_text(MACHINE.format(f"cad/{name}") + more)
+    return twin.load(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("box.stl", ""), ("box.STL", 'unit = "1 mm"\n'), ("box.glb", "")]
+)
+def test_mesh_takes_the_place_of_the_plate(tmp_path: Path, name: str, more: str) -> None:
+    platform = drawn(tmp_path, name, more)
+    look = platform.parameters.appearance
+    assert look is not None
+    bounds = [[-0.45, -0.35, 0.0], [0.45, 0.35, 0.2]]
+    mesh = drawn_mesh(look).vertices
+    np.testing.assert_allclose([mesh.min(axis=0), mesh.max(axis=0)], bounds, rtol=0, atol=1e-6)
+    scene = SceneModel(platform, ghost=True)
+    on_platform = np.flatnonzero(scene.model.geom_bodyid == scene.model.body("platform").id)
+    assert {scene.model.geom(k).name for k in on_platform} == {
+        "platform_platform",
+        "platform_joint",
+    }
+    geom = scene.model.geom("platform_platform")
+    assert scene.corners()[:, 2].max() == pytest.approx(platform.home[2] + 0.2, abs=1e-6)
+    assert not (geom.contype[0] or geom.conaffinity[0])
+    assert sketch_svg(platform) != sketch_svg(twin.load("stewart"))
+
+
+def test_nothing_that_is_computed_depends_on_it(tmp_path: Path) -> None:
+    platform = drawn(tmp_path, "box.stl")
+    (tmp_path / "plain.toml").write_text(MACHINE.partition("[appearance]")[0])
+    plain = twin.load(tmp_path / "plain.toml")
+    assert platform.hash == plain.hash
+    models = [mechanism_xml(make_mechanism(each.parameters), 1e-4) for each in (platform, plain)]
+    assert models[0] == models[1]
+    random = np.random.default_rng(0)
+    pose = plain.home + np.pad(0.02 * random.normal(size=3), (0, 4))
+    twist, acceleration = random.normal(size=(2, 6))
+    forces = [each.inverse_dynamics(pose, twist, acceleration) for each in (platform, plain)]
+    np.testing.assert_array_equal(*forces)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        ("none.stl", "no file none.stl"),
+        ("../mine.stl", "in the folder of this file"),
+        ("/etc/passwd", r"must end in \.glb or \.stl"),
+        ("mine.toml", r"must end in \.glb or \.stl"),
+        ("", "must be the name of a file"),
+    ],
+)
+def test_files_that_are_none_are_refused(tmp_path: Path, mesh: str, message: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(MACHINE.format(mesh))
+    with pytest.raises(ParameterError, match=message) as caught:
+        twin.load(file)
+    assert "appearance.mesh" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["text.stl", "text.glb"])
+def test_files_that_cannot_be_drawn_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("no mesh at all")
+    (tmp_path / "mine.toml").write_text(MACHINE.format(name))
+    platform = twin.load(tmp_path / "mine.toml")
+    with pytest.raises(InputError, match=r"appearance\.mesh"):
+        SceneModel(platform)

@@ -1,0 +1,63 @@
+"""Drawings of machines: files with meshes that platform.toml names, found beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from twin.basics.toml import toml_content
+from twin.errors import ParameterError, brief
+from twin.machine.quantity import Length
+from twin.machine.table import Table
+
+ENDINGS = (".glb", ".stl")
+
+LARGEST = 50e6
+"""[byte] of a file."""
+
+FIELD = "appearance.mesh"
+
+
+class Appearance(Table):
+    """Drawing of the platform in pictures; nothing that is computed depends on it."""
+
+    mesh: str = Field(description="File beside this one: .glb, upwards along y, or .stl, along z")
+    unit: Length = Field(1.0, gt=0, description="Length of one unit of the mesh")
+
+
+def content_with_drawing(raw: bytes, file: Path) -> dict[str, Any]:
+    """Return the content of a TOML text whose mesh, if it has one, is found beside the file.
+
+    Raises:
+        ParameterError: as `toml_content`; a mesh that is no file below the file's folder.
+    """
+    content = toml_content(raw, file)
+    tables = content.get("configuration")
+    for place in (content, *(tables.values() if isinstance(tables, dict) else ())):
+        look = place.get("appearance") if isinstance(place, dict) else None
+        if isinstance(look, dict) and "mesh" in look:
+            look["mesh"] = str(_found(look["mesh"], file))
+    return content
+
+
+def _found(mesh: Any, file: Path) -> Path:
+    """Return the path of a mesh that is named relative to a file."""
+    if not isinstance(mesh, str) or not mesh or "\0" in mesh:
+        raise _refused(file, f"must be the name of a file, not {brief(mesh)}")
+    folder = file.parent.resolve()
+    path = (folder / mesh).resolve()
+    if path.suffix.lower() not in ENDINGS:
+        raise _refused(file, f"must end in {' or '.join(ENDINGS)}, not {brief(mesh)}")
+    if not path.is_relative_to(folder):
+        raise _refused(file, f"must be in the folder of this file or below it, not {brief(mesh)}")
+    if not path.is_file():
+        raise _refused(file, f"there is no file {mesh} in {folder}")
+    if path.stat().st_size > LARGEST:
+        raise _refused(file, f"{mesh} is larger than {LARGEST / 1e6:.0f} MB; reduce its triangles")
+    return path
+
+
+def _refused(file: Path, message: str) -> ParameterError:
+    return ParameterError(file, [(FIELD, message)])
