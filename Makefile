@@ -3,7 +3,7 @@
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
 # make mutations  models made wrong on purpose: each must fail a measure of the report
 # make gallery  validation and default commands of the machines of the gallery
-# make pages   the documents and the report in Chromium: layout, contrast, descriptions
+# make pages   the documents, the report and the live page in Chromium: layout, contrast, descriptions
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
 # make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
 #               oldest Gymnasium, in an environment of their own

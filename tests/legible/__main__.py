@@ -1,4 +1,4 @@
-"""Checks built pages: `python -m legible build/docs report.html`."""
+"""Checks built pages and the live page: `python -m legible build/docs report.html`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from browser_rig import browser_command, open_browser
 
 from legible.check import SIZES, layout_faults, opened, reading_faults
+from legible.live import WINDOWS, live_faults
 from twin.cli.console import line, progress_bar
 
 ALIKE = 1
@@ -39,9 +40,7 @@ def faults_of(pages: dict[Path, bool], largest: float = np.inf) -> Iterator[str]
     Raises:
         RuntimeError: there is no browser.
     """
-    command = browser_command()
-    if command is None:
-        raise RuntimeError("Chromium is missing: apt install chromium")
+    command = _command()
     for page in pages:
         if page.stat().st_size > largest:
             yield f"{page}: {page.stat().st_size / 1e3:.0f} kB, more than {largest / 1e3:.0f}"
@@ -60,15 +59,26 @@ def faults_of(pages: dict[Path, bool], largest: float = np.inf) -> Iterator[str]
                     yield from (f"{page}: {fault}" for fault in reading_faults(window))
 
 
+def _command() -> str:
+    """Return the browser's command."""
+    command = browser_command()
+    if command is None:
+        raise RuntimeError("Chromium is missing: apt install chromium")
+    return command
+
+
 def main(site: str, *others: str) -> int:
     """Print the faults of a site and of other pages; returns 1 if there are any."""
     documents, report = pages_of(Path(site)), dict.fromkeys(map(Path, others), True)
     if not documents:
         raise FileNotFoundError(f"{site} holds no pages: make docs")
     faults = [*faults_of(documents, LARGEST), *faults_of(report)]
+    with open_browser(_command()) as browser, progress_bar("live page", len(WINDOWS)) as show:
+        faults += live_faults(browser, show)
     for fault in faults:
         line(fault)
-    line(f"{len(documents) + len(report)} pages in Chromium: {len(faults)} faults")
+    count = len(documents) + len(report)
+    line(f"{count} pages and the live page in Chromium: {len(faults)} faults")
     return 1 if faults else 0
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
+from legible.live import faults_of_tab
 from live_rig import Live
 from numpy.typing import NDArray
 from playwright.sync_api import Browser
@@ -245,6 +246,12 @@ def test_two_windows_show_the_same(
     desk.wait(lambda: live.clients == 1, "one has gone")
     desk.enter("z [mm]", 3)
     desk.wait(is_rising(live, 3.0), "the other goes on")
+
+
+def test_controls_are_legible(desk: Visitor) -> None:
+    """`make pages` looks at every tab in all windows."""
+    assert not faults_of_tab(desk, "Save")
+    assert not faults_of_tab(desk, "Drive")
 
 
 def pixel(desk: Visitor, live: Live, point: NDArray[np.float64]) -> tuple[float, float]:
