@@ -23,7 +23,6 @@
   const tidy = root => {
     root.querySelectorAll('.mantine-Paper-root[style*="position: fixed"]').forEach(sheet =>
       sheets.observe(sheet));
-    root.querySelectorAll("canvas[data-engine]").forEach(scene => scenes.observe(scene));
     root.querySelectorAll("[role=slider]").forEach(fill);
     root.querySelectorAll("input:not([type=hidden])").forEach(name);
     root.querySelectorAll("button").forEach(button => {
@@ -32,21 +31,22 @@
     });
     for (const text of root.querySelectorAll(".mantine-Notification-description")) {
       if (text.textContent.startsWith("WebGL is running in software mode"))
-        text.textContent = "No graphics card draws the scene: pictures come slower.";
+        text.textContent = "Without a graphics card pictures come slower.";
     }
   };
   // On a phone the scene has what the sheet of controls leaves; messages are as wide as the scene.
   const set = (name, value) => document.documentElement.style.setProperty(name, value);
   const sheets = new ResizeObserver(([{target}]) =>
-    set("--twin-sheet", target.offsetHeight > 100 ? "58%" : "3.5em"));
+    set("--twin-sheet", target.offsetHeight + "px"));
   const scenes = new ResizeObserver(([{target}]) => set("--twin-scene", target.offsetWidth + "px"));
   new MutationObserver(changes => {
     for (const change of changes) {
-      if (change.type === "attributes") fill(change.target);
+      if (change.attributeName === "data-engine") scenes.observe(change.target);
+      else if (change.type === "attributes") fill(change.target);
       else for (const node of change.addedNodes) if (node.parentElement) tidy(node.parentElement);
     }
   }).observe(document, {subtree: true, childList: true, attributeFilter:
-    ["aria-valuenow", "aria-valuemin", "aria-valuemax"]});
+    ["aria-valuenow", "aria-valuemin", "aria-valuemax", "data-engine"]});
   // Space pauses, r begins anew, h goes home; arrows move the slider that was last used.
   const keys = {" ": ["Pause", "Run"], r: ["Reset and run", "Reset"], h: ["Home"]};
   addEventListener("keydown", event => {
