@@ -102,6 +102,7 @@ pictures: $(INSTALLED)
 			--out docs/images/$${machine}_mujoco.png || exit 1; done
 	$(BIN)/python docs/images/moving.py
 	$(BIN)/python docs/images/environments.py
+	PYTHONPATH=tests $(BIN)/python docs/images/viewer.py
 	$(BIN)/python docs/images/predictive_control.py
 	$(BIN)/python examples/convergence.py docs/images
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE))
 
 import twin  # noqa: E402
 from handbook.generate import generate  # noqa: E402
-from handbook.links import inside_the_site  # noqa: E402
+from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.rendering import restructure  # noqa: E402
 
@@ -54,11 +54,19 @@ html_show_sphinx = False
 html_copy_source = False
 
 
+def remove_strays(app: Sphinx, failed: Exception | None) -> None:
+    """Remove pages of earlier builds whose sources are gone: nothing leads to them."""
+    if failed is None and app.builder.format == "html":
+        for page in strays(Path(app.outdir), app.env.found_docs):
+            page.unlink()
+
+
 def setup(app: Sphinx) -> None:
     """Write the generated pages and register what turns texts into what Sphinx reads."""
     add_renderer(app)
     app.connect(
         "builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json")
     )
+    app.connect("build-finished", remove_strays)
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)

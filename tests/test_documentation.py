@@ -24,7 +24,7 @@ from handbook.errors_page import errors_page
 from handbook.gallery import gallery
 from handbook.generate import SINGLE
 from handbook.interface import INTERNAL, WITHOUT, pages, parts
-from handbook.links import inside_the_site
+from handbook.links import inside_the_site, strays
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
@@ -86,6 +86,14 @@ def test_links_of_pages_lead_to_pages_of_the_site(name: str) -> None:
             assert folder == "../" * name.count("/"), link
         else:
             assert (DOCS / name).parent.joinpath(link).is_file(), link
+
+
+def test_pages_without_a_source_are_strays(tmp_path: Path) -> None:
+    names = ("index", "search", "machines/rss", "machines/gone", "_static/frame")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.html").touch()
+    assert strays(tmp_path, {"index", "machines/rss"}) == [tmp_path / "machines/gone.html"]
 
 
 @pytest.fixture(scope="module")

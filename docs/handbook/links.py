@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
+from pathlib import Path
 
 CHANGES = (
     (re.compile(r"\]\(\.\./validation/errata\.md"), "](_generated/errata.md"),
@@ -21,3 +23,20 @@ def inside_the_site(text: str) -> str:
     for pattern, replacement in CHANGES:
         text = pattern.sub(replacement, text)
     return text
+
+
+OWN = ("search", "genindex", "py-modindex")
+"""Pages that Sphinx adds to a site."""
+
+
+def strays(site: Path, names: Container[str]) -> list[Path]:
+    """Return the pages of a site, in folders of pages, that none of the `names` stands for."""
+    pages = {
+        page: page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.html")
+    }
+    files = ("_static", "_downloads", "_images", "_sources")
+    return [
+        page
+        for page, name in pages.items()
+        if name not in names and name not in OWN and name.partition("/")[0] not in files
+    ]

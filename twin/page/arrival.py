@@ -9,8 +9,8 @@ from typing import Any
 
 from twin.page.requests import Requests
 
-PATIENCE = 20.0
-"""[s] for a browser to say it."""
+PATIENCE = 120.0
+"""[s] for a browser to say it: a busy one draws the scene first."""
 
 log = logging.getLogger(__name__)
 
