@@ -6,7 +6,6 @@ from pathlib import Path
 
 from browser_rig import TABLET, Visitor, browser_command, open_browser
 from live_rig import Live
-from PIL import Image
 from playwright.sync_api import Browser
 
 from twin.motion.specification import MotionSpecification
@@ -28,11 +27,9 @@ def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:
 
 
 def keep(visitor: Visitor, name: str) -> None:
-    """Write what is seen, in 256 colours."""
+    """Write what is seen."""
     visitor.page.wait_for_timeout(LONG)
-    file = FOLDER / f"viewer_{name}.png"
-    visitor.picture(file)
-    Image.open(file).convert("RGB").quantize(256).save(file, optimize=True)
+    visitor.picture(FOLDER / f"viewer_{name}.png")
 
 
 def draw(browser: Browser, live: Live) -> None:
