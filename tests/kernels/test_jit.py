@@ -53,6 +53,7 @@ def test_cache_depends_on_every_kernel_that_is_called() -> None:
     called = jit.called_modules("twin.kernels.tasks.pose_tracking.task")
     assert {"twin.kernels.vectors", "twin.kernels.legs.ups.dynamics"} <= called
     assert "twin.kernels.tasks.ball_balance.task" not in called
+    assert "twin.kernels.numbers.lanes" in called, "in lanes, too"
     formulation = jit.called_modules("twin.papers.formulations.kernels.march")
     assert {
         "twin.kernels.linear_algebra",

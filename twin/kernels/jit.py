@@ -125,13 +125,19 @@ def replacing(
     return decorate
 
 
+NUMBERS = [
+    f"{__package__}.numbers.{file.stem}"
+    for file in sorted(Path(__file__).with_name("numbers").glob("*.py"))
+]
+"""Modules of the numbers that any kernel may be compiled for: it does not import them."""
+
 IMPORT = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 @cache
 def called_modules(module: str) -> frozenset[str]:
-    """Return a kernel's module and all modules of kernels that it imports, directly or not."""
-    found, waiting = {module}, [module]
+    """Return a kernel's module, those of numbers, and all kernels that these import."""
+    found, waiting = {module, *NUMBERS}, [module, *NUMBERS]
     while waiting:
         new = _imported(waiting.pop()) - found
         found |= new
