@@ -120,7 +120,7 @@ class PoseTrackingEnv(PlatformEnv):
     motion for one episode. A randomisation may also vary `task.amplitude`,
     `task.lowest_frequency` and `task.highest_frequency`.
 
-    With `goal=True` an observation is a dictionary, as hindsight replay takes it: `observation` has
+    With `goal=True` an observation is a dictionary, as hindsight replay takes it. `observation` has
     coordinates, rates and the last action, `achieved_goal` and `desired_goal` are the poses of the
     platform and of the reference from home. The reward has the terms of position and orientation
     alone, and `compute_reward` returns it for goals of any number.

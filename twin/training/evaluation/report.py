@@ -50,11 +50,11 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
     lines += [" | ".join(row) for row in report_rows(evaluation)]
     table = "\n".join(f"| {line} |" for line in lines)
-    source = f"`{command}`: " if command else ""
+    source = f"`{command}`:\n\n" if command else ""
     return (
         f"{table}\n\n{source}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
-        f"seeds from {evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
-        '(Student\'s t), "difference" is that of the '
+        f"seeds from {evaluation.seeds[0]}, the same for all. Means have 95 % confidence intervals "
+        '(Student\'s t). The column "difference" has that of the '
         f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.policies[0]}, "
         + " ".join(["episode by episode.", *changes_from_training(evaluation)])
         + "\n"
