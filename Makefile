@@ -96,13 +96,14 @@ assets: $(INSTALLED)
 		$(BIN)/twin export $$machine --format urdf --out assets/$$machine || exit 1; done
 
 # Pictures of README and docs, drawn anew; no display is needed.
-pictures: $(INSTALLED)
+pictures: $(INSTALLED) report.json
 	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
 		$(BIN)/twin render $$machine --motion still --duration 0.01 --quality fine --size 800x600 \
 			--out docs/images/$${machine}_mujoco.png || exit 1; done
 	$(BIN)/python docs/images/moving.py
 	$(BIN)/python docs/images/environments.py
 	PYTHONPATH=tests $(BIN)/python docs/images/viewer.py
+	PYTHONPATH=tests $(BIN)/python docs/images/report.py
 	$(BIN)/python docs/images/predictive_control.py
 	$(BIN)/python examples/convergence.py docs/images
 

@@ -100,10 +100,10 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         found = np.array([run["return"] for run in runs])
         spread = f"{found.std(ddof=1):.1f}" if len(found) > 1 else "-"
         law = f"{runs[0]['baseline']:.1f} (`{BASELINES[name]}`)"
-        seconds = [run["seconds"] for run in runs]
+        seconds = sorted({run["seconds"] for run in runs})
         lines.append(
             f"| `{name}` | {len(runs)} | {found.mean():.1f} | {spread} | {found.min():.1f} | {law} "
-            f"| {min(seconds)} to {max(seconds)} |"
+            f"| {' to '.join(map(str, dict.fromkeys((seconds[0], seconds[-1]))))} |"
         )
     return "\n".join(lines)
 

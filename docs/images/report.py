@@ -1,0 +1,90 @@
+"""Draw report.png, the workspace and the charts of the guides from the report, with Chromium.
+
+`PYTHONPATH=tests`; the report is the last of `make report`. The charts are those of its cases.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from browser_rig import browser_command, open_browser
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page
+from typer.testing import CliRunner
+
+from twin.cli import app
+
+FOLDER = Path(__file__).parent
+REPORT = FOLDER.parents[1] / "report.html"
+WORKSPACE = FOLDER.parents[1] / "build" / "workspace_stewart.html"
+
+CHARTS = {
+    "frequency_response": ("Displacement per displacement of the setpoint in pitch",),
+    "motion_cueing": ("Cueing: braking", "Cueing: double lane change"),
+    "plant": ("Friction", "Backlash"),
+    "closed_loop": ("Safe stop: sensor dropout",),
+    "tuning": ("Velocity step of all actuators",),
+}
+"""Case of stewart, also the name of the picture -> titles of figures, one below the other."""
+
+NAMES = {"closed_loop": "safe_stop"}
+"""Pictures that have another name than their case."""
+
+WIDTH = 960
+"""[pixels] of charts"""
+
+OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
+
+WITHOUT_BUTTONS = ".modebar { display: none !important }"
+
+
+def window(browser: Browser, file: Path, width: int, height: int) -> Page:
+    """Return a light window with a page from a file."""
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+    page.goto(file.as_uri())
+    page.add_style_tag(content=WITHOUT_BUTTONS)
+    return page
+
+
+def drawn(plot: Locator) -> Locator:
+    """Return a chart with its title when it has been drawn."""
+    plot.evaluate(OPEN)
+    plot.scroll_into_view_if_needed()
+    plot.locator(".main-svg").first.wait_for()
+    return plot.locator("xpath=..")
+
+
+def keep(name: str, parts: list[Locator]) -> None:
+    """Write parts of a page as one picture, one below the other."""
+    files = [FOLDER / f"{name}_{k}.png" for k in range(len(parts))]
+    pictures = []
+    for part, file in zip(parts, files, strict=True):
+        part.screenshot(path=file)
+        pictures.append(np.asarray(Image.open(file).convert("RGB")))
+        file.unlink()
+    width = min(picture.shape[1] for picture in pictures)
+    whole = np.vstack([picture[:, :width] for picture in pictures])
+    Image.fromarray(whole).quantize(256).save(FOLDER / f"{name}.png", optimize=True)
+
+
+def draw(browser: Browser) -> None:
+    """Draw all pictures."""
+    page = window(browser, REPORT, 1400, 1020)
+    page.screenshot(path=FOLDER / "report.png")
+    page.set_viewport_size({"width": WIDTH, "height": 800})
+    for case, titles in CHARTS.items():
+        plots = [page.locator(f'#stewart-{case} .plot[aria-label="{title}"]') for title in titles]
+        keep(NAMES.get(case, case), [drawn(plot) for plot in plots])
+    page = window(browser, WORKSPACE, WIDTH, 860)
+    page.locator(".main-svg").first.wait_for()
+    page.screenshot(path=FOLDER / "workspace_stewart.png")
+
+
+if __name__ == "__main__":
+    command = browser_command()
+    assert command is not None, "Chromium is missing: apt install chromium"
+    made = CliRunner().invoke(app, ["workspace", "stewart", "--plot", str(WORKSPACE)])
+    assert made.exit_code == 0, made.output
+    with open_browser(command) as chromium:
+        draw(chromium)
