@@ -36,14 +36,15 @@ WIDTH = 960
 
 OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
 
-WITHOUT_BUTTONS = ".modebar { display: none !important }"
+STYLE = ".modebar { display: none !important } figure { padding: 8px !important }"
+"""Without buttons, and with room around charts."""
 
 
 def window(browser: Browser, file: Path, width: int, height: int) -> Page:
     """Return a light window with a page from a file."""
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     page.goto(file.as_uri())
-    page.add_style_tag(content=WITHOUT_BUTTONS)
+    page.add_style_tag(content=STYLE)
     return page
 
 
@@ -76,8 +77,9 @@ def draw(browser: Browser) -> None:
     for case, titles in CHARTS.items():
         plots = [page.locator(f'#stewart-{case} .plot[aria-label="{title}"]') for title in titles]
         keep(NAMES.get(case, case), [drawn(plot) for plot in plots])
-    page = window(browser, WORKSPACE, WIDTH, 860)
-    page.locator(".main-svg").first.wait_for()
+    page = window(browser, WORKSPACE, 1240, 690)
+    page.wait_for_function("document.querySelectorAll('.main-svg').length > 4")
+    page.get_by_role("heading", name="Workspace", exact=True).evaluate("h => h.scrollIntoView()")
     page.screenshot(path=FOLDER / "workspace_stewart.png")
 
 
