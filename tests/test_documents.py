@@ -86,6 +86,23 @@ def test_handbook_leads_to_every_page(page: str) -> None:
     assert name == "index" or name in listed
 
 
+def test_a_script_draws_every_picture_of_the_guides() -> None:
+    folder = ROOT / "docs" / "images"
+    files = [
+        *folder.glob("*.py"),
+        *(ROOT / "benchmarks").glob("*.py"),
+        *(ROOT / "examples").glob("*.py"),
+    ]
+    scripts = "".join(file.read_text(encoding="utf-8") for file in files)
+    drawn = {*re.findall(r"\w+", scripts), *(f"{name}_mujoco" for name in twin.machine_names())}
+    drawn |= {
+        f"viewer_{name}" for name in re.findall(r'"(\w+)"', (folder / "viewer.py").read_text())
+    }
+    pictures = {file.stem for file in folder.iterdir() if file.suffix in (".png", ".gif")}
+    assert len(pictures) > 10
+    assert pictures <= drawn
+
+
 def test_readme_is_read_in_five_minutes() -> None:
     text = PAGES["README.md"].read_text()
     assert len(text.split()) <= 900

@@ -22,7 +22,7 @@ HEIGHT = 620
 DRAWN = 0.2
 """Opacity of the reachable set, so that the workspace inside it is seen."""
 
-CAMERA = {"eye": {"x": 1.45, "y": -1.8, "z": 0.75}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
+CAMERA = {"eye": {"x": 1.65, "y": -2.05, "z": 0.85}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
 
 
 def surface_figure(found: Workspace) -> Any:
