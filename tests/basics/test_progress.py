@@ -36,6 +36,7 @@ def errors_of(code: str, *, terminal: bool) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
     assert errors_of(CODE, terminal=True).splitlines() == [
         "compiling the equations, once on this computer, 5 to 20 s",
@@ -43,11 +44,13 @@ def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_is_announced_elsewhere() -> None:
     assert errors_of(CODE, terminal=False) == "end\n"
     assert errors_of("import twin.kernels", terminal=True).splitlines() == ["end"]
 
 
+@pytest.mark.slow
 def test_garbage_is_collected_again_after_a_compilation() -> None:
     """Also where a kernel compiles another, and where compiling fails."""
     code = """

@@ -88,6 +88,7 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
     assert run(*words, "--out", out, "--replace").exit_code == 0
 
 
+@pytest.mark.slow
 def test_plan(tmp_path: Path) -> None:
     out = tmp_path / "plan.csv"
     result = run("micro_hexapod", "--plan", 12, "--measured", "x,y,z", "--out", out)

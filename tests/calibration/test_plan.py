@@ -39,6 +39,7 @@ def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> Non
     assert machine.within_limits(machine.constrain(between).pose).all()
 
 
+@pytest.mark.slow
 def test_expected_errors_are_those_that_are_found() -> None:
     machine = twin.load("stewart")
     found = plan(machine, 30, frames="known", tolerance=2e-4)

@@ -150,6 +150,7 @@ def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
     assert same_bits(engine.step(idle(engine)), wanted)
 
 
+@pytest.mark.slow
 def test_engines_side_by_side_do_not_meet(
     make: Callable[..., Engine], fidelity: str, push: Any, same_bits: Any
 ) -> None:

@@ -23,6 +23,7 @@ QUICK = 300
 SEED = 1
 
 
+@pytest.mark.slow
 def test_generated_input_ends_in_a_result_or_an_error() -> None:
     warmed_up()
     chosen = [(kind, number) for kind, number in numbers(2 * QUICK) if kind != "commands"][:QUICK]

@@ -72,6 +72,7 @@ def test_the_pace_counts_what_is_late_and_catches_up() -> None:
     assert pace.missed == 5
 
 
+@pytest.mark.slow
 def test_measurements_go_out_before_commands_come_in() -> None:
     machine = EmulatedMachine(twin.load("stewart"))
     link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
@@ -95,6 +96,7 @@ def test_measurements_go_out_before_commands_come_in() -> None:
         each.close()
 
 
+@pytest.mark.slow
 def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
     faults = [parse_fault(text) for text in ("drop@0.1:share=0.3,for=0.2", "delay@0.5:share=1")]
     machine = EmulatedMachine(twin.load("stewart"), faults=faults)

@@ -157,6 +157,7 @@ def test_a_log_is_replayed_in_order(machine: Platform, tmp_path: Path) -> None:
         open_source(f"replay:{write_log(wrong, tmp_path / 'mm.csv')}", machine)
 
 
+@pytest.mark.slow
 def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
     sync = pytest.importorskip("asyncua.sync", reason="asyncua is not installed")
     from asyncua import ua

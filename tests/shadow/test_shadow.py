@@ -66,6 +66,7 @@ def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
     assert np.std(forces[late]) < 60.0
 
 
+@pytest.mark.slow
 def test_wear_and_lost_counts(stewart: Platform) -> None:
     """Three faults in three legs, one after the other: three alarms with leg and size."""
     faults = [

@@ -40,6 +40,7 @@ def hull_distance(one: FloatArray, other: FloatArray) -> float:
 
 
 @given(st.tuples(st.integers(2, 6), st.integers(3, 6)), st.tuples(PLACE, PLACE), TURN, TURN)
+@pytest.mark.slow
 def test_against_convex_hulls(
     counts: tuple[int, int],
     places: tuple[tuple[int, ...], tuple[int, ...]],

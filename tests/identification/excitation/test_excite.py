@@ -52,6 +52,7 @@ def test_it_shows_more_than_a_random_motion(found: Excitation) -> None:
     assert (found.visibility.shares < 1.0 + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_it_follows_from_the_seed() -> None:
     machine = twin.load("stewart")
     chosen = select(machine, "platform.body.mass")

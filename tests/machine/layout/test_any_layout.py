@@ -72,5 +72,6 @@ def test_any_joints(base: dict[str, Any], top: dict[str, Any], home: Any) -> Non
 
 @given(home=HOMES, changes=CHANGES)
 @settings(max_examples=100, deadline=None)
+@pytest.mark.slow
 def test_any_cranks(home: Any, changes: dict[str, Any]) -> None:
     check(SERVO_BASE, SERVO_TOP, "rss", home=home, leg=SERVOS | changes)

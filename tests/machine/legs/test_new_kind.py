@@ -110,6 +110,7 @@ def test_every_kind_has_all_parts(kind: str) -> None:
         assert one.mass > one.platform_mass and one.reach > 0.0
 
 
+@pytest.mark.slow
 def test_a_new_kind_takes_a_folder_and_a_line(tmp_path: Path) -> None:
     (tmp_path / "lamp").mkdir()
     (tmp_path / "lamp" / "__init__.py").write_text(LAMP)

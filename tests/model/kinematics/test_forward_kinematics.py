@@ -87,6 +87,7 @@ def test_home_is_a_fixed_point(platform: Platform) -> None:
 
 
 @given(platform=machines, fraction=fractions)
+@pytest.mark.slow
 def test_any_coordinates_of_the_actuators(platform: Platform, fraction: list[float]) -> None:
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     share = np.array(fraction[: platform.n_actuators])
