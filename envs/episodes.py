@@ -115,7 +115,7 @@ class Episodes:
         if not accept(given, accepted):
             raise InputError("action", "is not finite")
         self.task.step(self.path.acted(accepted))
-        self.task.observation[:] = self.path.observed(self.task.observation)
+        self.path.observe(self.task.observation)
 
     def close(self) -> None:
         """Free the engines."""

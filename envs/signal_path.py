@@ -72,26 +72,30 @@ class SignalPath:
             way.begin(index, noise, round(delay / self._period), generator, start)
         return self._ways[0].kept[index, 0]
 
-    def observed(self, observation: Any) -> Any:
-        """Return what policies see of observations `(N, o)`."""
-        return self._ways[0].passed(observation)
+    def observe(self, observation: Any) -> None:
+        """Turn observations `(N, o)` into what policies see of them, in place."""
+        if self._ways[0].changes:
+            observation[:] = self._ways[0].passed(observation)
 
     def acted(self, action: FloatArray) -> FloatArray:
         """Return actions `(N, a)` that reach the machines."""
-        return np.asarray(self._ways[1].passed(action))
+        way = self._ways[1]
+        return np.asarray(way.passed(action)) if way.changes else action
 
 
 class _Way:
-    """One way of N rows: the last values, the newest first."""
+    """One way of N rows: the last values, the newest first; `changes` if any is noisy or late."""
 
     def __init__(self, size: int, bound: float) -> None:
         self._noise, self._late = np.zeros(size), np.zeros(size, dtype=np.int64)
         self._generators: list[Any] = [None] * size
         self._rows, self._bound = np.arange(size), bound
         self.kept: Any = np.zeros((size, 0, 0))
+        self.changes = False
 
     def begin(self, index: int, noise: float, late: int, generator: Any, first: Any) -> None:
         self._noise[index], self._late[index] = noise, late
+        self.changes = bool(self._noise.any() or self._late.any())
         size, length, width = len(self._rows), self.kept.shape[1], len(first)
         if length <= late or self.kept.shape[2] != width:
             longer = np.zeros((size, late + 1, width), dtype=first.dtype)
@@ -102,8 +106,6 @@ class _Way:
         self.kept[index] = self._disturbed(index, first)
 
     def passed(self, values: Any) -> Any:
-        if not (self._noise.any() or self._late.any()):
-            return values
         self.kept[:, 1:] = self.kept[:, :-1].copy()
         self.kept[:, 0] = values
         for index in np.flatnonzero(self._noise).tolist():

@@ -6,10 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba import types
 
 from twin.kernels import jit
+from twin.kernels.vectors import cross
 
 TYPES = """
 from typing import NamedTuple
@@ -28,11 +31,26 @@ def total(pair):
 print(total(Pair(np.ones(3))))
 """
 
+LINKED = """
+import sys
+from twin.kernels.jit import compiled, device
+@device
+def twice(x):
+    return 2.0 * x
+@compiled
+def first(x):
+    return twice(x) + 1.0
+@compiled
+def second(x):
+    return twice(x) - 1.0
+print({"first": first, "second": second}[sys.argv[1]](1.5), sum(twice.stats.cache_hits.values()))
+"""
 
-def run(folder: Path) -> str:
+
+def run(folder: Path, *arguments: str) -> str:
     """Return what the kernel's file prints in a process of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, str(folder / "kernel.py")]
+    command = [sys.executable, str(folder / "kernel.py"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -47,6 +65,22 @@ def test_cache_survives_a_type_that_moved(tmp_path: Path) -> None:
         (tmp_path / "kernel.py").write_text(KERNEL.format(module=module))
         assert run(tmp_path) == "3.0"
     assert run(tmp_path) == "3.0"
+
+
+@pytest.mark.quick
+def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(LINKED)
+    assert run(tmp_path, "first") == "4.0 0"
+    assert run(tmp_path, "second") == "2.0 1"
+
+
+@pytest.mark.quick
+def test_functions_of_kernels_have_no_machine_code() -> None:
+    function: Any = cross
+    vector = types.UniTuple(types.float64, 3)
+    function.compile((vector, vector))
+    result = function.overloads[vector, vector]
+    assert result.library.get_pointer_to_function(result.fndesc.llvm_func_name) == 0
 
 
 def test_cache_depends_on_every_kernel_that_is_called() -> None:

@@ -158,6 +158,8 @@ def not_negative(value: Any, field: str) -> float:
 
 def bounded(value: Any, field: str, low: float, high: float) -> float:
     """Return `value` as one finite number from `low` to `high`; raises InputError otherwise."""
+    if type(value) is float and low <= value <= high:
+        return value
     number = as_floats(value, field)
     if number.ndim or not low <= number <= high:
         raise InputError(field, f"must be one number from {low:g} to {high:g}, got {brief(value)}")

@@ -16,7 +16,7 @@ from twin.kernels.dynamics.assembly import GRAVITY, assemble
 from twin.kernels.dynamics.forward import accelerate, forward_dynamics
 from twin.kernels.dynamics.inverse import inverse_dynamics
 from twin.kernels.dynamics.work import Work, make_work
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import allocating, compiled, device
 from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy
@@ -50,7 +50,7 @@ class Slots(NamedTuple):
     result: FloatArray
 
 
-@compiled
+@allocating
 def make_slots(body: FloatArray, states: States, size: int, width: Width) -> Slots:
     """Return memory for one state with a result of `size` entries, the body's values filled in."""
     w = len(width) + 1
@@ -67,7 +67,7 @@ def make_slots(body: FloatArray, states: States, size: int, width: Width) -> Slo
     return slots
 
 
-@compiled
+@allocating
 def dual_work(legs: Legs, width: Width) -> Work:
     """Return the work arrays of `make_work` for dual numbers."""
     n, count, w = legs.rows.shape[0], constraint_count(legs), len(width) + 1
@@ -156,7 +156,7 @@ class Duals(NamedTuple):
     result: FloatArray
 
 
-@compiled
+@allocating
 def duals_of(slots: Slots, width: Width) -> Duals:
     """Return the views of a state's slots as dual numbers."""
     return Duals(

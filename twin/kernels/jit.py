@@ -13,6 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 from numba.extending import overload
 
+from twin.kernels.linking import LinkedCompiler, cache_linked
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -25,7 +27,12 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
-WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+LINKED: dict[str, Any] = {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": LinkedCompiler,
+}
+"""Of a function that only other compiled functions call."""
 
 WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
 """A function that makes no arrays need not count references to its arguments: counting for every
@@ -34,15 +41,17 @@ leg takes a third of the time of the dynamics."""
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile, at its first call, a function that Python calls."""
-    return _jitted(function, OPTIONS)
+    return _jitted(function, OPTIONS | {"no_cfunc_wrapper": True})
 
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function that only other compiled functions call, and that makes no arrays.
+    """Compile a function that only other compiled functions call, and that makes no arrays."""
+    return _jitted(function, OPTIONS | LINKED | WITHOUT_COUNTING)
 
-    Without the wrappers for Python a machine compiles in three quarters of the time.
-    """
-    return _jitted(function, {**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTING})
+
+def allocating(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function like `device` that makes arrays, or views of arrays."""
+    return _jitted(function, OPTIONS | LINKED)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
@@ -50,8 +59,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
     For functions of many arrays, whose calls would take longer than their work.
     """
-    options = {**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTING, "forceinline": True}
-    return _jitted(function, options)
+    return _jitted(function, OPTIONS | LINKED | WITHOUT_COUNTING | {"forceinline": True})
 
 
 IMPLEMENTATIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -69,7 +77,7 @@ def by_kind(
     `counting`.
     """
     options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
-    options |= {"forceinline": True} | ({} if counting else WITHOUT_COUNTING)
+    options |= {"forceinline": True} | LINKED | ({} if counting else WITHOUT_COUNTING)
     decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,6 +97,8 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         # No folder can be written to, as in a read-only container: compile in every process.
         kernel = numba.njit(**{**options, "cache": False})(function)
         return kernel
+    if "pipeline_class" in options:
+        cache_linked(kernel, function)
     _renew_when_any_kernel_changes(kernel, function.__module__)
     return kernel
 

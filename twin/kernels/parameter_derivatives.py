@@ -11,7 +11,7 @@ from twin.kernels.batched.analytic import legs_like
 from twin.kernels.derivatives import States, Width, dual_work
 from twin.kernels.dynamics.forward import forward_dynamics
 from twin.kernels.dynamics.inverse import inverse_dynamics
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import allocating, compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints
 from twin.kernels.legs.interface import Legs
@@ -59,13 +59,13 @@ class Described(NamedTuple):
     legs: Legs
 
 
-@compiled
+@allocating
 def duals_of(legs: Legs, body: FloatArray, rows: FloatArray, width: Width) -> Described:
     """Return the views of constants with derivatives as dual numbers."""
     return Described(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
 
 
-@compiled
+@allocating
 def make_memory(constants: Slopes, width: Width) -> tuple[FloatArray, FloatArray]:
     """Return memory for the constants of the body and of the legs, with derivatives."""
     w = len(width) + 1

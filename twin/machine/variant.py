@@ -77,5 +77,7 @@ def check_variants(variants: tuple[Variant, ...], count: int) -> None:
 
 def all_legs(leg: Leg, variants: tuple[Variant, ...], count: int) -> tuple[Leg, ...]:
     """Return one complete leg per leg."""
+    if not variants:
+        return (leg,) * count
     special = {number: variant.leg for variant in variants for number in variant.legs}
-    return tuple(special.get(number, leg) for number in range(1, count + 1))
+    return tuple([special.get(number, leg) for number in range(1, count + 1)])

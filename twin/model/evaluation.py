@@ -20,6 +20,7 @@ ROUNDING = 1e-12
 """In parts of a limit."""
 
 INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
+FOR_MANY: ContextVar[bool] = ContextVar("for_many", default=False)
 
 
 @contextmanager
@@ -28,11 +29,24 @@ def without_compiling() -> Iterator[None]:
 
     Results are those of the kernels to rounding, not to the last bit.
     """
-    token = INTERPRETED.set(True)
+    token = INTERPRETED.set(not FOR_MANY.get())
     try:
         yield
     finally:
         INTERPRETED.reset(token)
+
+
+@contextmanager
+def for_many_machines() -> Iterator[None]:
+    """Evaluate by kernels also what is otherwise done `without_compiling`.
+
+    For many machines, compiling is sooner done.
+    """
+    token = FOR_MANY.set(True)
+    try:
+        yield
+    finally:
+        FOR_MANY.reset(token)
 
 
 def run(

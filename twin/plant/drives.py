@@ -13,9 +13,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
+from twin.kernels.dynamics.forward import forward_dynamics_batch
+from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
-from twin.model.evaluation import without_compiling
+from twin.model.evaluation import run_checked, without_compiling
 from twin.model.machine_model import MachineModel
 from twin.plant.position_drives import drawing_stiffness, fill_positioning
 from twin.plant.signals import Command
@@ -75,16 +77,13 @@ FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""
 
 
-def drive_constants(
-    platform: MachineModel, timestep: float, limits: bool = True, *, compiled: bool = False
-) -> FloatArray:
+def drive_constants(platform: MachineModel, timestep: float, limits: bool = True) -> FloatArray:
     """Return the constants `(n, CONSTANTS)` of all drives for steps of `timestep` [s].
 
     Args:
         platform: the machine.
         timestep: [s].
         limits: without, drives give any force at any speed.
-        compiled: whether the check of the step may compile kernels: sooner done for many machines.
 
     Raises:
         InputError: the transmission would oscillate against steps of this length.
@@ -102,7 +101,7 @@ def drive_constants(
             fill_positioning(row, leg.drive, timestep)
         if not limits:
             row[list(UNLIMITED)] = inf
-    check_step(platform, rows, timestep, compiled=compiled)
+    check_step(platform, rows, timestep)
     return read_only(rows)
 
 
@@ -182,17 +181,11 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
     return max(ceil(parts), FEWEST_PARTS)
 
 
-def check_step(
-    platform: MachineModel, drives: FloatArray, timestep: float, *, compiled: bool = False
-) -> None:
-    """Raise InputError where the legs would run away with steps of this length.
-
-    `compiled` as in `drive_constants`.
-    """
+def check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
+    """Raise InputError where the legs would run away with steps of this length."""
     if not drives[:, (column.STIFFNESS, column.VISCOUS)].any():
         return
-    response = home_response(platform) if compiled else None
-    longest = longest_drive_step(platform, drives, response)
+    longest = longest_drive_step(platform, drives)
     if timestep > longest:
         raise InputError(
             "timestep",
@@ -201,21 +194,18 @@ def check_step(
         )
 
 
-def longest_drive_step(
-    platform: MachineModel, drives: FloatArray, response: FloatArray | None = None
-) -> float:
+def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
     """Return the longest step [s] of an engine that drives with given constants allow.
 
     A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
     while h^2 k/m + 2 h c/m < 4 where positions take the mean speed of a step, and while
     h^2 k/m + h c/m < 2, which is less, where they take its last one. Of the latter a `SHARE`; with
-    all legs in their end stops as well, which is rare, the whole. `response` is that of `mobility`
-    where it is known.
+    all legs in their end stops as well, which is rare, the whole.
     """
     moves = drives[:, column.INERTIA] > 0.0
     stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
     damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
-    response = mobility(platform) if response is None else response
+    response = mobility(platform)
     free = SHARE * _stable_step(response, stiffness, damping)
     stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
     return min(free, _stable_step(response, *stops))
@@ -228,33 +218,39 @@ def drive_timestep(platform: MachineModel) -> float:
 
 def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArray) -> float:
     """Return the positive root of h^2 k/m + h c/m = 2 for the fastest leg of all."""
-    rate = max(float(np.linalg.eigvalsh(_weighted(response, stiffness))[-1]), 0.0)
-    decay = max(float(np.linalg.eigvalsh(_weighted(response, damping))[-1]), 0.0)
+    if (stiffness == stiffness[0]).all() and (damping == damping[0]).all():
+        fastest = _largest(response)
+        rate, decay = float(stiffness[0]) * fastest, float(damping[0]) * fastest
+    else:
+        rate = _largest(_weighted(response, stiffness))
+        decay = _largest(_weighted(response, damping))
     both = decay + sqrt(decay * decay + 8.0 * rate)
     return 4.0 / both if both > 0.0 else inf
 
 
+def _largest(matrix: FloatArray) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, zero where none is above."""
+    return max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
+
+
 @lru_cache(maxsize=32)
 def mobility(platform: MachineModel) -> FloatArray:
-    """Return what `home_response` does, without compiling, and keep it."""
-    with without_compiling():
-        return home_response(platform)
-
-
-def home_response(platform: MachineModel) -> FloatArray:
     """Return accelerations of what the actuators move per force `(n, n)` at home.
 
     J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
     fewer degrees of freedom than six, only its constrained motions count.
     """
-    rest = np.zeros(6)
-    n = platform.n_actuators
-    forces = np.vstack([np.zeros(n), np.eye(n)])
-    found = platform.forward_dynamics(platform.home, rest, forces)
-    jacobian = platform.jacobian(platform.home)
+    n, k, constants = platform.n_actuators, platform.n_deflections, platform.constants
+    home, still = np.tile(platform.home, (n + 1, 1)), np.zeros((n + 1, 6))
+    inside, forces = np.zeros((n + 1, 2 * k)), np.eye(n + 1, n, -1)
+    found, jacobian = np.empty((n + 1, 6 + k)), np.empty((1, n, 6))
+    states = (home, still, inside, forces, still, found)
+    with without_compiling():
+        run_checked(forward_dynamics_batch, constants[:2], states, constants.legs)
+        run_checked(jacobian_batch, (constants.legs,), (home[:1], jacobian), constants.legs)
     change = found[1:] - found[0]
-    response = change[:, :6] @ jacobian.T
-    if platform.n_deflections:
+    response = change[:, :6] @ jacobian[0].T
+    if k:
         response = response - change[:, 6:]
     return read_only(0.5 * (response + response.T))
 

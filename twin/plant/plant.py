@@ -17,12 +17,11 @@ from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
 from twin.plant.drives import bound, drive_constants, follow, motor_parts, take_over
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.position_drives import drawn_lead
-from twin.plant.prepared import PreparedDrives, command_modes, encoder_resolution
+from twin.plant.prepared import PreparedDrives, command_modes, encoder_resolution, holding_forces
 from twin.plant.signals import MODES, NOTHING, Command, Measurement, as_spans
 
 if TYPE_CHECKING:
@@ -123,15 +122,15 @@ class Plant:
         """Drives as `prepare` set them up for the engine's step."""
         return PreparedDrives(self._drives, self._resolution, self._parts, self._delay_steps)
 
-    def prepare(self, timestep: float, *, compiled: bool = False) -> None:
-        """Set the engine's step [s]; `compiled` as in `drive_constants`.
+    def prepare(self, timestep: float) -> None:
+        """Set the engine's step [s].
 
         Raises:
             InputError: not above zero, or too long for the drives' transmissions.
         """
         self._step = positive(timestep, "timestep")
         self._delay_steps = round(self._delay / self._step)
-        self.exchange(self.platform, compiled=compiled)
+        self.exchange(self.platform)
 
     def alike(self, platform: MachineModel) -> Plant:
         """Return the prepared plant of a machine with the `same_drives`; it starts as this one.
@@ -143,7 +142,7 @@ class Plant:
         other._states, other._forces = self._states.copy(), self._forces.copy()
         return other
 
-    def exchange(self, platform: MachineModel, *, compiled: bool = False) -> None:
+    def exchange(self, platform: MachineModel) -> None:
         """Go on with the drives of a machine like this one: other friction, other backlash.
 
         States and commands that wait stay, and so does the delay.
@@ -151,7 +150,7 @@ class Plant:
         Raises:
             InputError: the engine's step is too long for these drives.
         """
-        self._drives = drive_constants(platform, self._step, self.limits, compiled=compiled)
+        self._drives = drive_constants(platform, self._step, self.limits)
         self._parts = motor_parts(self._drives, self._step)
 
     def start(self, state: State, gains: FloatArray) -> None:
@@ -162,12 +161,7 @@ class Plant:
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
         coordinates, rates = self.actuated(state)
-        inside = state.deflection.copy()
-        inside[self._internal :] = 0.0
-        rest = REST
-        if self.platform.dof < 6:  # what moves has to turn as well
-            rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
-        held = self.platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
+        held = holding_forces(self.platform, state)
         drives, states = self._drives, self._states
         states[:] = 0.0
         # What moves has to overcome friction as well; at rest friction gives way to no side.

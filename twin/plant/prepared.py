@@ -1,13 +1,25 @@
-"""Drives and encoders of a machine as a plant takes them: constants, resolution, modes."""
+"""Drives and encoders of a machine as a plant takes them: constants, resolution, modes, start."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.kernels.dynamics.inverse import inverse_dynamics_batch
+from twin.model.evaluation import run_checked
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 from twin.plant.signals import Mode
+
+if TYPE_CHECKING:
+    from twin.model.engine import State
+
+STILL = np.zeros(6)
+"""No acceleration, no wrench; writeable, as kernels are compiled for."""
 
 
 class PreparedDrives(NamedTuple):
@@ -49,3 +61,19 @@ def encoder_resolution(leg: Any) -> float:
             "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
         )
     return float(leg.encoder.resolution(turn))
+
+
+def holding_forces(platform: MachineModel, state: State) -> FloatArray:
+    """Return the forces `(n,)` of the actuators that hold a machine in a state of an engine.
+
+    Springs in series count as standing still.
+    """
+    inside, k = state.deflection.copy(), platform.n_deflections
+    inside[k:] = 0.0
+    if platform.dof < 6:  # what moves has to turn as well
+        rest = platform.constrain(state.pose, state.twist, REST).acceleration
+        return platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
+    constants, held = platform.constants, np.empty((1, platform.n_actuators))
+    motion = tuple(part[None] for part in (state.pose, state.twist, inside, STILL, STILL))
+    run_checked(inverse_dynamics_batch, constants[:2], (*motion, held), constants.legs)
+    return np.asarray(held[0])

@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twin.kernels.tasks.reward import (
-    calmness,
-    closeness,
-    economy,
-    smoothness,
-    stillness,
-    stroke,
-)
+from twin.kernels.interpret import interpreted
+from twin.kernels.tasks import reward
 
 pytestmark = pytest.mark.quick
+
+calmness, closeness = interpreted(reward.calmness), interpreted(reward.closeness)
+economy, smoothness = interpreted(reward.economy), interpreted(reward.smoothness)
+stillness, stroke = interpreted(reward.stillness), interpreted(reward.stroke)
 
 
 @given(st.floats(0.0, 1.0), st.floats(1e-5, 1e-1))

@@ -13,7 +13,7 @@ from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import allocating, compiled, device
 from twin.kernels.lanes.groups import Width, lanes_work
 from twin.kernels.linear_algebra import copy
 from twin.kernels.numbers.arrays import as_lanes
@@ -35,7 +35,7 @@ class Group(NamedTuple):
     """`(lanes, 6)` twists a step ago"""
 
 
-@compiled
+@allocating
 def make_group(constants: Constants, machines: Machines, width: Width) -> Group:
     """Return memory for a group of rows."""
     w, n = len(width), machines.forces.shape[1]
@@ -218,7 +218,7 @@ def advance_groups(
                 finish(group, start, i, machines, arrays, step, ratio, y)
 
 
-@compiled
+@allocating
 def make_stages(constants: Constants, group: Group, width: Width) -> tuple[Stages, FloatArray]:
     """Return memory of the steps of a group, and zero rates of its forces."""
     w, size = len(width), group.y.shape[0]
@@ -228,7 +228,7 @@ def make_stages(constants: Constants, group: Group, width: Width) -> tuple[Stage
     return Stages(as_lanes(trial, width), as_lanes(rates, width), work), as_lanes(none, width)
 
 
-@compiled
+@allocating
 def move(
     constants: Constants,
     group: Group,
@@ -246,7 +246,7 @@ def move(
     )
 
 
-@compiled
+@allocating
 def measure(constants: Constants, group: Group, width: Width) -> None:
     """Fill coordinates and rates of what the actuators of a group move."""
     legs = legs_like(constants.legs, as_lanes(group.legs, width))

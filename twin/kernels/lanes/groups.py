@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twin.basics.arrays import HUGE, QUATERNION_TOLERANCE, FloatArray
 from twin.kernels.dynamics.work import Work
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import allocating, device
 from twin.kernels.kinematics.constraints import TOLERANCE
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints
 from twin.kernels.legs.interface import Legs
@@ -59,13 +59,13 @@ class Group(NamedTuple):
     """`(c, 8)`: row (6 entries), drift, value; of states that a user gives"""
 
 
-@compiled
+@allocating
 def lanes_memory(entries: int, width: Width) -> FloatArray:
     """Return memory for numbers in lanes."""
     return as_lanes(np.empty((entries, len(width))), width)
 
 
-@compiled
+@allocating
 def make_group(legs: Legs, batch: Batch, width: Width) -> Group:
     """Return memory for one group of a batch, at rest."""
     return Group(
@@ -79,7 +79,7 @@ def make_group(legs: Legs, batch: Batch, width: Width) -> Group:
     )
 
 
-@compiled
+@allocating
 def lanes_work(legs: Legs, width: Width) -> Work:
     """Return the work arrays of `make_work` in lanes."""
     n, count, w = legs.rows.shape[0], constraint_count(legs), len(width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log1p
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import device
 from twin.kernels.tasks.arrays import Results
 
 FINE = 0.1
@@ -15,7 +15,7 @@ COARSE = 10.0
 """Of the level: motion from which `stillness` is zero."""
 
 
-@compiled
+@device
 def closeness(error: float, scale: float, largest: float) -> float:
     """Return 1 without error, 0 at `largest`, falling with the logarithm of 1 + error / scale.
 
@@ -24,7 +24,7 @@ def closeness(error: float, scale: float, largest: float) -> float:
     return max(0.0, 1.0 - log1p(error / scale) / log1p(largest / scale))
 
 
-@compiled
+@device
 def stillness(size: float, level: float) -> float:
     """Return 1 without motion, 0 from ten times the level on, falling with its logarithm.
 
@@ -33,14 +33,14 @@ def stillness(size: float, level: float) -> float:
     return closeness(size / level, FINE, COARSE)
 
 
-@compiled
+@device
 def calmness(speed: float, usual: float) -> float:
     """Return minus the square of a speed [m/s] in parts of `usual`, no less than -1."""
     part = speed / usual
     return -min(part * part, 1.0)
 
 
-@compiled
+@device
 def smoothness(action: FloatArray, before: FloatArray) -> float:
     """Return minus the mean square change of an action `(a,)` since the one before, 0 to -4."""
     total = 0.0
@@ -50,7 +50,7 @@ def smoothness(action: FloatArray, before: FloatArray) -> float:
     return -total / action.shape[0]
 
 
-@compiled
+@device
 def economy(effort: FloatArray, largest: FloatArray) -> float:
     """Return minus the mean square of efforts `(n,)` in parts of the `largest` `(n,)`."""
     total = 0.0
@@ -60,7 +60,7 @@ def economy(effort: FloatArray, largest: FloatArray) -> float:
     return -total / effort.shape[0]
 
 
-@compiled
+@device
 def stroke(coordinates: FloatArray, start: FloatArray, half: FloatArray) -> float:
     """Return minus the mean square of coordinates `(n,)` from `start`, in parts of `half` (n,)."""
     total = 0.0

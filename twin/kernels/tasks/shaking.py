@@ -35,6 +35,12 @@ def window(time: float, duration: float, fade: float) -> tuple[float, float]:
     return into * out, (into_slope * out - into * out_slope) / fade
 
 
+@device
+def turned_on(cosine: float, sine: float, by_cosine: float, by_sine: float) -> tuple[float, float]:
+    """Return cosine and sine of an angle, larger by that of `by_cosine` and `by_sine`."""
+    return cosine * by_cosine - sine * by_sine, sine * by_cosine + cosine * by_sine
+
+
 @compiled
 def fill_shaking(
     lines: FloatArray,
@@ -82,11 +88,9 @@ def fill_shaking(
         away, rate = 0.0 * before, 0.0 * before
         for k in range(count):
             sine, cosine = sines[k], cosines[k]
-            turn_sine, turn_cosine = turn_sines[k], turn_cosines[k]
             away -= ways[k] * sine
             rate -= swings[k] * cosine
-            sines[k] = sine * turn_cosine + cosine * turn_sine
-            cosines[k] = cosine * turn_cosine - sine * turn_sine
+            cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
         share, slope = window(index * step, duration, fade)
         speed = share * rate + slope * away
         for axis in range(3):

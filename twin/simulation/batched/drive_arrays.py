@@ -20,6 +20,7 @@ from twin.kernels.batched.arrays import Balls, Inputs, Machines
 from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, DriveArrays
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.reading import ROWS
+from twin.model.evaluation import for_many_machines
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import check_step, drive_constants
 from twin.plant.plant import Plant
@@ -93,11 +94,12 @@ def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits:
     Raises:
         InputError: the step is too long for the drives.
     """
-    if same_drives(before.platform, platform):
-        check_step(platform, before.drives.constants, timestep, compiled=True)
-        return before.alike(platform)
-    plant = Plant(platform, inertial=False, limits=limits)
-    plant.prepare(timestep, compiled=True)
+    with for_many_machines():
+        if same_drives(before.platform, platform):
+            check_step(platform, before.drives.constants, timestep)
+            return before.alike(platform)
+        plant = Plant(platform, inertial=False, limits=limits)
+        plant.prepare(timestep)
     return plant
 
 

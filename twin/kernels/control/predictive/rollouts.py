@@ -12,7 +12,7 @@ from twin.kernels.control.predictive.course import Cost, Course, place
 from twin.kernels.dynamics.assembly import assemble
 from twin.kernels.dynamics.forward import accelerate
 from twin.kernels.dynamics.motors import add_motors
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import allocating, compiled, device
 from twin.kernels.lanes.groups import Width, lanes_work
 from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.platform_state import platform_state
@@ -50,7 +50,7 @@ class Group(NamedTuple):
     """`(1,)` cost so far"""
 
 
-@compiled
+@allocating
 def make_group(n: int, width: Width) -> Group:
     """Return memory for a group of rollouts of a machine with n legs."""
     w = len(width)

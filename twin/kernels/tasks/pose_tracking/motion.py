@@ -15,8 +15,9 @@ from twin.kernels.legs.interface import Legs
 from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.numbers.columns import write_column
 from twin.kernels.platform_state import platform_state
+from twin.kernels.quaternions import quaternion_product
 from twin.kernels.tasks.arrays import Scales
-from twin.kernels.tasks.shaking import rise
+from twin.kernels.tasks.shaking import FRESH, rise, turned_on
 from twin.kernels.vectors import add, cross, dot
 
 
@@ -40,8 +41,18 @@ SLACK = 1e-9
 
 
 @device
-def fill_axes(sines: Sines, time: float, value: FloatArray, rate: FloatArray) -> None:
-    """Fill displacements and angles `value` (6,) and their rates (6,) at a time [s]."""
+def fill_axes(
+    sines: Sines,
+    time: float,
+    cosines: FloatArray,
+    of_sines: FloatArray,
+    value: FloatArray,
+    rate: FloatArray,
+) -> None:
+    """Fill displacements and angles `value` (6,) and their rates (6,) at a time [s].
+
+    `cosines` and `of_sines` (m,) are those of omega times the time.
+    """
     into, into_slope = rise(time / sines.fade)
     out, out_slope = rise((sines.duration - time) / sines.fade)
     window, slope = into + out - 1.0, (into_slope - out_slope) / sines.fade
@@ -50,7 +61,7 @@ def fill_axes(sines: Sines, time: float, value: FloatArray, rate: FloatArray) ->
         rate[k] = 0.0
     for j in range(sines.omega.shape[0]):
         omega = sines.omega[j]
-        of_cosine, of_sine = cos(omega * time), sin(omega * time)
+        of_cosine, of_sine = cosines[j], of_sines[j]
         for k in range(6):
             a, b = sines.cosine[j, k], sines.sine[j, k]
             value[k] += a * of_cosine + b * of_sine
@@ -68,16 +79,16 @@ def fill_state(home: FloatArray, value: FloatArray, rate: FloatArray, y: FloatAr
     """
     a, b, c = 0.5 * value[3], 0.5 * value[4], 0.5 * value[5]
     cx, sx, cy, sy, cz, sz = cos(a), sin(a), cos(b), sin(b), cos(c), sin(c)
-    qw, qx = cz * cy * cx + sz * sy * sx, cz * cy * sx - sz * sy * cx
-    qy, qz = cz * sy * cx + sz * cy * sx, sz * cy * cx - cz * sy * sx
-    hw, hx, hy, hz = home[3], home[4], home[5], home[6]
+    turn = (
+        cz * cy * cx + sz * sy * sx,
+        cz * cy * sx - sz * sy * cx,
+        cz * sy * cx + sz * cy * sx,
+        sz * cy * cx - cz * sy * sx,
+    )
     for k in range(3):
         y[k] = home[k] + value[k]
         y[7 + k] = rate[k]
-    y[3] = qw * hw - qx * hx - qy * hy - qz * hz
-    y[4] = qw * hx + qx * hw + qy * hz - qz * hy
-    y[5] = qw * hy - qx * hz + qy * hw + qz * hx
-    y[6] = qw * hz + qx * hy - qy * hx + qz * hw
+    y[3], y[4], y[5], y[6] = quaternion_product(turn, (home[3], home[4], home[5], home[6]))
     # cos and sin of the whole angles, from those of half of them
     cos_y, sin_y = cy * cy - sy * sy, 2.0 * sy * cy
     cos_z, sin_z = cz * cz - sz * sz, 2.0 * sz * cz
@@ -102,13 +113,25 @@ def fill_motion(
     coordinates and rates are within the limits.
     """
     pose, coordinates, rates = rows
-    time = np.empty((1, len(width)))
+    time, count = np.empty((2, len(width))), sines.omega.shape[0]
+    turns, span = np.empty((2, count)), len(width) * period
+    for j in range(count):
+        turns[0, j], turns[1, j] = cos(sines.omega[j] * span), sin(sines.omega[j] * span)
+    cosines, of_sines = lanes_memory(count, width), lanes_memory(count, width)
     value, rate, y = lanes_memory(6, width), lanes_memory(6, width), lanes_memory(13, width)
     within = True
     for first in range(0, pose.shape[0], len(width)):
         for lane in range(len(width)):
-            time[0, lane] = min((first + lane) * period, sines.duration)
-        fill_axes(sines, as_lanes(time, width)[0], value, rate)
+            time[0, lane] = (first + lane) * period
+            time[1, lane] = min(time[0, lane], sines.duration)
+        times = as_lanes(time, width)
+        for j in range(count):
+            cosine, sine, angle = cosines[j], of_sines[j], sines.omega[j] * times[0]
+            if first % (FRESH * len(width)) == 0:
+                cosines[j], of_sines[j] = cos(angle), sin(angle)
+            else:
+                cosines[j], of_sines[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
+        fill_axes(sines, times[1], cosines, of_sines, value, rate)
         fill_state(home, value, rate, y)
         project_onto_constraints(legs, y)
         for k in range(7):
