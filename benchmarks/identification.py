@@ -6,8 +6,10 @@ MuJoCo or PyBullet by turns, with drives and encoders of the data sheets. The an
 
     python benchmarks/identification.py --seeds 6
 
-One line per parameter and seed goes to `benchmarks/results/identification.csv`; lines of the same
-seeds are replaced. `--summary` prints the table of what is there.
+One line per parameter and seed goes to `benchmarks/results/identification.csv`, and one per seed to
+`identification_machines.csv`; lines of the same seeds are replaced. `--excite payload` takes the
+motion of `twin excite --for payload`, and writes `identification_excited.csv` alone. `--summary`
+prints the table of what is there.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,8 @@ import twin
 from twin.analysis.tracking import TrackingErrors
 from twin.cli.closed_loop import closed_loop
 from twin.control import make_controller
-from twin.identification.parameters import Parameter
+from twin.identification.excitation import excite
+from twin.identification.parameters import select
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
 from twin.logs import log_of
@@ -35,8 +38,9 @@ from twin.motion.multi_sine import MultiSineMotion
 from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
-RESULTS = Path(__file__).parent / "results" / "identification.csv"
-FIELDS = ("seed", "engine", "path", "file", "true", "estimate", "standard_error", "inside")
+RESULTS = Path(__file__).parent / "results"
+ESTIMATES, EXCITED = RESULTS / "identification.csv", RESULTS / "identification_excited.csv"
+MACHINES = RESULTS / "identification_machines.csv"
 PARAMETERS = (
     "platform.body.mass, platform.body.center_of_mass.*, platform.body.inertia.*, "
     "leg.*.drive.friction_torque, leg.*.drive.viscous_torque, leg.*.drive.backlash, "
@@ -54,12 +58,16 @@ BANDWIDTH = 30.0
 BARS = {
     "platform.body.mass": ("0.5 %", 5e-3, True),
     "center_of_mass": ("1 mm", 1e-3, False),
+    "inertia": ("none", np.inf, False),
     "friction_torque": ("5 %", 0.05, True),
     "viscous_torque": ("5 %", 0.05, True),
     "delay": ("0.5 ms, half a period", 5e-4, False),
+    "lag": ("none", np.inf, False),
     "backlash": ("10 % of the file's", 1e-5, False),
 }
 """Part of a path -> the bar in words, its number, and whether it is relative to the truth."""
+
+Line = dict[str, str]
 
 
 def main() -> None:
@@ -68,35 +76,47 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="number of machines")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--duration", type=float, default=20.0, help="of the excitation [s]")
+    parser.add_argument("--excite", default="", help="groups that the motion shall show best")
     parser.add_argument("--summary", action="store_true", help="print the table only")
     options = parser.parse_args()
     seeds = () if options.summary else range(options.first, options.first + options.seeds)
     for seed in seeds:
-        study(seed, options.duration)
-    summary()
+        study(seed, options.duration, options.excite)
+    summary(EXCITED if options.excite else ESTIMATES)
 
 
-def study(seed: int, duration: float) -> None:
+def study(seed: int, duration: float, groups: str = "") -> None:
     """Hide, move and identify one machine; add its lines to the results."""
     file = twin.load("stewart", configuration="hardware")
     spread = hardware_spread(file.parameters)
-    drawn = spread.sample(np.random.default_rng(seed), file.parameters).parameters
-    hidden = Platform(drawn)
+    hidden = Platform(spread.sample(np.random.default_rng(seed), file.parameters).parameters)
     engine = ENGINES[seed % len(ENGINES)]
-    run = moved(hidden, file, excitation(file, duration, seed), engine)
+    motion = excitation(file, duration, seed)
+    if groups:
+        motion = excite(file, select(file, groups), duration, seed=seed).motion
+    run = moved(hidden, file, motion, engine)
     began, processor = time.perf_counter(), time.process_time()
     found = identify(file, [log_of(run)], PARAMETERS, unseen="hold")
-    print(
-        f"seed {seed}, {engine}: {found.summary} {time.perf_counter() - began:.0f} s, "
-        f"{time.process_time() - processor:.0f} s of processor time"
-    )
-    record(seed, engine, hidden, run, found)
+    clock, processor = time.perf_counter() - began, time.process_time() - processor
+    print(f"seed {seed}, {engine}: {clock:.0f} s, {processor:.0f} s of processor time")
+    print(found.summary, *found.notes, sep="\n  ", flush=True)
+    lines = estimates(hidden, run.timestep, found)
+    replace(EXCITED if groups else ESTIMATES, seed, [{"engine": engine, **each} for each in lines])
+    if groups:
+        return
     other = excitation(file, 5.0, seed + 1000)
     errors = [
-        TrackingErrors(moved(hidden, model, other, "mujoco")).root_mean_square()[0]
+        1e6 * TrackingErrors(moved(hidden, model, other, "mujoco")).root_mean_square()[0]
         for model in (file, found.platform)
     ]
-    print(f"  tracking, rms: {1e6 * errors[0]:.1f} um on the file, {1e6 * errors[1]:.1f} um after")
+    print(f"  tracking, rms: {errors[0]:.1f} um on the file, {errors[1]:.1f} um after", flush=True)
+    line = {
+        "processor [s]": f"{processor:.1f}",
+        "clock [s]": f"{clock:.1f}",
+        "tracking of the file [um]": f"{errors[0]:.2f}",
+        "tracking after [um]": f"{errors[1]:.2f}",
+    }
+    replace(MACHINES, seed, [{"engine": engine, **line}])
 
 
 def excitation(file: Platform, duration: float, seed: int) -> Motion:
@@ -123,65 +143,85 @@ def moved(hidden: Platform, model: Platform, motion: Motion, engine: str) -> Tra
     return run
 
 
-def truth(parameter: Parameter, hidden: Platform, timestep: float) -> float:
-    """Return the true value; drives hold delays of whole steps."""
-    value = nominal_value(hidden.parameters, parameter.path)
-    return timestep * round(value / timestep) if parameter.path.endswith("delay") else value
+def estimates(hidden: Platform, timestep: float, found: Identification) -> Iterator[Line]:
+    """Yield a line of the results for each parameter; drives hold delays of whole steps.
+
+    Named are those that a note calls unsure, and those that are held.
+    """
+    margins = found.margins * found.standard_errors
+    every = zip(found.parameters, found.values, found.standard_errors, margins, strict=True)
+    held = [(each, each.nominal, each.spread, 2.0 * each.spread) for each in found.held]
+    for parameter, value, error, margin in [*every, *held]:
+        true = nominal_value(hidden.parameters, parameter.path)
+        if parameter.path.endswith("delay"):
+            true = timestep * round(true / timestep)
+        named = any(note.startswith(parameter.words) for note in found.notes)
+        numbers = {"file": parameter.nominal, "true": true}
+        numbers |= {"estimate": value, "standard_error": error}
+        yield {
+            "path": parameter.path,
+            **{name: f"{number:.8g}" for name, number in numbers.items()},
+            "inside": str(int(abs(value - true) <= margin)),
+            "named": str(int(named or parameter in found.held)),
+        }
 
 
-def record(
-    seed: int, engine: str, hidden: Platform, run: Trajectory, found: Identification
-) -> None:
-    """Replace the lines of a seed in the results."""
-    lines = [line for line in read() if line["seed"] != str(seed)]
-    for parameter, value, error, margin in zip(
-        found.parameters, found.values, found.standard_errors, found.margins, strict=True
-    ):
-        true = truth(parameter, hidden, run.timestep)
-        inside = abs(value - true) <= margin * error
-        numbers = [f"{each:.8g}" for each in (parameter.nominal, true, value, error)]
-        row = (str(seed), engine, parameter.path, *numbers, str(int(inside)))
-        lines.append(dict(zip(FIELDS, row, strict=True)))
-    with RESULTS.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+def replace(path: Path, seed: int, lines: Sequence[Line]) -> None:
+    """Replace the lines of a seed in a file of results."""
+    own = [{"seed": str(seed), **line} for line in lines]
+    every = [*(line for line in read(path) if line["seed"] != str(seed)), *own]
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(own[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(lines, key=lambda line: int(line["seed"])))
+        writer.writerows(sorted(every, key=lambda line: int(line["seed"])))
 
 
-def read() -> list[dict[str, str]]:
-    """Return the lines of the results."""
-    if not RESULTS.exists():
+def read(path: Path) -> list[Line]:
+    """Return the lines of a file of results."""
+    if not path.exists():
         return []
-    with RESULTS.open(newline="") as stream:
+    with path.open(newline="") as stream:
         return list(csv.DictReader(stream))
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def rows(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
     """Yield a row per bar: errors of all machines against it, and how often intervals held."""
-    lines = read()
-    for part, (words, bar, relative) in BARS.items():
+    parts = [(part, part, False) for part in BARS]
+    parts += [("backlash", "backlash, not named", True)]
+    for part, title, sure in parts:
+        words, bar, relative = BARS[part]
         own = [line for line in lines if part in line["path"]]
+        own = [line for line in own if not sure or line["named"] == "0"]
         if not own:
             continue
         true = np.array([float(line["true"]) for line in own])
         errors = np.abs(np.array([float(line["estimate"]) for line in own]) - true)
         errors = errors / np.abs(true) if relative else errors
-        inside = np.mean([line["inside"] == "1" for line in own])
-        kept = f"{np.mean(errors <= bar):.0%}"
         sizes = [f"{each:.2g}" for each in np.percentile(errors, (50, 95, 100))]
-        yield part, words, *sizes, kept, f"{inside:.0%}"
-    every = np.mean([line["inside"] == "1" for line in lines])
-    yield "all", "", "", "", "", "", f"{every:.0%}"
+        yield title, str(len(own)), words, *sizes, f"{np.mean(errors <= bar):.1%}", held(own)
+    yield "all", str(len(lines)), "", "", "", "", "", held(lines)
 
 
-def summary() -> None:
+def held(lines: Sequence[Line]) -> str:
+    """Return how often intervals held."""
+    return f"{np.mean([line['inside'] == '1' for line in lines]):.1%}"
+
+
+def summary(path: Path) -> None:
     """Print the table of the results."""
-    count = len({line["seed"] for line in read()})
-    print(f"{count} machines")
-    print("| parameter | bar | median error | 95 % | largest | inside the bar | intervals hold |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for row in rows():
+    lines = read(path)
+    print(f"{len({line['seed'] for line in lines})} machines")
+    print("| parameter | count | bar | median | 95 % | largest | inside the bar | intervals hold |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for row in rows(lines):
         print(f"| {' | '.join(row)} |")
+    if path == ESTIMATES:
+        tracking, after = (
+            np.array([float(line[name]) for line in read(MACHINES)])
+            for name in ("tracking of the file [um]", "tracking after [um]")
+        )
+        ratios = np.sort(tracking / after)
+        print(f"tracking: {np.round(ratios, 2).tolist()} times as well, {np.mean(ratios >= 2):.0%}")
 
 
 if __name__ == "__main__":

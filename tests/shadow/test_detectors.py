@@ -101,6 +101,34 @@ def test_springs_yield_under_a_payload() -> None:
         assert {alarm.kind for alarms in found for alarm in alarms} == kinds
 
 
+@pytest.mark.parametrize(
+    ("share", "kinds"), [(0.6, {"overload"}), (0.01, {"overload", "backlash"})]
+)
+def test_a_push_moves_all_legs_and_play_one(share: float, kinds: set[str]) -> None:
+    """Legs lag behind a force from outside beyond what it winds up; one leg alone has play."""
+    detectors, zero = SlowDetectors(STEWART, LIMITS), np.zeros(6)
+    force = 3.0 * LIMITS.force * np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
+    sizes = Sizes(
+        zero, 1e-3 * np.array([share, 1.0, *[share] * 4]), 0.0, force, zero, 0.0, 0.0, 1.0
+    )
+    jacobian = STEWART.jacobian(STEWART.home)
+    alarms = [alarm for time in (0.0, 0.5) for alarm in detectors.update(time, sizes, jacobian)]
+    assert {alarm.kind for alarm in alarms} == kinds
+    assert {alarm.leg for alarm in alarms if alarm.kind == "backlash"} <= {2}
+
+
+def test_legs_that_a_known_force_moves_do_not_rub() -> None:
+    """Each leg gives way to one side: friction explains nearly as much, and is no second alarm."""
+    detectors, zero = SlowDetectors(STEWART, LIMITS), np.zeros(6)
+    force = np.full(6, 3.0 * LIMITS.force)
+    jacobian = STEWART.jacobian(STEWART.home)
+    kinds = []
+    for time, energy in ((0.0, 0.1), (0.5, 0.1), (0.6, 0.9), (1.3, 0.9), (1.4, 1.1), (2.1, 1.1)):
+        sizes = Sizes(force, zero, 0.0, force, zero, energy, 0.0, 1.0)
+        kinds.append({alarm.kind for alarm in detectors.update(time, sizes, jacobian)})
+    assert kinds == [set(), {"overload"}, set(), set(), set(), {"friction"}]
+
+
 def test_thresholds_allow_for_what_was_seen() -> None:
     """A quantile of the deviation, or twice the largest; no play without a pose."""
     slow, fast = quantiles(6, 1000.0)

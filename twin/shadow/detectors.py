@@ -110,7 +110,11 @@ class SlowDetectors:
         if effort.max() > NEARLY:
             return
         best = EXPLAINED * max(sizes.friction_energy, sizes.force_energy)
-        heavy, rubbing = sizes.payload_energy > best, sizes.friction_energy > best
+        heavy = sizes.payload_energy > best
+        # Legs that a force moves to one side look rubbing: once it is known, friction has to
+        # explain more than it.
+        known = ("overload", None) in self.active
+        rubbing = sizes.friction_energy > (sizes.force_energy if known else best)
         force = float(np.sqrt(np.mean(sizes.force**2))) / limits.force
         if rubbing and not heavy:
             rising = list(_large(sizes.friction / limits.friction))
@@ -129,6 +133,10 @@ class SlowDetectors:
             yield ("overload", None), Candidate(force, size, "N", CONFIRM["payload"], note)
         # Forces that the model does not know of wind the transmissions up.
         windup = 2.0 * self._compliance * np.abs(sizes.force)
+        spread = sizes.backlash**2
+        # What moves the platform moves all legs; play moves its own.
+        if force > CLEARED and spread.max() < EXPLAINED * spread.sum():
+            return
         for leg, ratio in _large(sizes.backlash / (limits.backlash + windup)):
             size = float(sizes.backlash[leg])
             yield ("backlash", leg + 1), Candidate(ratio, size, unit, CONFIRM["backlash"])

@@ -79,3 +79,21 @@ def test_what_lags_moves_with_any_delay() -> None:
     since = np.maximum(STEP * np.arange(len(given) + 1) - 20.0 * PERIOD - delay, 0.0)
     integral = height * (since + lag * np.expm1(-since / lag))
     assert_allclose(given, np.diff(integral) / STEP, rtol=1e-9, atol=1e-6)
+
+
+def test_lag_is_the_same_at_uneven_times() -> None:
+    """One command that comes 10 ns late changes next to nothing."""
+    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
+    late = TIME.copy()
+    late[30] += 1e-5 * PERIOD
+    found, times = machine(0.3 * STEP, 0.8e-3), STEP * np.arange(2 * len(TIME) - 1)
+    even, uneven = (
+        delayed_commands(
+            Recording(TIME, commands, "force", at, commands),
+            found,
+            drive_constants(found, STEP),
+            times,
+        )[0]
+        for at in (TIME, late)
+    )
+    assert_allclose(uneven, even, rtol=0.0, atol=1e-2)

@@ -30,3 +30,20 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     problem = PredictionProblem(machine, recording, parameters)
     assert rms(problem, np.array(list(HIDDEN.values()))) < 0.45e-6
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
+
+
+def test_squares_are_those_of_some_stretches() -> None:
+    """Each with sets of its own, as the errors of all have them."""
+    machine = nominal()
+    problem = PredictionProblem(
+        machine, recording_of(log_of(recorded()), machine), select(machine, list(HIDDEN))
+    ).short(5.0, 4)
+    values = np.array([each.nominal for each in problem.parameters]) * np.ones((2, 3, 1))
+    values[1, 1:, 0] += [1.0, 2.0]
+    sizes = np.linspace(1.0, 2.0, len(problem.windows.first))[:, None]
+    stretches = [np.array([2, 0]), np.array([1])]
+    found = problem.squares(values, stretches, sizes)
+    for k, own in enumerate(stretches):
+        scaled = problem.errors(values[k])[:, own] / sizes[own]
+        assert np.allclose(found[k], (scaled**2).sum(axis=(1, 2)), rtol=1e-9)
+    assert found[1, 2] < found[1, 1] < found[1, 0], "nearer to the hidden mass"

@@ -8,6 +8,7 @@ import pytest
 
 from twin.basics.arrays import FloatArray
 from twin.identification.prediction.refine import refined, without_jumps
+from twin.identification.result.identify import _unsettled
 
 pytestmark = pytest.mark.quick
 
@@ -77,3 +78,15 @@ def test_smooth_errors_stay_whole() -> None:
     assert np.allclose(kept.slopes, problem.slopes / size)
     z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
     assert (np.abs(z) < 3.0).all()
+    assert solution.last < 0.3
+
+
+def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step from ten standard errors away is as long as that."""
+    monkeypatch.setattr("twin.identification.prediction.refine.STEPS", 1)
+    problem = Jumping(height=0.0)
+    solution, information = found(problem, problem.truth + OFFSET)
+    error = solution.values - problem.truth - OFFSET
+    assert solution.last == pytest.approx(np.sqrt(error @ information @ error / COUNT), rel=0.05)
+    assert len(_unsettled(solution.last)) == 1
+    assert _unsettled(0.9) == []

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from recorded_motion import FREQUENCIES, HIDDEN, nominal
 
 from twin.control import make_controller
+from twin.identification.prediction.solve import _Pass
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.motion.multi_sine import MultiSineMotion
@@ -56,3 +60,18 @@ def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.M
     found = identify(nominal(), [log], ["leg.drive.backlash"])
     assert any("few impacts" in note for note in found.notes)
     assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("best", [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)])
+def test_each_play_is_tried_alone_too(best: tuple[float, float]) -> None:
+    """Two plays that are found one by one are not taken together where one of them is wrong."""
+    parameter = SimpleNamespace(path="leg.1.drive.backlash", nominal=0.0, spread=1.0)
+
+    def errors(values: Any) -> Any:
+        return np.pad(3.0 * (values - best), (0, 98))[None]
+
+    problem: Any = SimpleNamespace(parameters=[parameter, parameter], errors=errors)
+    search = _Pass([problem], np.zeros(2), None, False, lambda: None)
+    found = search._best(np.zeros(2), np.ones(2), [0, 1])
+    assert tuple(found) == best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
 
 from twin.errors import InputError
@@ -45,3 +46,9 @@ class Parameter:
     def is_of_machine(self) -> bool:
         """Whether platform.toml has this number; else it is a tilt or an error of a signal."""
         return not self.path.startswith((TILT, SIGNAL))
+
+    @property
+    def leg(self) -> int | None:
+        """Index of the leg that alone has it, from 0; None for others."""
+        found = re.match(r"leg\.(\d+)\.", self.path)
+        return int(found[1]) - 1 if found else None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.identification.prediction.recording import Recording
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
+
+EVEN = 1e-9
+"""Differences of what is left of a lag after each command, below which these are evenly spaced."""
 
 
 def delayed_commands(
@@ -72,23 +73,43 @@ def _means(
 
     What lags, y' = (u - y) / lag, has the integral of u less the lag times the change of y.
     """
-    spans = np.diff(at)
     means = np.empty((len(times) - 1, held.shape[1]))
-    for leg, (delay, lag) in enumerate(zip(delays, lags, strict=True)):
-        command = held[:, leg]
-        edges = np.maximum(times - delay, at[0])
-        index = np.minimum(np.searchsorted(at, edges, side="right") - 1, len(at) - 1)
-        total = np.concatenate([[0.0], np.cumsum(spans * command[:-1])])
-        integral = total[index] + command[index] * (edges - at[index])
-        # The first command is held before its time.
-        integral += command[0] * np.minimum(times - delay - at[0], 0.0)
-        if lag > 0.0:
-            left = np.exp(-spans / lag)
-            pairs = zip(left.tolist(), ((1.0 - left) * command[:-1]).tolist(), strict=True)
-            lagging = np.array(
-                list(accumulate(pairs, lambda y, pair: pair[0] * y + pair[1], initial=command[0]))
-            )
-            behind = np.exp((at[index] - edges) / lag) * (lagging[index] - command[index])
-            integral -= lag * (command[index] + behind)
-        means[:, leg] = np.diff(integral) / np.diff(times)
+    for delay, lag in set(zip(delays, lags, strict=True)):
+        legs = [own == (delay, lag) for own in zip(delays, lags, strict=True)]
+        means[:, legs] = _late(at, held[:, legs], delay, lag, times)
     return means
+
+
+def _late(
+    at: FloatArray, command: FloatArray, delay: float, lag: float, times: FloatArray
+) -> FloatArray:
+    """Return what `_means` does, of legs with the same delay and lag [s]."""
+    spans = np.diff(at)
+    edges = np.maximum(times - delay, at[0])
+    index = np.minimum(np.searchsorted(at, edges, side="right") - 1, len(at) - 1)
+    total = np.zeros_like(command)
+    np.cumsum(spans[:, None] * command[:-1], axis=0, out=total[1:])
+    integral = total[index] + command[index] * (edges - at[index])[:, None]
+    # The first command is held before its time.
+    integral += command[0] * np.minimum(times - delay - at[0], 0.0)[:, None]
+    if lag > 0.0:
+        lagging = _lagging(command, np.exp(-spans / lag))
+        left = np.exp((at[index] - edges) / lag)[:, None]
+        integral -= lag * (command[index] + left * (lagging[index] - command[index]))
+    return np.asarray(np.diff(integral, axis=0) / np.diff(times)[:, None])
+
+
+def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
+    """Return what lags behind commands `(C, n)`, of which a share `left` (C - 1,) is left."""
+    from scipy.signal import lfilter
+
+    if np.ptp(left) < EVEN:
+        share = float(left.mean())
+        first = share * command[:1]
+        later, _ = lfilter([1.0 - share], [1.0, -share], command[:-1], axis=0, zi=first)
+        return np.vstack([command[:1], later])
+    found = np.empty_like(command)
+    found[0] = command[0]
+    for k, share in enumerate(left.tolist()):
+        found[k + 1] = share * found[k] + (1.0 - share) * command[k]
+    return found

@@ -14,7 +14,7 @@ from twin.identification.parameters import Parameter, with_parameters
 from twin.identification.prediction.commands import commands_key, delayed_commands
 from twin.identification.prediction.recording import Recording
 from twin.identification.prediction.rollouts import Commands, Observed, ParameterSets, Starts
-from twin.identification.prediction.windows import reversals, smoothed_motion, windows_of
+from twin.identification.prediction.windows import smoothed_motion, turns, windows_of
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
 from twin.plant.prepared import encoder_resolution
@@ -95,9 +95,9 @@ class PredictionProblem:
         """Times [s] of the errors of one leg `(W, m / n)`."""
         return np.asarray(self._recording.time[self.windows.times])
 
-    def reversals(self, machine: MachineModel) -> FloatArray:
-        """Return the number of windows `(n,)` in which the force of each leg changes its sign."""
-        return reversals(self._recording, machine, self.windows)
+    def turns(self, machine: MachineModel) -> Any:
+        """Return in which windows the force of each leg of a machine changes its sign `(W, n)`."""
+        return turns(self._recording, machine, self.windows)
 
     def part(self, indices: Any) -> Self:
         """Return the problem with some of its stretches."""
@@ -119,8 +119,27 @@ class PredictionProblem:
         Raises:
             InputError: values that no machine can have.
         """
-        found = self._predicted(np.atleast_2d(values))
+        found = self._of_all(np.atleast_2d(values))
         return np.asarray(found.reshape(*np.shape(values)[:-1], *found.shape[1:]))
+
+    def squares(
+        self, values: FloatArray, stretches: Sequence[Any], sizes: FloatArray
+    ) -> FloatArray:
+        """Return sums of squared errors per their sizes `(k, v)` over some stretches.
+
+        Args:
+            values: `(k, v, p)` of the parameters in SI.
+            stretches: indices for each of the k.
+            sizes: `(W, 1)` of the errors.
+        """
+        count = values.shape[1]
+        pairs = [(count * k + v, own) for k, own in enumerate(stretches) for v in range(count)]
+        sets = np.concatenate([np.full(len(own), number) for number, own in pairs])
+        shown = np.concatenate([own for _, own in pairs])
+        errors = self._predicted(values.reshape(len(pairs), -1), sets, shown)
+        scaled = errors / sizes.reshape(len(self.windows.first), -1, 1)[shown]
+        found = np.bincount(sets, (scaled**2).sum(axis=(1, 2)), len(pairs))
+        return np.asarray(found.reshape(values.shape[:2]))
 
     def linearised(self, values: FloatArray, steps: FloatArray | None = None) -> Linear:
         """Return errors and slopes at parameters `(p,)` in SI.
@@ -147,7 +166,7 @@ class PredictionProblem:
         """
         spreads = np.array([each.spread for each in self.parameters])
         steps = np.array([self._possible(step, values, spreads) for step in steps])
-        found = self._predicted(np.vstack([values, values + steps * spreads]))
+        found = self._of_all(np.vstack([values, values + steps * spreads]))
         return found[0], steps, found[1:] - found[0]
 
     def _possible(self, step: FloatArray, values: FloatArray, spreads: FloatArray) -> FloatArray:
@@ -165,10 +184,24 @@ class PredictionProblem:
             break
         return np.asarray(found)
 
-    def _predicted(self, values: FloatArray) -> FloatArray:
-        """Return errors `(sets, W, m)` of parameters `(sets, p)`."""
+    def _of_all(self, values: FloatArray) -> FloatArray:
+        """Return errors `(sets, W, m)` of all windows with parameters `(sets, p)`."""
+        every, count = np.arange(len(self.windows.first)), len(values)
+        found = self._predicted(
+            values, np.repeat(np.arange(count), len(every)), np.tile(every, count)
+        )
+        return found.reshape(count, -1, found.shape[2])
+
+    def _predicted(self, values: FloatArray, sets: Any, stretches: Any) -> FloatArray:
+        """Return errors `(N, counted, m)` of stretches.
+
+        Args:
+            values: `(sets, p)` of the parameters.
+            sets: `(N,)` index of the parameters of each.
+            stretches: `(N,)` their indices.
+        """
         machines = [with_parameters(self.machine, self.parameters, each) for each in values]
-        sets, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
+        stacked, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
         kept = float(np.exp(-self._memory))
         observed = Observed(
             self._recording.position,
@@ -177,18 +210,11 @@ class PredictionProblem:
             (windows.warm_up + windows.counted) * windows.samples,
             self._ratio,
         )
-        rows = np.tile(windows.first, len(values))
-        found = sets.run(
-            np.repeat(np.arange(len(values)), len(windows.first)),
-            Starts(*(each[rows] for each in self._starts)),
-            self._commands(machines, sets),
-            rows,
-            observed,
-        )
+        rows = windows.first[stretches]
+        starts = Starts(*(each[rows] for each in self._starts))
+        found = stacked.run(sets, starts, self._commands(machines, stacked), rows, observed)
         errors = found[:, windows.warm_up * windows.samples :] / self.noise
-        return np.asarray(
-            errors.reshape(len(values), len(rows) // len(values) * windows.counted, -1)
-        )
+        return np.asarray(errors.reshape(len(rows), windows.counted, -1))
 
     def _commands(self, machines: Sequence[MachineModel], sets: ParameterSets) -> Commands:
         """Return the commands of all machines, those of each delay and lag once."""

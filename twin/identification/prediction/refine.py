@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,21 +11,23 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.prediction.problem import Linear, PredictionProblem
 
-STEPS = 3
-"""Steps of Gauss and Newton; jumps are found anew at each."""
+STEPS, SHORT = 8, 0.3
+"""Adopted: steps of Gauss and Newton at most, as jumps are found anew at each; length of the last
+one in standard errors, as root mean square over all directions."""
 
 LONGEST = 0.2
-"""Spreads: longest difference, of directions that hardly show."""
+"""Adopted, in spreads: longest difference, of directions that hardly show."""
 
 JUMP = 0.5
-"""In the noise: what slopes leave of all differences of a window together, from which on it is an
-event that comes or goes."""
+"""Adopted, in the noise: what slopes leave of all differences of a window together, from which on
+it is an event that comes or goes."""
 
 RISE, SHARES = 5e-2, (1.0, 0.3, 0.1)
-"""Relative change of the sum of squares from which on a step is not taken; shares to try."""
+"""Adopted: relative change of the sum of squares from which on a step is not taken; shares to
+try."""
 
 RADIUS = 1.0
-"""Spreads by which a step moves a parameter at most."""
+"""Adopted, in spreads: what a step moves a parameter by at most."""
 
 
 class Solution(NamedTuple):
@@ -37,6 +39,8 @@ class Solution(NamedTuple):
     """`(W, m)` in standard deviations of the noise, without jumps"""
     slopes: list[FloatArray]
     """`(W, m, p)` by the parameters in spreads, likewise"""
+    last: float
+    """step of the search, in standard errors, as root mean square over all directions"""
 
 
 def refined(
@@ -81,11 +85,15 @@ def refined(
             if after <= (1.0 + RISE) * squares:
                 x, squares = start + share * step, after
                 break
+        last = float(np.sqrt(step @ information @ step / len(x)))
+        if last < SHORT or x is start:
+            break
     moved = x - start
     return Solution(
         nominal + spreads * x,
         [errors + slopes @ moved for errors, slopes in smooth],
         [slopes for _, slopes in smooth],
+        last,
     )
 
 
@@ -117,26 +125,38 @@ def sizes(errors: FloatArray) -> FloatArray:
 
 
 def newton_step(
-    problems: Iterable[Linear], x: FloatArray, bounds: FloatArray, *, robust: bool
+    problems: Sequence[Linear],
+    x: FloatArray,
+    bounds: FloatArray,
+    information: FloatArray | None = None,
+    *,
+    robust: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step to the minimum of the linear problem, and the information `(p, p)`.
 
-    The step stays inside `bounds` (2, p), and moves no parameter by more than `RADIUS`.
+    The step stays inside `bounds` (2, p), and moves no parameter by more than `RADIUS`. Information
+    that is given is not computed again, unless errors have weights.
     """
     from scipy.optimize import lsq_linear
 
-    information, score = np.eye(len(x)), x.copy()
-    for found in problems:
-        errors, slopes = found.errors.ravel(), found.slopes.reshape(-1, len(x))
-        weights = 1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors)
-        information += slopes.T @ (weights[:, None] * slopes)
-        score += slopes.T @ (weights * errors)
+    score, size = x.copy(), len(x)
+    if robust or information is None:
+        information = np.eye(size)
+        for errors, slopes in problems:
+            rows = slopes * np.sqrt(_weights(errors, robust))[..., None]
+            information += rows.reshape(-1, size).T @ rows.reshape(-1, size)
+    for errors, slopes in problems:
+        score += (_weights(errors, robust) * errors).ravel() @ slopes.reshape(-1, size)
     near = np.stack([np.maximum(bounds[0], x - RADIUS), np.minimum(bounds[1], x + RADIUS)])
     factor = np.linalg.cholesky(information).T
     target = -np.linalg.solve(factor.T, score)
     margins = np.array([[-1e-9], [1e-9]])
     step = lsq_linear(factor, target, bounds=tuple(near - x + margins)).x
     return np.asarray(np.clip(x + step, *near) - x), information
+
+
+def _weights(errors: FloatArray, robust: bool) -> FloatArray:
+    return np.asarray(1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors))
 
 
 def _squares(

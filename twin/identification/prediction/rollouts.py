@@ -10,12 +10,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
 from twin.kernels.batched.analytic import advance_rows
-from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import PARTS, DriveArrays
+from twin.kernels.batched.arrays import Constants
+from twin.kernels.batched.drives import PARTS
 from twin.kernels.lanes.advance import advance_groups
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.plant import columns as column
 from twin.model.batch import lane_count, on_threads, shares, usable_cores
+from twin.model.evaluation import for_many_machines
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, motor_parts
 from twin.plant.signals import MODES, Mode
@@ -92,7 +93,8 @@ class ParameterSets:
         self.kind: Any = type(first.constants.legs)
         self.bodies = np.array([each.constants.body for each in machines])
         self.legs = np.array([each.constants.legs.rows for each in machines])
-        self.constants = np.array([drive_constants(each, timestep) for each in machines])
+        with for_many_machines():
+            self.constants = np.array([drive_constants(each, timestep) for each in machines])
         self.drives = self.constants.copy()
         self.drives[:, :, [column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
         if mode == "force":
@@ -117,6 +119,18 @@ class ParameterSets:
             rows: `(N,)` first sample of each row.
             observed: measurements and gains.
         """
+        count = len(rows)
+        chunks = max(1, min(usable_cores(), count // lane_count()))
+        calls = []
+        for part in (slice(*edge) for edge in shares(count, chunks)):
+            own = Starts(*(each[part] for each in starts))
+            calls.append((sets[part], own, commands, rows[part], observed))
+        return np.concatenate(on_threads(self._run_part, calls))
+
+    def _run_part(
+        self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
+    ) -> FloatArray:
+        """Return what `run` does, of the rows of one core."""
         count, n = starts.position.shape
         arrays = make_drive_arrays(count, n, QUEUE)
         arrays.constants[:], arrays.gains[:] = self.drives[sets], self.gains
@@ -125,53 +139,47 @@ class ParameterSets:
         machines.pose[:], machines.twist[:] = starts.pose, starts.twist
         machines.coordinates[:], machines.rates[:] = starts.coordinates, starts.rates
         states = arrays.states
-        states[:, :, column.POSITION], states[:, :, column.SPEED] = starts.position, starts.speed
+        position, speed = states[:, :, column.POSITION], states[:, :, column.SPEED]
+        position[:], speed[:] = starts.position, starts.speed
         states[:, :, column.EFFORT] = states[:, :, column.INTEGRAL] = starts.effort
-        advance, calls = self._calls(sets, arrays, machines, inputs)
+        constants = Constants(self.bodies[sets], self.kind(self.legs[sets]))
+        width = (0,) * lane_count() if count >= lane_count() > 1 else ()
+        last = (MODES.index(self.mode), self.timestep, *([width] if width else []))
+        advance = SameTypes(advance_groups if width else advance_rows)
         out = np.empty((count, observed.samples, n))
         kinds, ratio = commands.kinds[sets], observed.ratio
         for sample in range(observed.samples):
             at = rows + sample
-            out[:, sample] = missed = states[:, :, column.POSITION] - observed.position[at]
+            missed = np.subtract(position, observed.position[at], out=out[:, sample])
             step, turn = (gain * missed for gain in observed.gains)
-            states[:, :, column.POSITION] -= step
-            states[:, :, column.SPEED] -= turn
+            position -= step
+            speed -= turn
             machines.coordinates[:] -= step
             machines.rates[:] -= turn
-            moved = np.einsum("kij,gkj->gki", observed.inverse[at], np.stack([step, turn]))
-            machines.pose[:] = displaced(machines.pose, -moved[0])
-            machines.twist[:] -= moved[1]
+            moved = observed.inverse[at] @ np.stack([step, turn], axis=2)
+            machines.pose[:] = displaced(machines.pose, -moved[:, :, 0])
+            machines.twist[:] -= moved[:, :, 1]
             for part in range(ratio if sample + 1 < observed.samples else 0):
                 inputs.command[:] = commands.given[kinds, ratio * at + part]
                 if commands.feedforward is not None:
                     inputs.feedforward[:] = commands.feedforward[kinds, ratio * at + part]
-                on_threads(advance, calls)
+                advance(constants, arrays, machines, inputs, *last)
         out[machines.failed] = np.nan
         return out
-
-    def _calls(
-        self, sets: Any, arrays: DriveArrays, machines: Machines, inputs: Inputs
-    ) -> tuple[SameTypes, list[tuple[Any, ...]]]:
-        """Return the kernel of a step, and its arguments for each core."""
-        count, legs = len(machines.pose), self.legs[sets]
-        chunks = max(1, min(usable_cores(), count // lane_count()))
-        width = (0,) * lane_count() if count // chunks >= lane_count() > 1 else ()
-        last = (MODES.index(self.mode), self.timestep, *([width] if width else []))
-        calls = []
-        for part in (slice(*edge) for edge in shares(count, chunks)):
-            constants = Constants(self.bodies[sets[part]], self.kind(legs[part]))
-            drives = {k: v[part] for k, v in arrays._asdict().items() if k != "none"}
-            groups = (type(group)(*(each[part] for each in group)) for group in (machines, inputs))
-            calls.append((constants, arrays._replace(**drives), *groups, *last))
-        return SameTypes(advance_groups if width else advance_rows), calls
 
 
 def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
     """Return poses `(N, 7)` moved by small translations and rotation vectors `(N, 6)`."""
     found = pose.copy()
     found[:, :3] += change[:, :3]
-    scalar, vector, turn = pose[:, 3:4], pose[:, 4:], 0.5 * change[:, 3:]
-    found[:, 3:4] -= (turn * vector).sum(axis=1, keepdims=True)
-    found[:, 4:] += scalar * turn + np.cross(turn, vector)
-    found[:, 3:] /= np.linalg.norm(found[:, 3:], axis=1, keepdims=True)
+    w, x, y, z = pose[:, 3:].T
+    a, b, c = 0.5 * change[:, 3:].T
+    turned = (
+        -a * x - b * y - c * z,
+        a * w + b * z - c * y,
+        b * w + c * x - a * z,
+        c * w + a * y - b * x,
+    )
+    found[:, 3:] += np.stack(turned, axis=1)
+    found[:, 3:] /= np.sqrt((found[:, 3:] ** 2).sum(axis=1, keepdims=True))
     return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.identification.parameters import with_parameters
 from twin.identification.prediction.problem import Linear, PredictionProblem
 from twin.identification.prediction.refine import Solution, newton_step, refined, sizes
 
@@ -18,18 +20,21 @@ FIRST_SHARE = 4
 FIRMNESS, SHORT_SHARE = 5.0, 3
 """Of the first passes: how much faster predictions are corrected, one window in so many."""
 
-ROUNDS = ((3, 3.0), (3, 0.5))
-"""Of the first passes: steps, and reach in spreads of the search for plays after them."""
+ROUNDS = ((2, 3.0), (2, 0.5))
+"""Of the first passes: slopes at most, and reach in spreads of the search for plays after them."""
 
-MOST, REACHES, TOLERANCE = 8, (3.0, 0.5), 1e-4
-"""Steps of the pass over all windows at most, reaches of the searches for plays after it, and
-relative change of the cost at the end of a pass."""
+MOST, REACHES, TOLERANCE = 2, (3.0, 0.5), 1e-3
+"""Slopes of the pass over all windows at most, reaches of the searches for plays after it, and
+relative fall of the cost by the steps with the same slopes at the end of a pass."""
+
+KEPT, WORTH = 4, 1e-2
+"""Steps with the same slopes at most, and relative fall of the cost for another one."""
 
 TRIES, MISFIT = 2, 2.0
 """Searches at most: another one where errors are more than so many deviations of the noise."""
 
-PLAY, SCAN = "backlash", 13
-"""In the paths of plays; values that are tried of each."""
+PLAY, SCAN, SCAN_SHARE = "backlash", 13, 0.25
+"""In the paths of plays; values that are tried of each; share of the stretches that show it."""
 
 SHARES = (1.0, 0.5, 0.2, 0.05)
 """Of a step that are tried."""
@@ -65,73 +70,114 @@ class _Pass:
             raise InputError("log", "the model cannot follow its commands; check their signs")
         self.sizes = [sizes(each) for each in found]
 
-    def cost(self, x: FloatArray) -> float:
-        """Return half the sum of squares of errors and priors; infinite where none are found."""
+    def evaluated(self, x: FloatArray) -> tuple[float, list[FloatArray]]:
+        """Return half the sum of squares of errors and priors, and the errors in their sizes.
+
+        The sum is infinite where rollouts fail.
+        """
         self.tick()
         try:
             found = [problem.errors(self.nominal + self.spreads * x) for problem in self.problems]
         except InputError:
-            return np.inf
-        squares = [(each / size) ** 2 for each, size in zip(found, self.sizes, strict=True)]
+            return np.inf, []
+        found = [each / size for each, size in zip(found, self.sizes, strict=True)]
+        squares = [each**2 for each in found]
         if self.robust:
             squares = [2.0 * (np.sqrt(1.0 + each) - 1.0) for each in squares]
         total = 0.5 * (sum(float(each.sum()) for each in squares) + float(x @ x))
-        return total if np.isfinite(total) else np.inf
+        return total if np.isfinite(total) else np.inf, found
 
     def search(self, x: FloatArray, bounds: FloatArray, most: int) -> FloatArray:
-        """Return the parameters after steps of Gauss and Newton, shortened while the cost rises."""
-        cost = self.cost(x)
+        """Return the parameters after steps of Gauss and Newton, shortened while the cost rises.
+
+        Slopes cost an evaluation for each parameter: they are kept while steps with them pay.
+        """
+        cost, errors = self.evaluated(x)
         for _ in range(most):
-            step, self.information = newton_step(self.linearised(x), x, bounds, robust=self.robust)
-            for share in SHARES:
-                moved = self.cost(x + share * step)
-                if moved < cost:
+            slopes, begin = self.slopes(x), cost
+            for _ in range(KEPT):
+                linear = [Linear(*pair) for pair in zip(errors, slopes, strict=True)]
+                step, self.information = newton_step(
+                    linear, x, bounds, self.information, robust=self.robust
+                )
+                for share in SHARES:
+                    moved, tried = self.evaluated(x + share * step)
+                    if moved < cost:
+                        break
+                else:
                     break
-            else:
-                return x
-            x, fall, cost = x + share * step, cost - moved, moved
-            if fall < TOLERANCE * cost:
-                return x
+                x, errors, fall, cost = x + share * step, tried, cost - moved, moved
+                if fall < WORTH * cost:
+                    break
+            if begin - cost < TOLERANCE * cost:
+                break
         return x
 
     def scan(self, x: FloatArray, bounds: FloatArray, reach: float) -> FloatArray:
         """Return the parameters with each play where errors are least, up to `reach` spreads away.
 
-        Play shows in impacts. Their errors have many minima, and slopes lead to the next one.
+        Play shows in impacts. Their errors have many minima, and slopes lead to the next one. Tried
+        are the stretches in which the force of its leg changes its sign most often.
         """
-        plays = [k for k, each in enumerate(self.problems[0].parameters) if PLAY in each.path]
-        moved = []
-        for k in plays:
-            ends = max(bounds[0, k], x[k] - reach), min(bounds[1, k], x[k] + reach)
-            rows = np.repeat(x[None], SCAN, axis=0)
-            rows[:, k] = np.linspace(*ends, SCAN)
-            moved.append(rows)
+        parameters = self.problems[0].parameters
+        plays = [k for k, each in enumerate(parameters) if PLAY in each.path]
         if not plays:
             return x
         self.tick()
-        sets = self.nominal + self.spreads * np.vstack(moved)
-        squares = np.zeros(len(sets))
+        rows = np.tile(x, (len(plays), SCAN, 1))
+        for own, k in zip(rows, plays, strict=True):
+            ends = max(bounds[0, k], x[k] - reach), min(bounds[1, k], x[k] + reach)
+            own[:, k] = np.linspace(*ends, SCAN)
+        costs = np.array([own[:, k] ** 2 for own, k in zip(rows, plays, strict=True)])
+        values = self.nominal + self.spreads * x
+        machine = with_parameters(self.problems[0].machine, parameters, values)
         for problem, size in zip(self.problems, self.sizes, strict=True):
-            squares += ((problem.errors(sets) / size) ** 2).sum(axis=(1, 2))
-        best = x.copy()
-        for k, rows, costs in zip(plays, moved, np.split(squares, len(plays)), strict=True):
-            best[k] = rows[np.argmin(costs + rows[:, k] ** 2), k]
-        return best if self.cost(best) < self.cost(x) else x
+            turns = problem.turns(machine)
+            often = turns.reshape(len(problem.windows.first), -1, turns.shape[1]).sum(axis=1)
+            shown = [_most(often, parameters[k].leg) for k in plays]
+            costs += problem.squares(self.nominal + self.spreads * rows, shown, size)
+        costs[~np.isfinite(costs)] = np.inf
+        moved = x.copy()
+        for k, own, cost in zip(plays, rows, costs, strict=True):
+            moved[k] = own[np.argmin(cost), k]
+        return self._best(x, moved, plays)
 
-    def linearised(self, x: FloatArray) -> list[Linear]:
-        """Return errors and slopes of all problems in sizes of their errors; set the next steps."""
+    def _best(self, x: FloatArray, moved: FloatArray, plays: Sequence[int]) -> FloatArray:
+        """Return `x` with those plays of `moved` with which the cost falls most.
+
+        Plays may make up for each other: they are tried together, alone, and those together that
+        are good alone.
+        """
+        tried = [x, moved]
+        for k in plays:
+            tried.append(x.copy())
+            tried[-1][k] = moved[k]
+        costs = [self.evaluated(each)[0] for each in tried]
+        good = [k for k, cost in zip(plays, costs[2:], strict=True) if cost < costs[0]]
+        if len(good) > 1:
+            tried.append(x.copy())
+            tried[-1][good] = moved[good]
+            costs.append(self.evaluated(tried[-1])[0])
+        return tried[int(np.argmin(costs))]
+
+    def slopes(self, x: FloatArray) -> list[FloatArray]:
+        """Return the slopes of all problems in sizes of their errors.
+
+        Set the information, and the steps of the next slopes.
+        """
         self.tick()
         values = self.nominal + self.spreads * x
-        found = [problem.linearised(values, self.steps) for problem in self.problems]
-        scaled = [
-            Linear(errors / size, slopes / size[..., None])
-            for (errors, slopes), size in zip(found, self.sizes, strict=True)
+        found = [
+            problem.linearised(values, self.steps).slopes / size[..., None]
+            for problem, size in zip(self.problems, self.sizes, strict=True)
         ]
-        rows = np.vstack([each.slopes.reshape(-1, len(x)) for each in scaled])
-        shown, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+        rows = [each.reshape(-1, len(x)) for each in found]
+        squares = np.sum([each.T @ each for each in rows], axis=0)
+        self.information = squares + np.eye(len(x))
+        shown, directions = np.linalg.eigh(squares / sum(map(len, rows)))
         lengths = SHOWN / np.sqrt(np.maximum(shown, (SHOWN / LARGEST) ** 2))
         self.steps = lengths[:, None] * directions.T
-        return scaled
+        return found
 
 
 def first_slopes(problems: Sequence[PredictionProblem]) -> FloatArray:
@@ -195,3 +241,9 @@ def solve(
 
 def _some(problem: PredictionProblem, share: int) -> PredictionProblem:
     return problem.part(np.arange(0, len(problem.windows.first), share))
+
+
+def _most(often: FloatArray, leg: int | None) -> Any:
+    """Return the stretches in which the force of a leg, or of all, turns most `often` (S, n)."""
+    counts = often.sum(axis=1) if leg is None else often[:, leg]
+    return np.argsort(-counts, kind="stable")[: ceil(SCAN_SHARE * len(counts))]

@@ -89,13 +89,13 @@ def smoothed_motion(
     return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
 
 
-def reversals(recording: Recording, machine: MachineModel, windows: Windows) -> FloatArray:
-    """Return the number of windows `(n,)` in which the force of each leg changes its sign.
+def turns(recording: Recording, machine: MachineModel, windows: Windows) -> Any:
+    """Return in which windows the force of each leg changes its sign `(W, n)`.
 
     Play shows there alone.
     """
     signs = np.sign(_smoothed(recording, machine)[-1][windows.times])
-    return np.asarray((np.ptp(signs, axis=1) > 0.0).sum(axis=0, dtype=float))
+    return np.ptp(signs, axis=1) > 0.0
 
 
 def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, ...]:

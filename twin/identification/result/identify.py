@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -32,10 +31,13 @@ FEWEST_REVERSALS = 5
 DOUBTFUL = 3.0
 """Adopted: prediction errors in the noise of the encoders from which on intervals are doubted."""
 
+UNSETTLED = 1.0
+"""Adopted: last step of the search in standard errors, from which on intervals are doubted."""
+
 FAR = 4.0
 """Spreads from the value of the file from which on an estimate is doubted."""
 
-EVALUATIONS = 60
+EVALUATIONS = 80
 """of an identification, about: for progress bars."""
 
 
@@ -97,7 +99,7 @@ def identify(
     solution = solve(used, robust=robust, tick=lambda: tick(next(done)))
     fits, errors, residuals = _fits(used, kept, solution.values)
     machine = with_parameters(platform, decision.free, solution.values)
-    reversals = np.sum([problem.reversals(machine) for problem in used], axis=0)
+    reversals = np.sum([problem.turns(machine).sum(axis=0) for problem in used], axis=0)
     rare = [_is_rare(each, reversals) for each in decision.free]
     found = _covariance(solution, decision.free, rare)
     seconds = [float(np.ptp(recording.time)) for recording in recordings]
@@ -113,6 +115,7 @@ def identify(
             *decision.reasons,
             *_doubts(decision.free, solution.values, found, rare),
             *_misfit(fits[-1].after, used[0].noise),
+            *_unsettled(solution.last),
         ),
         fits=fits,
         errors=errors,
@@ -137,8 +140,7 @@ def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
 
     The few impacts have several minima, of which the slopes see one.
     """
-    leg = re.match(r"leg\.(\d+)\.", parameter.path)
-    most = reversals[int(leg[1]) - 1] if leg else reversals.max()
+    most = reversals.max() if parameter.leg is None else reversals[parameter.leg]
     return PLAY in parameter.path and bool(most < FEWEST_REVERSALS)
 
 
@@ -150,6 +152,16 @@ def _misfit(error: float, noise: FloatArray) -> list[str]:
     return [
         f"prediction errors are {times:.1f} times the noise of the encoders: the model misses "
         "something, or the search ended beside the best values; intervals are too narrow"
+    ]
+
+
+def _unsettled(last: float) -> list[str]:
+    """Return a sentence if the `last` step of a search was not short, else none."""
+    if last < UNSETTLED:
+        return []
+    return [
+        f"the last step of the search was {last:.1f} standard errors long: it ended beside the "
+        "best values, and intervals are too narrow; identify again from the file of this result"
     ]
 
 
