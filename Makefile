@@ -35,8 +35,14 @@ report: $(INSTALLED)
 report.json: | $(INSTALLED)
 	$(MAKE) report
 
+# Pictures of the site, drawn again where the package, a script or the report has changed.
+DRAWN := build/images/.drawn
+$(DRAWN): $(shell find twin envs assets docs/images benchmarks examples -name '*.py' -o -name '*.toml' -o -name '*.json' -o -name '*.js' -o -name '*.css') report.json | $(INSTALLED)
+	PYTHONPATH=tests $(BIN)/python docs/images $(@D)
+	touch $@
+
 # The site in build/docs, with the numbers of the last report.
-docs: $(INSTALLED) report.json
+docs: $(INSTALLED) $(DRAWN)
 	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
 
 # The pages in Chromium: what is too wide, clipped, hard to read or has no description.
@@ -95,17 +101,10 @@ assets: $(INSTALLED)
 		$(BIN)/twin export $$machine --format mjcf --out assets/$$machine && \
 		$(BIN)/twin export $$machine --format urdf --out assets/$$machine || exit 1; done
 
-# Pictures of README and docs, drawn anew; no display is needed.
+# The committed pictures of README and docs, drawn anew; no display is needed.
 pictures: $(INSTALLED) report.json
-	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
-		$(BIN)/twin render $$machine --motion still --duration 0.01 --quality fine --size 800x600 \
-			--out docs/images/$${machine}_mujoco.png || exit 1; done
-	$(BIN)/python docs/images/moving.py
-	$(BIN)/python docs/images/environments.py
-	PYTHONPATH=tests $(BIN)/python docs/images/viewer.py
-	PYTHONPATH=tests $(BIN)/python docs/images/report.py
-	$(BIN)/python docs/images/predictive_control.py
-	$(BIN)/python examples/convergence.py docs/images
+	$(BIN)/python docs/images/machines.py
+	PYTHONPATH=tests $(BIN)/python docs/images
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.
 wheel: $(INSTALLED)

@@ -37,10 +37,18 @@ SMALL = (800, 600)
 """Of windows in general: software draws the scene, and takes longer the larger it is."""
 
 SLOW_DISPLAY = """
-window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 100);
+window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 150);
 window.cancelAnimationFrame = clearTimeout;
 """
-"""Ten pictures per second: at sixty, software draws all the time while a machine moves."""
+"""Seven pictures per second: at sixty, software draws all the time while a machine moves."""
+
+PLAIN_DISPLAY = f"""{SLOW_DISPLAY}
+const context = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, options) {{
+  return context.call(this, kind, {{...options, antialias: false}});
+}};
+"""
+"""Slow, and with stepped edges: smooth ones take software twice the time."""
 
 TABLET = (820, 1180)
 
@@ -80,12 +88,20 @@ class Visitor:
         requests: addresses that the page has asked for.
     """
 
-    def __init__(self, browser: Browser, size: tuple[int, int] = SMALL) -> None:
-        """Open a window of a size (width, height) in pixels; `close` it."""
+    def __init__(
+        self, browser: Browser, size: tuple[int, int] = SMALL, display: str = PLAIN_DISPLAY
+    ) -> None:
+        """Open a window of a size (width, height) in pixels; `close` it.
+
+        Args:
+            browser: its program.
+            size: of the window.
+            display: script that says how it draws.
+        """
         view = {"width": size[0], "height": size[1]}
         self._context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
         self._context.set_default_timeout(1e3 * PATIENCE)
-        self._context.add_init_script(SLOW_DISPLAY)
+        self._context.add_init_script(display)
         self.page: Page = self._context.new_page()
         self.said: list[str] = []
         self.problems: list[str] = []
