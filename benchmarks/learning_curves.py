@@ -3,7 +3,7 @@
     nice python benchmarks/learning_curves.py --seeds 5 --page docs/training.md
 
 Trained seeds stay in `benchmarks/results/learning_curves.json` and are not trained again; `--seeds
-0` only draws `docs/images/learning_curves.png` and writes the table between the page's marks.
+0` only draws `--picture` and writes the table between the page's marks.
 Every policy is then evaluated in the same episodes on the analytic engine.
 """
 
@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from page_section import write_section
 
 from twin.basics.files import write_text
 from twin.training import evaluate, load_policy, train
 
 RESULTS = Path(__file__).parent / "results" / "learning_curves.json"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "learning_curves.png"
-MARKS = ("<!-- seeds: begin -->", "<!-- seeds: end -->")
 BASELINES = {
     "stewart_isolation": "isolation_law",
     "stewart_tracking": "zero",
@@ -37,7 +37,11 @@ EPISODES, FIRST = 10, 5_000_000
 
 
 def trained(name: str, seed: int) -> dict[str, Any]:
-    """Return curve, returns and processor time of one more training like that of a policy."""
+    """Return curve, returns and processor time of one more training like that of a policy.
+
+    Raises:
+        SystemExit: the training was interrupted.
+    """
     origin = load_policy(name).origin
     with TemporaryDirectory() as place:
         folder, began = Path(place) / "run", clock.process_time()
@@ -55,6 +59,8 @@ def trained(name: str, seed: int) -> dict[str, Any]:
         seconds, policy = clock.process_time() - began, folder / "policy.npz"
         with (folder / "learning.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
+        if float(rows[-1]["steps"]) < origin.steps:
+            raise SystemExit(f"{name}, seed {seed}: interrupted; run the command again")
         pair = (BASELINES[name], policy)
         found = evaluate(origin.environment, pair, episodes=EPISODES, seed=FIRST)
     law, own = (found.mean(str(each), "analytic", "return").value for each in pair)
@@ -67,7 +73,7 @@ def trained(name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def draw(results: dict[str, dict[str, Any]]) -> None:
+def draw(results: dict[str, dict[str, Any]], picture: Path) -> None:
     """Draw mean and range of the seeds' median returns over the steps."""
     import matplotlib as mpl
 
@@ -80,15 +86,16 @@ def draw(results: dict[str, dict[str, Any]]) -> None:
         steps = np.array(runs[0]["steps"])
         curves = np.array([np.interp(steps, run["steps"], run["curve"]) for run in runs])
         low, high = curves.min(axis=0), curves.max(axis=0)
-        axis.fill_between(steps / 1e6, low, high, color="#9ec5e8", label="least to largest")
+        axis.fill_between(steps / 1e6, low, high, color="#9ec5e8", label="range of the seeds")
         axis.plot(steps / 1e6, curves.mean(axis=0), color="#1f5a94", label="mean")
         axis.set_title(f"{name}, {len(runs)} seeds" if len(runs) > 1 else f"{name}, 1 seed")
         axis.set_xlabel("steps [million]")
         axis.set_ylabel("return in the training")
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8, loc="lower right")
-    figure.tight_layout()
-    figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=9, ncols=2, loc="lower center", frameon=False)
+    figure.tight_layout(rect=(0.0, 0.04, 1.0, 1.0))
+    figure.savefig(picture, dpi=110, metadata={"Software": None})
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
@@ -114,6 +121,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--policy", choices=BASELINES, action="append")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--picture", type=Path, default=PICTURE)
     given = parser.parse_args()
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for name in given.policy or BASELINES:
@@ -123,11 +131,9 @@ def main() -> None:
                 write_text(RESULTS, json.dumps(results) + "\n")
                 print(name, seed, results[name][str(seed)]["return"], flush=True)
     results = {name: results[name] for name in BASELINES if results.get(name)}
-    draw(results)
+    draw(results, given.picture)
     if given.page is not None:
-        text = given.page.read_text(encoding="utf-8")
-        head, tail = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-        write_text(given.page, f"{head}{MARKS[0]}\n{table(results)}\n{MARKS[1]}{tail}")
+        write_section(given.page, "seeds", table(results))
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ import csv
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from page_section import write_section
+
 from twin.training import evaluate
 from twin.training.evaluation.confidence import Mean
 
 RESULTS = Path(__file__).parent / "results" / "robustness.csv"
-MARKS = ("<!-- robustness: begin -->", "<!-- robustness: end -->")
 SEED = 4_000_000
 """Of the first episode: of no training and of no shipped evaluation."""
 
@@ -159,11 +160,8 @@ def main() -> None:
         writer.writerow(Row._fields)
         writer.writerows(rows)
     if given.page is not None:
-        text = given.page.read_text(encoding="utf-8")
-        head, tail = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
         note = f"{given.episodes} episodes each, seeds from {SEED}, means with 95 % intervals."
-        body = f"{MARKS[0]}\n{table(rows)}\n\n{note}\n{MARKS[1]}"
-        given.page.write_text(head + body + tail, encoding="utf-8")
+        write_section(given.page, "robustness", f"{table(rows)}\n\n{note}")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import twin  # noqa: E402
+from handbook.drawn import use_drawn  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.rendering import restructure  # noqa: E402
+from handbook.signatures import plain_signature  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
@@ -26,6 +28,7 @@ smartquotes_action = "qe"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
+myst_fence_as_directive = ["math"]
 html_math_renderer = "mathml"
 
 # Notebooks run anew where they or their cache changed; a cell that fails ends the build.
@@ -54,9 +57,10 @@ html_show_sphinx = False
 html_copy_source = False
 
 
-def remove_strays(app: Sphinx, failed: Exception | None) -> None:
-    """Remove pages of earlier builds whose sources are gone: nothing leads to them."""
+def finish(app: Sphinx, failed: Exception | None) -> None:
+    """Use pictures that `make docs` has drawn; remove pages whose sources are gone."""
     if failed is None and app.builder.format == "html":
+        use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         for page in strays(Path(app.outdir), app.env.found_docs):
             page.unlink()
 
@@ -67,6 +71,7 @@ def setup(app: Sphinx) -> None:
     app.connect(
         "builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json")
     )
-    app.connect("build-finished", remove_strays)
+    app.connect("build-finished", finish)
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)
+    app.connect("autodoc-process-signature", plain_signature)

@@ -18,6 +18,7 @@ import twin
 from handbook.commands_page import commands, commands_page, given
 from handbook.dimensions import dimensions_svg
 from handbook.docstrings import as_restructured
+from handbook.drawn import use_drawn
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
@@ -31,6 +32,7 @@ from handbook.markdown import cell, plain, table
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
+from handbook.signatures import without_checks
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
@@ -94,6 +96,18 @@ def test_pages_without_a_source_are_strays(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.html").touch()
     assert strays(tmp_path, {"index", "machines/rss"}) == [tmp_path / "machines/gone.html"]
+
+
+def test_drawn_pictures_take_the_place_of_committed_ones(tmp_path: Path) -> None:
+    drawn, site = tmp_path / "drawn", tmp_path / "site"
+    for folder, names in ((drawn, ("a.png", "b.gif", ".drawn")), (site, ("a.png", "c.png"))):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text(f"{folder.name} {name}")
+    assert use_drawn(drawn, site) == ["a.png"]
+    assert sorted(file.name for file in site.iterdir()) == ["a.png", "c.png"]
+    assert (site / "a.png").read_text() == "drawn a.png"
+    assert use_drawn(tmp_path / "none", site) == []
 
 
 @pytest.fixture(scope="module")
@@ -270,13 +284,21 @@ def test_docstrings_become_what_sphinx_reads() -> None:
     assert as_restructured(["Alias for field number 2"]) == []
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_line_of_a_text_is_taken_for_a_comment(name: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
+    assert not re.findall(r"^\s*(?:%|\+\+\+).*", text, re.M), "such lines are left out of the site"
+
+
 def test_formulae_are_drawn_as_they_are_written() -> None:
     found = []
     for name in PAGES:
-        text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
-        found += re.findall(r"\$\$(.+?)\$\$", text, re.S)
-        found += re.findall(r"\$([^$\n]+)\$", re.sub(r"\$\$.+?\$\$", "", text, flags=re.S))
-    assert len(found) > 50
+        text = (DOCS / f"{name}.md").read_text()
+        found += re.findall(r"^```math\n(.*?)^```", text, re.M | re.S)
+        text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+        assert "$$" not in text, "displayed formulae are blocks of math, which all readers know"
+        found += re.findall(r"\$([^$\n]+)\$", text)
+    assert len(found) > 100
     for formula in found:
         assert not re.search(r"\\t?frac[^{]", formula), f"{formula}: name both parts in braces"
         markup = re.sub(r"&(?!lt;|gt;|amp;)\w+;", "", as_mathml(formula, as_block=False))
@@ -290,6 +312,14 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
     assert as_mathml("|x|", as_block=False).count('lspace="0"') == 2
     for formula, spaces in ((r"\sin x", 1), (r"\sin(x)", 0), (r"(y) \sin x", 2), (r"x \sin(y)", 1)):
         assert as_mathml(formula, as_block=False).count("<mspace") == spaces
+
+
+def test_signatures_leave_out_checks_of_types() -> None:
+    checked = "~typing.Annotated[{}, Check(a=[1], b={{'unit': 'kg m2'}}), Other()]"
+    inner = checked.format("float")
+    text = f"(rows: tuple[{inner}, {checked.format(f'dict[str, {inner}]')}] | None, n: int = 3)"
+    assert without_checks(text) == "(rows: tuple[float, dict[str, float]] | None, n: int = 3)"
+    assert without_checks("(x: list[int])") == "(x: list[int])"
 
 
 def test_cells_keep_their_place_in_tables() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,16 @@ def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
 
     Args:
         report: content of report.json.
-        charts: folder for the charts, which are drawn again when a machine changes.
+        charts: folder for the charts, which are drawn again when the report's numbers change.
     """
-    parts = [_chart(name, charts) for name in CHARTED]
-    rows = [
-        row
-        for case in report["cases"]
-        if case["case"] == convergence.CASE.key
-        for row in _rows(case)
+    cases = [case for case in report["cases"] if case["case"] == convergence.CASE.key]
+    parts = [
+        _chart(case["machine"], charts, str(_rows(case)))
+        for name in CHARTED
+        for case in cases
+        if case["machine"] == name
     ]
+    rows = [row for case in cases for row in _rows(case)]
     columns = ("Machine", "Engine", "Order", "Position error")
     return "\n".join([*parts, table(columns, rows)])
 
@@ -55,9 +57,9 @@ def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
     return rows
 
 
-def _chart(name: str, folder: Path) -> str:
+def _chart(name: str, folder: Path, numbers: str) -> str:
     platform = twin.load(name)
-    file = folder / f"convergence_{name}_{platform.hash}.svg"
+    file = folder / f"convergence_{name}_{sha256(numbers.encode()).hexdigest()[:16]}.svg"
     if not file.is_file():
         (figure,) = convergence.run(platform).plots
         assert isinstance(figure, Plot)

@@ -1,9 +1,13 @@
-"""Pictures of a machine at home, drawn anew when its numbers change."""
+"""Pictures of a machine at home, drawn anew when its numbers or the code that draws change."""
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
+import twin.machine.mechanism
+import twin.viewer
 from twin.basics.optional import optional
 from twin.platform import Platform
 from twin.viewer.camera import Camera
@@ -16,12 +20,23 @@ WIDTH, HEIGHT = 800, 600
 
 def draw(platform: Platform, folder: Path) -> dict[str, Path]:
     """Return the pictures of a machine by view; one that exists already is not drawn again."""
-    found = {view: folder / f"{platform.name}_{view}_{platform.hash}.png" for view in VIEWS}
+    name, key = platform.name, f"{platform.hash}_{sources()}"
+    found = {view: folder / f"{name}_{view}_{key}.png" for view in VIEWS}
     folder.mkdir(parents=True, exist_ok=True)
     for view, file in found.items():
         if file.exists():
             continue
+        for old in folder.glob(f"{name}_{view}_*.png"):
+            old.unlink()
         with Camera(platform, width=WIDTH, height=HEIGHT, view=view, quality="fine") as camera:
             image = camera.image(platform.home)
         optional("PIL.Image").fromarray(image).save(file)
     return found
+
+
+@cache
+def sources() -> str:
+    """Return a hash of the code that draws."""
+    folders = [*twin.viewer.__path__, *twin.machine.mechanism.__path__]
+    files = sorted(file for folder in folders for file in Path(folder).rglob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from folder import picture_folder
 
 import twin.envs  # noqa: F401  (registers them)
 from twin.viewer.camera import Camera, Image
@@ -35,4 +35,4 @@ def picture(name: str, steps: int) -> Image:
 
 pictures = [picture(name, steps) for name, steps in STEPS.items()]
 sheet = np.vstack([np.hstack(pictures[:2]), np.hstack(pictures[2:])])
-print(write_png(Path(__file__).with_suffix(".png"), sheet))
+print(write_png(picture_folder() / "environments.png", sheet))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from folder import picture_folder
 
 import twin
 from twin.control import make_controller
@@ -42,4 +42,6 @@ run = platform.simulate(
 )
 assert not run.stopped, run.stopped
 look = Look(width=560, height=420, quality="fine")
-print(write_film(run, platform, Path(__file__).with_suffix(".gif"), look=look, start=PERIOD))
+print(
+    write_film(run, platform, picture_folder() / "moving.gif", look=look, rate=12.5, start=PERIOD)
+)

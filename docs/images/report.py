@@ -5,31 +5,32 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from browser_rig import browser_command, open_browser
+from folder import ROOT, picture_folder
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page
 from typer.testing import CliRunner
 
 from twin.cli import app
 
-FOLDER = Path(__file__).parent
-REPORT = FOLDER.parents[1] / "report.html"
-WORKSPACE = FOLDER.parents[1] / "build" / "workspace_stewart.html"
+REPORT = ROOT / "report.html"
+WORKSPACE = ROOT / "build" / "workspace_stewart.html"
 
 CHARTS = {
-    "frequency_response": ("Displacement per displacement of the setpoint in pitch",),
-    "motion_cueing": ("Cueing: braking", "Cueing: double lane change"),
-    "plant": ("Friction", "Backlash"),
-    "closed_loop": ("Safe stop: sensor dropout",),
-    "tuning": ("Velocity step of all actuators",),
+    "frequency_response": (
+        "frequency_response",
+        "Displacement per displacement of the setpoint in pitch",
+    ),
+    "motion_cueing": ("motion_cueing", "Cueing: braking", "Cueing: double lane change"),
+    "plant": ("plant", "Friction", "Backlash"),
+    "safe_stop": ("closed_loop", "Safe stop: sensor dropout"),
+    "tuning": ("tuning", "Velocity step of all actuators"),
 }
-"""Case of stewart, also the name of the picture -> titles of figures, one below the other."""
-
-NAMES = {"closed_loop": "safe_stop"}
-"""Pictures that have another name than their case."""
+"""Picture -> case of stewart, and titles of its figures, one below the other."""
 
 WIDTH = 960
 """[pixels] of charts"""
@@ -58,29 +59,25 @@ def drawn(plot: Locator) -> Locator:
 
 def keep(name: str, parts: list[Locator]) -> None:
     """Write parts of a page as one picture, one below the other."""
-    files = [FOLDER / f"{name}_{k}.png" for k in range(len(parts))]
-    pictures = []
-    for part, file in zip(parts, files, strict=True):
-        part.screenshot(path=file)
-        pictures.append(np.asarray(Image.open(file).convert("RGB")))
-        file.unlink()
+    shots = [Image.open(BytesIO(part.screenshot())) for part in parts]
+    pictures = [np.asarray(shot.convert("RGB")) for shot in shots]
     width = min(picture.shape[1] for picture in pictures)
     whole = np.vstack([picture[:, :width] for picture in pictures])
-    Image.fromarray(whole).quantize(256).save(FOLDER / f"{name}.png", optimize=True)
+    Image.fromarray(whole).quantize(256).save(picture_folder() / f"{name}.png", optimize=True)
 
 
 def draw(browser: Browser) -> None:
     """Draw all pictures."""
     page = window(browser, REPORT, 1400, 1020)
-    page.screenshot(path=FOLDER / "report.png")
+    page.screenshot(path=picture_folder() / "report.png")
     page.set_viewport_size({"width": WIDTH, "height": 800})
-    for case, titles in CHARTS.items():
+    for name, (case, *titles) in CHARTS.items():
         plots = [page.locator(f'#stewart-{case} .plot[aria-label="{title}"]') for title in titles]
-        keep(NAMES.get(case, case), [drawn(plot) for plot in plots])
+        keep(name, [drawn(plot) for plot in plots])
     page = window(browser, WORKSPACE, 1240, 690)
     page.wait_for_function("document.querySelectorAll('.main-svg').length > 4")
     page.get_by_role("heading", name="Workspace", exact=True).evaluate("h => h.scrollIntoView()")
-    page.screenshot(path=FOLDER / "workspace_stewart.png")
+    page.screenshot(path=picture_folder() / "workspace_stewart.png")
 
 
 if __name__ == "__main__":
