@@ -1,11 +1,10 @@
-"""Figures of trajectories, the sketch of a machine, and the texts of numbers."""
+"""Figures of trajectories and the texts of numbers."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from twin.errors import InputError, MissingDependencyError
 from twin.platform import Platform
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
 from twin.simulation.trajectory import Trajectory
-from twin.viewer.sketch import sketch_svg
 
 # Figures hold float32: seven digits.
 SINGLE = {"rtol": 3e-7, "atol": 1e-9}
@@ -188,18 +186,6 @@ def test_missing_plotly_names_the_install_command(
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[report\]"):
         motion.plot()
-
-
-def test_sketch_is_an_svg_of_all_legs(platform: Platform) -> None:
-    root = ElementTree.fromstring(sketch_svg(platform))
-    assert root.get("aria-label") == f"{platform.name} at home"
-    # One ball at each end of a leg, one at the elbow of a crank, one at the foot of a pillar.
-    balls = {"rss": 2, "pillar": 1}.get(platform.kind, 2)
-    assert len(root.findall("circle")) == balls * platform.n_actuators
-    left, top, width, height = (float(part) for part in (root.get("viewBox") or "").split())
-    for circle in root.findall("circle"):
-        assert left < float(circle.get("cx", "nan")) < left + width
-        assert top < float(circle.get("cy", "nan")) < top + height
 
 
 def test_numbers_as_text() -> None:

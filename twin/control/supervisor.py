@@ -25,6 +25,9 @@ FOLLOWING = 0.25
 OVERSPEED = 1.5
 """Adopted: largest speed of an actuator, in parts of its limit."""
 
+CAUSE = "unstable gains or too fast a motion"
+"""Of large errors and speeds, usually."""
+
 
 class Supervisor:
     """Finds the reason to stop a machine, if there is one.
@@ -70,6 +73,7 @@ class Supervisor:
         # Without a known limit: a hundredth of a second from end to end is no motion any more.
         self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
         self._huge = np.full_like(stroke, HUGE)
+        self._unit = platform.coordinate_unit
         self.saturation = positive(saturation, "saturation")
         self._patience = positive(patience, "patience")
         self._reference, self._period = reference, period
@@ -97,17 +101,17 @@ class Supervisor:
         setpoint = self._reference.coordinates[row]
         if not all_near(setpoint, measurement.coordinates, self.following):
             error = np.abs(setpoint - measurement.coordinates)
-            leg = int(np.argmax(error / self.following)) + 1
+            leg, unit = int(np.argmax(error / self.following)) + 1, self._unit
             return (
-                f"following error: actuator {leg} is {error[leg - 1]:.3g} from its setpoint, more "
-                f"than {self.following[leg - 1]:.3g}; unstable gains or too fast a motion"
+                f"following error: actuator {leg} is {error[leg - 1]:.3g} {unit} from its "
+                f"setpoint, more than {self.following[leg - 1]:.3g} {unit}; {CAUSE}"
             )
         if not all_within(measurement.rates, self.fastest):
             speed = np.abs(measurement.rates)
-            leg = int(np.argmax(speed / self.fastest)) + 1
+            leg, unit = int(np.argmax(speed / self.fastest)) + 1, f"{self._unit}/s"
             return (
-                f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g}, limit with margin "
-                f"{self.fastest[leg - 1]:.3g}; unstable gains or too fast a motion"
+                f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g} {unit}, limit with "
+                f"margin {self.fastest[leg - 1]:.3g} {unit}; {CAUSE}"
             )
         return ""
 

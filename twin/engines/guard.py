@@ -116,7 +116,7 @@ class Guard:
                 timestep=self.timestep,
                 fidelity=self.fidelity,
                 options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
-                parameters=self.platform.parameters.model_dump_json(),
+                parameters=self.platform.parameters.model_dump_json(exclude={"appearance"}),
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
                 forces=np.array([step[0] for step in self._steps]),
                 wrenches=np.array([step[1] for step in self._steps]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as encoder
 import time as clock
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from twin.validation.report.figures import drawn, packed
 from twin.validation.report.summary import summary
 from twin.validation.results import CaseResult
 from twin.validation.runner import left_out, run
-from twin.viewer.sketch import sketch_svg
+from twin.viewer.home_picture import home_picture
 
 HERE = Path(__file__).parent
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
@@ -125,7 +126,7 @@ def html_page(
     machines = [
         machine
         | {
-            "sketch": markup(sketch_svg(platform)),
+            "picture": b64encode(home_picture(platform)).decode(),
             "cases": (own := [case for case in cases if case["machine"] == platform.name]),
             "statements": [(case, words) for case in own for words in case["statements"]],
             "broken": sum(bool(case["error"]) for case in own),

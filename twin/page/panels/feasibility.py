@@ -99,5 +99,6 @@ def verdict_line(head: str, found: Feasibility) -> str:
 
 def _named(margin: Margin) -> str:
     legs = f", {legs_text(margin.legs)}" if margin.legs else ""
-    when = "" if margin.time is None else f", {margin.time:.3g} s"
-    return f"{margin.quantity} {share_text(margin.share)}{legs}{when}"
+    when = "" if margin.time is None else f", at {margin.time:.3g} s"
+    share = share_text(margin.share).replace(" ", "\u00a0")
+    return f"{margin.quantity} {share}{legs}{when}"

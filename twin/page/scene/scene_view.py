@@ -111,7 +111,7 @@ LAYERS = {
     "ground": Layer("Ground", True),
     "dark": Layer("Dark", False),
     "shadows": Layer("Shadows", False),
-    "ghost": Layer("Reference pose", True),
+    "ghost": Layer("Setpoint pose", True),
     "push": Layer("Push", True),
     "trace": Layer("Trace", False),
     "centre_of_mass": Layer("Centre of mass", False),

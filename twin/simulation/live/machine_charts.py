@@ -216,7 +216,7 @@ REAL_TIME = Chart("real_time", "Real-time factor", "", ("factor",), limits=(1.0,
 DIFFERENCE = Chart(
     "difference",
     "Difference to the second engine",
-    "um, urad",
+    "\u00b5m, \u00b5rad",
     ("position", "rotation"),
     MICRO,
     logarithmic=True,

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from twin.errors import InputError, brief, listed
+from twin.motion.axes import axis_names
 from twin.simulation.live.settings import Settings, as_settings
 
 LONGEST, MOST = 2000, 60
@@ -26,11 +27,9 @@ SHOWN = ("engine", "controller")
 
 SETTINGS = tuple(name for name in Settings.model_fields if name != "gains")
 
-AXES = ("x", "y", "z", "yaw", "pitch", "roll")
-
 MOTION = ("motion", "axis", "amplitude", "frequency", "duration", "loop", "playing")
 
-NAMES = ("machine", *SETTINGS, *AXES, *MOTION)
+NAMES = ("machine", *SETTINGS, *axis_names(), *MOTION)
 
 
 class SetUp(NamedTuple):
@@ -92,7 +91,7 @@ def as_set_up(text: str) -> SetUp:
     return SetUp(
         values["machine"],
         as_settings(chosen | {"gains": gains}),
-        {axis: _number(values[axis], axis) for axis in AXES if axis in values},
+        {axis: _number(values[axis], axis) for axis in axis_names() if axis in values},
         motion,
     )
 

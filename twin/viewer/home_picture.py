@@ -1,0 +1,171 @@
+"""A small picture of a machine at home: its bodies, drawn by numpy alone, without OpenGL."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.basics.arrays import FloatArray
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.machine.mechanism.appearance import COLORS
+from twin.model.machine_model import MachineModel
+from twin.viewer.bodies.machine import machine_bodies
+from twin.viewer.bodies.plates import SHADOW
+from twin.viewer.bodies.scene import CLEAR, MATERIALS
+
+AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
+"""Direction from which the machine is seen: about z from x, and above the horizon."""
+
+LARGER_SIDE = 240
+"""[pixels] of the picture."""
+
+FINE = 3
+"""Samples of a pixel along each side; their mean makes edges smooth."""
+
+LIGHT = np.array([-0.5, -0.7, 0.5]) / np.linalg.norm([-0.5, -0.7, 0.5])
+"""Direction to the lamp: right, down, towards the viewer."""
+
+AMBIENT = 0.6
+"""Share of the light that comes from all around."""
+
+FACES = 2000
+"""Triangles that are drawn at once."""
+
+Samples = tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
+"""Triangles and pixels that they cover, each `(k,)`, and how near they are there."""
+
+
+def home_picture(platform: MachineModel) -> bytes:
+    """Return a PNG of a machine at home on a transparent ground, without OpenGL.
+
+    Raises:
+        InputError: a mesh of the machine cannot be read.
+        MissingDependencyError: a mesh needs trimesh.
+    """
+    machine = make_mechanism(platform.parameters)
+    triangles, colours, shadows = [], [], []
+    for body, material, mesh in machine_bodies(platform.parameters, machine):
+        origin, turn = machine.home_frames[body]
+        found = _project(mesh.vertices @ turn.T + origin)[mesh.faces]
+        if material == SHADOW:
+            shadows.append(found)
+        else:
+            triangles.append(found)
+            rgb = MATERIALS[material][0] if material in MATERIALS else COLORS[material][:3]
+            colours.append(_lit(found, np.array(rgb)))
+    bodies, shadow = np.concatenate(triangles), np.concatenate(shadows)
+    low = np.minimum(bodies[..., :2].min(axis=(0, 1)), shadow[..., :2].min(axis=(0, 1)))
+    size = np.maximum(bodies[..., :2].max(axis=(0, 1)), shadow[..., :2].max(axis=(0, 1))) - low
+    scale = FINE * LARGER_SIDE / size.max()
+    width, height = (int(np.ceil(scale * each / FINE)) * FINE for each in size)
+    for each in (bodies, shadow):
+        each[..., :2] = scale * (each[..., :2] - low)
+    return _png(_smooth(_drawn(bodies, np.concatenate(colours), shadow, width, height)))
+
+
+def _project(points: FloatArray) -> FloatArray:
+    """Return `(m, 3)`: right, down and towards the viewer."""
+    right = [-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0]
+    toward = [
+        np.cos(ELEVATION) * np.cos(AZIMUTH),
+        np.cos(ELEVATION) * np.sin(AZIMUTH),
+        np.sin(ELEVATION),
+    ]
+    return np.asarray(points @ np.stack([right, -np.cross(toward, right), toward], axis=1))
+
+
+def _lit(triangles: FloatArray, colour: FloatArray) -> FloatArray:
+    """Return the colours `(f, 3)` of triangles `(f, 3, 3)` of one material under the lamp."""
+    normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    normal *= np.where(normal[:, 2:] < 0.0, -1.0, 1.0)
+    length = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+    direct = np.maximum(normal @ LIGHT / length, 0.0)
+    return np.asarray((AMBIENT + (1.0 - AMBIENT) * direct)[:, None] * colour)
+
+
+def _drawn(
+    bodies: FloatArray, colours: FloatArray, shadow: FloatArray, width: int, height: int
+) -> FloatArray:
+    """Return red, green, blue and opacity `(height, width, 4)`; triangles `(f, 3, 3)` in pixels."""
+    nearest = np.full(width * height, -np.inf)
+    owner = np.full(width * height, -1)
+    for face, pixel, near in _covered(bodies, width, height):
+        np.maximum.at(nearest, pixel, near)
+        first = near >= nearest[pixel]
+        owner[pixel[first]] = face[first]
+    layers = np.zeros(width * height)
+    for _, pixel, near in _covered(shadow, width, height):
+        np.add.at(layers, pixel[near > nearest[pixel]], 0.5)  # each has an upper and a lower face
+    dark = 1.0 - (1.0 - CLEAR) ** layers
+    seen = (owner >= 0).astype(float)
+    image = np.empty((width * height, 4))
+    image[:, 3] = np.maximum(seen, dark)
+    image[:, :3] = (seen * (1.0 - dark))[:, None] * colours[owner]
+    image[:, :3] += dark[:, None] * np.array(MATERIALS[SHADOW][0])
+    return image.reshape(height, width, 4)
+
+
+def _covered(triangles: FloatArray, width: int, height: int) -> Iterator[Samples]:
+    """Yield the samples of triangles `(f, 3, 3)`, row by row what lies between their edges."""
+    for start in range(0, len(triangles), FACES):
+        part = triangles[start : start + FACES]
+        low = np.ceil(part[..., 1].min(axis=1) - 0.5).astype(int)
+        high = np.floor(part[..., 1].max(axis=1) - 0.5).astype(int)
+        face, row = _expanded(low, high)
+        begin, end = part[face], np.roll(part, -1, axis=1)[face]
+        level = row[:, None] + 0.5
+        crossed = (begin[..., 1] <= level) != (end[..., 1] <= level)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (level - begin[..., 1]) / (end[..., 1] - begin[..., 1])
+            place = begin[..., 0] + share * (end[..., 0] - begin[..., 0])
+        left = np.ceil(np.where(crossed, place, np.inf).min(axis=1) - 0.5)
+        right = np.floor(np.where(crossed, place, -np.inf).max(axis=1) - 0.5)
+        there = np.isfinite(left) & (row >= 0) & (row < height)
+        left, right = np.maximum(left[there], 0.0), np.minimum(right[there], width - 1.0)
+        which, column = _expanded(left.astype(int), right.astype(int))
+        face, row = face[there][which], row[there][which]
+        (x, y, z), u, v = part[face, 0].T, *np.moveaxis(part[:, 1:] - part[:, :1], 1, 0)
+        area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+        area[area == 0.0] = np.inf
+        along = (u[:, 2] * v[:, 1] - u[:, 1] * v[:, 2])[face] / area[face]
+        down = (u[:, 0] * v[:, 2] - u[:, 2] * v[:, 0])[face] / area[face]
+        near = z + along * (column + 0.5 - x) + down * (row + 0.5 - y)
+        yield face + start, row * width + column, near
+
+
+def _expanded(
+    low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return index and value `(k,)` of all whole numbers from `low` to `high` `(m,)`."""
+    counts = np.maximum(high - low + 1, 0)
+    index = np.repeat(np.arange(len(low)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return index, low[index] + np.arange(len(index)) - first
+
+
+def _smooth(image: FloatArray) -> NDArray[np.uint8]:
+    """Return means of samples as pixels; colours came multiplied by their opacity."""
+    height, width = (side // FINE for side in image.shape[:2])
+    mean = image.reshape(height, FINE, width, FINE, 4).mean(axis=(1, 3))
+    mean[..., :3] /= np.maximum(mean[..., 3:], 1e-6)
+    pixels: NDArray[np.uint8] = np.round(255.0 * np.clip(mean, 0.0, 1.0)).astype(np.uint8)
+    return pixels
+
+
+def _png(image: NDArray[np.uint8]) -> bytes:
+    """Return pixels `(height, width, 4)` as PNG, each as its difference to the one before it."""
+    height, width = image.shape[:2]
+    rows = np.ones((height, 1 + 4 * width), dtype=np.uint8)
+    rows[:, 1:] = np.diff(image, axis=1, prepend=np.uint8(0)).reshape(height, -1)
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        ends = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(name + data))
+        return ends[0] + name + data + ends[1]
+
+    head = struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
