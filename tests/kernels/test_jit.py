@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 from numba import types
 
-from twin.kernels import jit
+from twin.kernels.cache_files import KernelFiles, called_modules
 from twin.kernels.vectors import cross
 
 TYPES = """
@@ -83,12 +85,47 @@ def test_functions_of_kernels_have_no_machine_code() -> None:
     assert result.library.get_pointer_to_function(result.fndesc.llvm_func_name) == 0
 
 
+def keep(folder: Path, mark: str, barrier: Any) -> None:
+    """Write fifty compiled versions, at the same time as another process."""
+    barrier.wait()
+    for number in range(50):
+        KernelFiles(str(folder), "kernel", "stamp").save((mark, number), [mark, number])
+
+
+@pytest.mark.quick
+def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(2)
+    both = [context.Process(target=keep, args=(tmp_path, mark, barrier)) for mark in "ab"]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    for mark in "ab":
+        for number in range(50):
+            assert files.load((mark, number)) == [mark, number]
+    assert KernelFiles(str(tmp_path), "kernel", "later").load(("a", 0)) is None
+    files.flush()
+    assert files.load(("a", 0)) is None
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("content", [b"", b"\x80", pickle.dumps(1), None], ids=repr)
+def test_damaged_files_are_not_used(tmp_path: Path, content: bytes | None) -> None:
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    files.save("key", 1)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-3] if content is None else content)
+    assert files.load("key") is None
+
+
 def test_cache_depends_on_every_kernel_that_is_called() -> None:
-    called = jit.called_modules("twin.kernels.tasks.pose_tracking.task")
+    called = called_modules("twin.kernels.tasks.pose_tracking.task")
     assert {"twin.kernels.vectors", "twin.kernels.legs.ups.dynamics"} <= called
     assert "twin.kernels.tasks.ball_balance.task" not in called
     assert "twin.kernels.numbers.lanes" in called, "in lanes, too"
-    formulation = jit.called_modules("twin.papers.formulations.kernels.march")
+    formulation = called_modules("twin.papers.formulations.kernels.march")
     assert {
         "twin.kernels.linear_algebra",
         "twin.papers.formulations.kernels.task",
@@ -96,6 +133,6 @@ def test_cache_depends_on_every_kernel_that_is_called() -> None:
 
 
 def test_cache_depends_on_kernels_alone() -> None:
-    called = jit.called_modules("twin.kernels.dynamics.forward")
+    called = called_modules("twin.kernels.dynamics.forward")
     assert called
     assert all(module.startswith("twin.kernels") for module in called)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.extending import overload
 
+from twin.kernels.cache_files import keep_by_types
 from twin.kernels.linking import LinkedCompiler, cache_linked
 
 P = ParamSpec("P")
@@ -99,7 +97,7 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         return kernel
     if "pipeline_class" in options:
         cache_linked(kernel, function)
-    _renew_when_any_kernel_changes(kernel, function.__module__)
+    keep_by_types(kernel, function.__module__)
     return kernel
 
 
@@ -133,70 +131,3 @@ def replacing(
         return other
 
     return decorate
-
-
-NUMBERS = [
-    f"{__package__}.numbers.{file.stem}"
-    for file in sorted(Path(__file__).with_name("numbers").glob("*.py"))
-]
-"""Modules of the numbers that any kernel may be compiled for: it does not import them."""
-
-IMPORT = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-
-
-@cache
-def called_modules(module: str) -> frozenset[str]:
-    """Return a kernel's module, those of numbers, and all kernels that these import."""
-    found, waiting = {module, *NUMBERS}, [module, *NUMBERS]
-    while waiting:
-        new = _imported(waiting.pop()) - found
-        found |= new
-        waiting += new
-    return frozenset(found)
-
-
-@cache
-def _imported(module: str) -> frozenset[str]:
-    """Return the modules in packages called `kernels` that a module imports."""
-    source = _file(module).read_text(encoding="utf-8")
-    names = set()
-    for package, imported in IMPORT.findall(source):
-        if "kernels" in package.split("."):
-            names.add(package)
-            names |= {f"{package}.{name}" for name in re.findall(r"\w+", imported)}
-    return frozenset(name for name in names if _file(name).is_file())
-
-
-def _file(module: str) -> Path:
-    """Return the source file of a module of this package."""
-    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
-    package = path / "__init__.py"
-    return package if package.is_file() else path.with_suffix(".py")
-
-
-@cache
-def _stamps(module: str) -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of all source files whose kernels those of a module may call."""
-    names = sorted(called_modules(module) | {__name__})
-    stats = [(name, _file(name).stat()) for name in names]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
-
-
-def _renew_when_any_kernel_changes(kernel: Any, module: str) -> None:
-    """Make a cached kernel depend on the sources of all kernels it may call.
-
-    Numba compares a cached function with its own file alone, and would go on using it after a
-    function that it calls has changed in another file.
-    """
-    index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, _stamps(module))
-        index._load_index = partial(_load_known_types, index._load_index)
-
-
-def _load_known_types(load_index: Callable[[], Any]) -> Any:
-    """Return a kernel's index; an empty one where it names types that have moved since."""
-    try:
-        return load_index()
-    except (AttributeError, ImportError):
-        return {}
