@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llvmlite import binding
 from numba import types
+from numba.core.registry import cpu_target
 
 from twin.kernels.cache_files import KernelFiles, called_modules
+from twin.kernels.linking import KernelLibrary
 from twin.kernels.vectors import cross
 
 TYPES = """
@@ -118,6 +121,21 @@ def test_damaged_files_are_not_used(tmp_path: Path, content: bytes | None) -> No
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:-3] if content is None else content)
     assert files.load("key") is None
+
+
+HELPER = """
+define linkonce_odr double @helper(double %x) noinline { %y = fmul double %x, %x ret double %y }
+define double @kernel(double %x) { %y = call double @helper(double %x) ret double %y }
+"""
+
+
+@pytest.mark.quick
+def test_kernels_do_not_share_the_functions_that_they_call() -> None:
+    library = KernelLibrary(cpu_target.target_context.codegen(), "kernel")
+    library._final_module.link_in(binding.parse_assembly(HELPER))
+    library._optimize_final_module()
+    found = {each.name: each.linkage for each in library._final_module.functions}
+    assert found == {"kernel": binding.Linkage.external, "helper": binding.Linkage.internal}
 
 
 def test_cache_depends_on_every_kernel_that_is_called() -> None:

@@ -11,7 +11,7 @@ import numba
 from numba.extending import overload
 
 from twin.kernels.cache_files import keep_by_types
-from twin.kernels.linking import LinkedCompiler, cache_linked
+from twin.kernels.linking import KernelCompiler, LinkedCompiler, cache_linked
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,7 +39,7 @@ leg takes a third of the time of the dynamics."""
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile, at its first call, a function that Python calls."""
-    return _jitted(function, OPTIONS | {"no_cfunc_wrapper": True})
+    return _jitted(function, OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler})
 
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
@@ -95,7 +95,7 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         # No folder can be written to, as in a read-only container: compile in every process.
         kernel = numba.njit(**{**options, "cache": False})(function)
         return kernel
-    if "pipeline_class" in options:
+    if options["pipeline_class"] is LinkedCompiler:
         cache_linked(kernel, function)
     keep_by_types(kernel, function.__module__)
     return kernel

@@ -64,6 +64,21 @@ class LinkedLibrary(JITCodeLibrary):
         return library
 
 
+class KernelLibrary(JITCodeLibrary):
+    """Machine code of a kernel, with copies of all functions that it calls as its own.
+
+    By itself numba lets kernels share functions of the same name, whichever was loaded first. Each
+    has been optimised with its kernel, so that results would depend on the order to the last bits.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            shared = function.linkage == binding.Linkage.linkonce_odr
+            if shared and not function.is_declaration and not function.name.startswith("NRT_"):
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
 NEEDLESS = {
     "WithLifting",
     "InlineClosureLikes",
@@ -79,6 +94,17 @@ NEEDLESS = {
 }
 """Passes of numba for contexts, closures, errors with values, loops over tuples of several types
 and expressions of arrays, which linked functions do not have."""
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler of kernels."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes."""
+        state = self.state
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
 
 
 class LinkedCompiler(Compiler):
