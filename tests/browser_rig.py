@@ -14,7 +14,14 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    TimeoutError,
+    sync_playwright,
+)
 
 COMMANDS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -54,6 +61,9 @@ TABLET = (820, 1180)
 
 PATIENCE = 120.0
 """[s] for what takes one on a quiet computer."""
+
+GLANCE = 10.0
+"""[s] in which a control is there, unless its tab has closed."""
 
 ATTEMPTS = 3
 """Of typing."""
@@ -106,6 +116,7 @@ class Visitor:
         self.said: list[str] = []
         self.problems: list[str] = []
         self.requests: list[str] = []
+        self._tab = ""
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
@@ -171,6 +182,7 @@ class Visitor:
         """Type into an input, for vectors into that of a `place`; once more if it is not there."""
         field = self.input(label).nth(place)
         for _ in range(ATTEMPTS):
+            self._show(field)
             # Key by key: numbers that come at once are not always taken over.
             field.click(click_count=3)
             field.press_sequentially(str(value))
@@ -183,6 +195,7 @@ class Visitor:
     def slide(self, label: str, share: float) -> None:
         """Drag a slider with the mouse to a share of its range."""
         row = self.row(label)
+        self._show(row)
         row.scroll_into_view_if_needed()
         thumb = row.get_by_role("slider")
         start = thumb.bounding_box()
@@ -198,22 +211,27 @@ class Visitor:
 
     def choose(self, label: str, option: str) -> None:
         """Choose from a list."""
+        self._show(self.input(label))
         self.input(label).click()
         self.page.get_by_role("option", name=option, exact=True).locator("visible=true").click()
         self._let_go()
 
     def tick(self, label: str, on: bool = True) -> None:
         """Tick a box, or take the tick away."""
+        self._show(self.row(label))
         self.input(label).set_checked(on)
         self._let_go()
 
     def press(self, name: str) -> None:
         """Press a button."""
-        self.page.get_by_role("button", name=name, exact=True).click()
+        button = self.page.get_by_role("button", name=name, exact=True)
+        self._show(button)
+        button.click()
         self._let_go()
 
     def turn_to(self, tab: str) -> None:
         """Open a tab."""
+        self._tab = tab
         self.page.get_by_role("tab", name=tab, exact=True).click()
 
     def has_text(self, text: str) -> None:
@@ -244,6 +262,17 @@ class Visitor:
     def picture(self, file: Path) -> None:
         """Keep what is seen as a file, to look at."""
         self.page.screenshot(path=file)
+
+    def _show(self, control: Locator) -> None:
+        """Open the tab of a control again where the page has been laid out anew meanwhile.
+
+        A browser that connects again begins with the first tab.
+        """
+        try:
+            control.first.wait_for(timeout=1e3 * GLANCE)
+        except TimeoutError:
+            if self._tab:
+                self.turn_to(self._tab)
 
     def _let_go(self) -> None:
         """Wait until the page is ready for another input: it passes on one in 50 ms.

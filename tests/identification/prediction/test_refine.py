@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twin
 from twin.basics.arrays import FloatArray
+from twin.identification.parameters import select
 from twin.identification.prediction.refine import refined, without_jumps
-from twin.identification.result.identify import _unsettled
+from twin.identification.result.identify import _doubt_of_play, _unsettled
 
 pytestmark = pytest.mark.quick
 
@@ -90,3 +92,16 @@ def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert solution.last == pytest.approx(np.sqrt(error @ information @ error / COUNT), rel=0.05)
     assert len(_unsettled(solution.last)) == 1
     assert _unsettled(0.9) == []
+
+
+def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended() -> None:
+    machine = twin.load("stewart", configuration="hardware")
+    parameters = select(machine, "drives,payload")
+    plays = [each for each in parameters if each.path.endswith("backlash")]
+    assert 0 < len(plays) < len(parameters)
+    many, few = np.full(6, 50.0), np.zeros(6)
+    for each in parameters:
+        play = each in plays
+        assert _doubt_of_play(each, many, 0.9) == ""
+        assert ("few impacts" in _doubt_of_play(each, few, 0.9)) == play
+        assert ("search ended beside" in _doubt_of_play(each, many, 1.1)) == play

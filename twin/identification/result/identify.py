@@ -100,8 +100,8 @@ def identify(
     fits, errors, residuals = _fits(used, kept, solution.values)
     machine = with_parameters(platform, decision.free, solution.values)
     reversals = np.sum([problem.turns(machine).sum(axis=0) for problem in used], axis=0)
-    rare = [_is_rare(each, reversals) for each in decision.free]
-    found = _covariance(solution, decision.free, rare)
+    unsure = [_doubt_of_play(each, reversals, solution.last) for each in decision.free]
+    found = _covariance(solution, decision.free, unsure)
     seconds = [float(np.ptp(recording.time)) for recording in recordings]
     return Identification(
         before=platform,
@@ -113,7 +113,7 @@ def identify(
         held=(*decision.held, *outside),
         notes=(
             *decision.reasons,
-            *_doubts(decision.free, solution.values, found, rare),
+            *_doubts(decision.free, solution.values, found, unsure),
             *_misfit(fits[-1].after, used[0].noise),
             *_unsettled(solution.last),
         ),
@@ -126,22 +126,29 @@ def identify(
 
 
 def _covariance(
-    solution: Solution, parameters: Sequence[Parameter], rare: Sequence[bool]
+    solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str]
 ) -> FloatArray:
-    """Return the covariance `(p, p)` in SI; of what shows in few impacts that of the spread."""
+    """Return the covariance `(p, p)` in SI; of unsure plays that of the spread."""
     found = covariance(solution.errors, solution.slopes)
-    size = np.where(rare, 1.0 / np.sqrt(np.diag(found)), 1.0)
+    size = np.where([bool(each) for each in unsure], 1.0 / np.sqrt(np.diag(found)), 1.0)
     size *= [each.spread for each in parameters]
     return np.asarray(found * np.outer(size, size))
 
 
-def _is_rare(parameter: Parameter, reversals: FloatArray) -> bool:
-    """Return whether a parameter is a play of legs whose forces seldom change their signs.
+def _doubt_of_play(parameter: Parameter, reversals: FloatArray, last: float) -> str:
+    """Return why a play is unsure, with advice; nothing for other parameters and sure plays.
 
-    The few impacts have several minima, of which the slopes see one.
+    Impacts have several minima, of which the slopes see one. Few do not tell which is the best,
+    and a search whose `last` step was long has not found it.
     """
+    if PLAY not in parameter.path:
+        return ""
     most = reversals.max() if parameter.leg is None else reversals[parameter.leg]
-    return PLAY in parameter.path and bool(most < FEWEST_REVERSALS)
+    if most < FEWEST_REVERSALS:
+        return "shows in few impacts: record a motion that unloads the leg, or hold it"
+    if last >= UNSETTLED:
+        return "stays unsure, as the search ended beside the best values"
+    return ""
 
 
 def _misfit(error: float, noise: FloatArray) -> list[str]:
@@ -166,18 +173,15 @@ def _unsettled(last: float) -> list[str]:
 
 
 def _doubts(
-    parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, rare: Sequence[bool]
+    parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, unsure: Sequence[str]
 ) -> list[str]:
     """Return sentences on estimates that are as unsure as before, or far from the file."""
     doubts = []
     errors = np.sqrt(np.diag(found))
-    for parameter, value, error, few in zip(parameters, values, errors, rare, strict=True):
+    for parameter, value, error, doubt in zip(parameters, values, errors, unsure, strict=True):
         moved = abs(float(value) - parameter.nominal) / parameter.spread
-        if few:
-            doubts.append(
-                f"{parameter.words} shows in few impacts: its standard error is its spread; record "
-                "a motion that unloads the leg, or hold it"
-            )
+        if doubt:
+            doubts.append(f"{parameter.words} {doubt}; its standard error is its spread")
         elif error > LARGEST_LEFT * parameter.spread:
             share = 100.0 * error / parameter.spread
             doubts.append(f"{parameter.words} stays unsure: {share:.0f} % of its spread are left")
