@@ -80,6 +80,20 @@ def test_scenes_are_wide_enough(
     assert len(looked) == 3 - columns
 
 
+def test_a_page_that_was_laid_out_before_it_is_known(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Callable[[Any], None]] = []
+    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+    lay_out(server.viser, lambda client: None)
+    window = Window(820, 1180)
+    window.dock(2)
+    opened[0](window.client)
+    assert window.moves == ["above"]
+    window.resized(None)
+    assert window.moves == ["above"], "and stays there"
+
+
 def test_a_scene_that_grows_later_keeps_its_camera(
     server: PageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
+from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -50,19 +51,21 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     gui.main_panel.set_width(WIDTH)
 
     def fit(client: Any) -> None:
-        aspect, until, stacked = client.camera.aspect, inf, False
+        aspect, until, stacked, turn = client.camera.aspect, inf, False, Lock()
 
         def resized(_: Any) -> None:
             nonlocal aspect, until, stacked
-            before, aspect = aspect, client.camera.aspect
-            if aspect < SLIM and not stacked:
-                stacked = True
+            with turn:  # viser calls from several threads; controls that move close their tab
+                before, aspect = aspect, client.camera.aspect
+                stack, stacked = aspect < SLIM and not stacked, stacked or aspect < SLIM
+            if stack:
                 stack_above(client, panel)
             if abs(aspect - before) > 0.01 * before and monotonic() < until:
                 until = min(until, monotonic() + SETTLING)
                 look(client)
 
         client.camera.on_update(resized)
+        resized(client)  # slow browsers lay the page out before they are known here
 
     server.on_client_connect(fit)
     return charts
