@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from scipy.spatial.transform import Rotation
 
 from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_slices
@@ -57,6 +56,8 @@ class Goals:
 
     def reward(self, achieved: Any, desired: Any) -> Any:
         """Return the terms of position and orientation, weighted, of goals `(..., 6)`."""
+        from scipy.spatial.transform import Rotation
+
         task, limits = self._task, self._task.limits
         first, second = (np.asarray(goal, dtype=float) * self.scale for goal in (achieved, desired))
         shape = first.shape[:-1]

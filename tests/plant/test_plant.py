@@ -99,6 +99,13 @@ def test_first_forces_are_those_that_hold(name: str, configuration: str | None) 
         np.testing.assert_allclose(plant.forces(state), held, rtol=0, atol=1e-6 * size)
 
 
+def test_prepared_drives_cannot_be_written_to() -> None:
+    plant, _ = started(twin.load("stewart", "hardware"))
+    for values in (plant.drives.constants, plant.drives.resolution):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0.0
+
+
 def test_a_moving_machine_is_taken_over_without_a_jolt() -> None:
     """Motors start with what friction takes at their speed: they neither slow down nor gain."""
     platform = twin.load("stewart", "hardware")

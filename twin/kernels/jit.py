@@ -115,7 +115,7 @@ def replaceable(function: Callable[P, R]) -> Callable[P, R]:
         return next(fitting, plain)
 
     choose.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
-    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
+    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")} | LINKED
     overload(function, jit_options=options)(choose)  # type: ignore[arg-type]
     return function
 

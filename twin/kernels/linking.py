@@ -91,9 +91,10 @@ NEEDLESS = {
     "LiteralPropagationSubPipelinePass",
     "NopythonRewrites",
     "DumpParforDiagnostics",
+    "AnnotateTypes",
 }
 """Passes of numba for contexts, closures, errors with values, loops over tuples of several types
-and expressions of arrays, which linked functions do not have."""
+and expressions of arrays, which linked functions do not have, and for listings of types."""
 
 
 class KernelCompiler(Compiler):

@@ -102,7 +102,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
         if not limits:
             row[list(UNLIMITED)] = inf
     check_step(platform, rows, timestep)
-    return read_only(rows)
+    return rows
 
 
 def _fill_actuator(row: FloatArray, actuator: Any) -> None:

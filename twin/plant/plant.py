@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, positive
+from twin.basics.arrays import FloatArray, as_flag, positive, read_only
 from twin.errors import InputError, brief
 from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
@@ -120,7 +120,8 @@ class Plant:
     @property
     def drives(self) -> PreparedDrives:
         """Drives as `prepare` set them up for the engine's step."""
-        return PreparedDrives(self._drives, self._resolution, self._parts, self._delay_steps)
+        shared = (read_only(self._drives), read_only(self._resolution))
+        return PreparedDrives(*shared, self._parts, self._delay_steps)
 
     def prepare(self, timestep: float) -> None:
         """Set the engine's step [s].

@@ -21,6 +21,8 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
+from twin.kernels.jit import LINKED, WITHOUT_COUNTING
+
 REAL = ir.DoubleType()
 BIT = ir.IntType(1)
 PLAIN = (types.Float, types.Integer)
@@ -193,7 +195,7 @@ def implements(python: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
             return implementation
 
         chosen.__signature__ = inspect.signature(choose)  # type: ignore[attr-defined]
-        overload(python)(chosen)
+        overload(python, jit_options=LINKED | WITHOUT_COUNTING)(chosen)  # type: ignore[arg-type]
         return choose
 
     return decorate

@@ -174,7 +174,8 @@ class BatchedPlant(ABC):
             else:
                 inside = resting_deflection(machine, None if pose is None else at)
             start = None if ball is None else ball[number]
-            self._put(index, machine, (at, moving, inside), start)
+            # Copies, since kernels are compiled anew for arrays that cannot be written to.
+            self._put(index, machine, (at.copy(), moving.copy(), inside), start)
         self._ready = bool(self._placed.all())
 
     def advance(
