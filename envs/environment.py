@@ -90,7 +90,8 @@ def check_render_mode(render_mode: Any, known: Iterable[str]) -> str | None:
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
 
-ROW = np.array([0])
+FIRST = np.array([0])
+"""Indices of the machines of a single environment."""
 
 
 def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
@@ -175,7 +176,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self._check_open()
         super().reset(seed=as_seed(seed))
         self._running = False
-        self._episodes.reset(ROW, [self.np_random], options)
+        self._episodes.reset(FIRST, [self.np_random], options)
         self._running = True
         if self.render_mode == "human":
             self.render()

@@ -21,7 +21,7 @@ from twin.envs.environment import (
     task_spaces,
 )
 from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
-from twin.envs.rows import RowAccess
+from twin.envs.sub_environments import SubEnvironmentAccess
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.platform import Platform
@@ -29,7 +29,7 @@ from twin.platform import Platform
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
-class PlatformVectorEnv(RowAccess, VectorEnv[Any, Any, Any]):
+class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     """A task on many machines; with the same seeds bit-equal to single environments.
 
     Attributes:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import cross, rotated
 from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
 from twin.motion.cueing import Car, Manoeuvre, Tyre
 from twin.motion.cueing.car import STEP
 from twin.motion.rotational_motion import rotational_motion
-from twin.rotations import cross, rotated
 
 State = tuple[float, ...]
 

@@ -27,7 +27,7 @@ KINDS = {
     "rss": ("rss", 6, 6, 0, "rad"),
     "micro_hexapod": ("strut", 6, 6, 0, "m"),
 }
-"""Kind of leg, actuators, dof, coordinates inside the legs, unit of the actuators."""
+"""Kind of leg, actuators, dof, deflections of springs, unit of the actuators."""
 
 
 def test_tells_what_it_is(platform: Platform) -> None:

@@ -1,4 +1,4 @@
-"""Rotations: angle conventions by name, on top of scipy's `Rotation`, and products of quaternions.
+"""Rotations: angle conventions by name, on top of scipy's `Rotation`; poses and angles.
 
 Every convention maps three numbers (two for `roll_pitch`) to the rotation that takes platform
 coordinates to base coordinates. Quaternions are scalar first.
@@ -19,6 +19,7 @@ from twin.basics.arrays import (
     one_of,
     quaternion_norm,
 )
+from twin.basics.quaternions import quaternion_from_vector, quaternion_product, turned
 from twin.errors import InputError
 
 
@@ -72,9 +73,7 @@ def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatAr
     elif chosen.sequence:
         quaternion[:] = _about_axes(chosen.sequence, 0.5 * flat.T).T
     else:
-        half = 0.5 * np.linalg.norm(flat, axis=1)
-        quaternion[:, 0] = np.cos(half)
-        quaternion[:, 1:] = 0.5 * np.sinc(half / np.pi)[:, None] * flat
+        quaternion[:] = quaternion_from_vector(flat)
     return _canonical(quaternion).reshape((*values.shape[:-1], 4))
 
 
@@ -239,33 +238,6 @@ def angles(pose: Any, *, degrees: bool = False) -> FloatArray:
     return np.degrees(found) if as_flag(degrees, "degrees") else found.copy()
 
 
-def cross(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the cross products `(m, 3)`; less overhead than `np.cross` for small m."""
-    a, b, c = left.T
-    x, y, z = right.T
-    return np.array([b * z - c * y, c * x - a * z, a * y - b * x]).T
-
-
-def quaternion_product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the products `(m, 4)` of quaternions `(m, 4)`: rotation by `right`, then `left`."""
-    w, x, y, z = left.T
-    a, b, c, d = right.T
-    return np.array(
-        [
-            w * a - x * b - y * c - z * d,
-            w * b + x * a + y * d - z * c,
-            w * c - x * d + y * a + z * b,
-            w * d + x * c - y * b + z * a,
-        ]
-    ).T
-
-
-def rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return vectors `(m, 3)` rotated by unit quaternions `(m, 4)`."""
-    turn = 2.0 * cross(quaternion[:, 1:], vector)
-    return vector + quaternion[:, :1] * turn + cross(quaternion[:, 1:], turn)
-
-
 def displaced(pose: Any, displacement: Any) -> FloatArray:
     """Return poses `(..., 7)` moved by displacements `(..., 6)` [m], [rad], base axes.
 
@@ -277,9 +249,7 @@ def displaced(pose: Any, displacement: Any) -> FloatArray:
     shape, (poses, steps) = flatten_batch(
         pose=as_pose(pose), displacement=as_floats(displacement, "displacement", 6)
     )
-    turn = quaternion_from_angles(steps[:, 3:], "rotation_vector")
-    moved = np.hstack([poses[:, :3] + steps[:, :3], quaternion_product(turn, poses[:, 3:])])
-    return moved.reshape((*shape, 7))
+    return turned(poses, steps).reshape((*shape, 7))
 
 
 def displacement(pose: Any, reference: Any) -> FloatArray:

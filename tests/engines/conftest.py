@@ -176,7 +176,7 @@ def random_motion() -> Any:
 
 @pytest.fixture
 def random_internal() -> Any:
-    """Return a function of (platform, seed) that gives coordinates inside the legs and rates."""
+    """Return a function of (platform, seed) that gives deflections of springs and rates."""
 
     def deflection(platform: Platform, seed: int) -> FloatArray:
         random = np.random.default_rng(seed)

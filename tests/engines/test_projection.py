@@ -50,7 +50,7 @@ def test_projection_equals_inverse_dynamics(
 def test_all_equations_of_motion_hold(
     engine: str, any_platform: Platform, random_motion: Any, random_internal: Any, seed: int
 ) -> None:
-    """Of the springs inside the legs too; and of all forces that move a redundant machine."""
+    """Of the springs in the legs too; and of all forces that move a redundant machine."""
     platform = any_platform
     pose, twist, _ = random_motion(platform, seed)
     inside = random_internal(platform, seed)

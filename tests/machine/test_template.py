@@ -32,7 +32,7 @@ def test_template_is_a_machine_that_runs(legs: str, tmp_path: Path) -> None:
     acceleration = platform.forward_dynamics(platform.home, rest, forces)
     np.testing.assert_allclose(acceleration[:6], 0.0, rtol=0, atol=1e-11)
     held = platform.simulate(0.01, forces=forces)
-    # Springs inside the legs settle meanwhile.
+    # Springs in the legs settle meanwhile.
     np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
 
 

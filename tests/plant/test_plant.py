@@ -48,7 +48,7 @@ def at_home(platform: Platform, twist: Any = None) -> State:
 
 
 def quiet(platform: Platform) -> Any:
-    """Return where springs inside the legs rest, None without them."""
+    """Return where springs in the legs rest, None without them."""
     return (
         static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
     )

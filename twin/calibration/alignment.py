@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.calibration.frames import Frames, matrices, quaternion_of
+from twin.basics.quaternions import rotation_matrix
+from twin.calibration.frames import Frames, quaternion_of
 from twin.calibration.measured import MeasuredPoses
 
 FEWEST = 3
@@ -25,7 +26,7 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
     if not any(free):
         return Frames()
     if turned.sum() >= FEWEST:
-        mine, theirs = matrices(platform[turned]), matrices(poses.poses[turned])
+        mine, theirs = (rotation_matrix(each[turned, 3:]) for each in (platform, poses.poses))
         tracker, target = _turns(mine, theirs, free)
     elif places.sum() >= FEWEST and free[0]:
         mine, theirs = (
@@ -36,7 +37,7 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
     if places.sum() >= FEWEST:
         here, there = platform[places], poses.values[places, :3]
         rows = np.tile(np.eye(3, 6), (len(here), 1, 1)) * free[0]
-        rows[:, :, 3:] = tracker @ matrices(here) * free[1]
+        rows[:, :, 3:] = tracker @ rotation_matrix(here[:, 3:]) * free[1]
         left = there - here[:, :3] @ tracker.T
         origins = np.asarray(np.linalg.lstsq(rows.reshape(-1, 6), left.ravel(), rcond=1e-6)[0])
     return Frames(

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.rotations import quaternion_from_angles, quaternion_product, rotated
+from twin.basics.quaternions import cross_matrix, quaternion_product, rotated, rotation_matrix
+from twin.rotations import quaternion_from_angles
 
 FRAMES = ("both", "tracker", "target", "known")
 """Which frames are unknown."""
@@ -61,18 +62,6 @@ def inverse(pose: FloatArray) -> FloatArray:
     return np.hstack([-rotated(back, pose[:, :3]), back])
 
 
-def matrices(pose: FloatArray) -> FloatArray:
-    """Return the rotations `(m, 3, 3)` of poses `(m, 7)` or `(7,)`."""
-    pose = np.atleast_2d(pose)
-    columns = [rotated(pose[:, 3:], np.broadcast_to(axis, (len(pose), 3))) for axis in np.eye(3)]
-    return np.stack(columns, axis=2)
-
-
-def cross_matrices(vectors: FloatArray) -> FloatArray:
-    """Return the matrices `(m, 3, 3)` of the cross product with vectors `(m, 3)` on the left."""
-    return np.stack([np.cross(vectors, axis) for axis in np.eye(3)], axis=2)
-
-
 def by_frames(frames: Frames, errors: FloatArray, measured: FloatArray) -> FloatArray:
     """Return the derivatives `(m, 6, 12)` of measured poses by the errors of the frames.
 
@@ -87,8 +76,8 @@ def by_frames(frames: Frames, errors: FloatArray, measured: FloatArray) -> Float
     slopes = np.zeros((len(measured), 6, 12))
     turn = _rates(errors[3:6])
     slopes[:, :3, :3], slopes[:, 3:, 3:6] = np.eye(3), turn
-    slopes[:, :3, 3:6] = -cross_matrices(measured[:, :3] - frames.tracker[:3]) @ turn
-    platform = matrices(product(measured, inverse(frames.target)))
+    slopes[:, :3, 3:6] = -cross_matrix(measured[:, :3] - frames.tracker[:3]) @ turn
+    platform = rotation_matrix(product(measured, inverse(frames.target))[:, 3:])
     slopes[:, :3, 6:9], slopes[:, 3:, 9:] = platform, platform @ _rates(errors[9:])
     return slopes
 
@@ -103,7 +92,7 @@ def _moved(pose: FloatArray, errors: FloatArray) -> FloatArray:
 def _rates(turn: FloatArray) -> FloatArray:
     """Return the derivative `(3, 3)` of a rotation vector on top by a turn."""
     half = 0.5 * turn
-    rates: FloatArray = (np.eye(3) + cross_matrices(half[None])[0]) / (1.0 + half @ half)
+    rates: FloatArray = (np.eye(3) + cross_matrix(half)) / (1.0 + half @ half)
     return rates
 
 

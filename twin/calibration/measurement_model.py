@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.calibration.frames import WORDS, Frames, by_frames, cross_matrices, matrices
+from twin.basics.quaternions import cross_matrix, rotation_matrix
+from twin.calibration.frames import WORDS, Frames, by_frames
 from twin.calibration.geometry import Geometry, by_errors, geometry, legs_with, solved
 from twin.calibration.leg_errors import LegErrors
 from twin.calibration.measured import MeasuredPoses
@@ -108,11 +109,11 @@ class MeasurementModel:
 
         The platform's in axes of the base, the target's in axes of the tracker.
         """
-        back = matrices(setting.frames.tracker)[0].T
-        target = matrices(platform) @ setting.frames.target[:3]
+        back = rotation_matrix(setting.frames.tracker[3:]).T
+        target = rotation_matrix(platform[:, 3:]) @ setting.frames.target[:3]
         slopes = np.zeros((len(platform), 6, 6))
         slopes[:, :3, :3] = slopes[:, 3:, 3:] = back
-        slopes[:, :3, 3:] = cross_matrices(target) @ back
+        slopes[:, :3, 3:] = cross_matrix(target) @ back
         return slopes
 
     def frame_slopes(self, setting: Setting, measured: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from twin.basics.quaternions import quaternion_product
 from twin.calibration.frames import CONJUGATE
 from twin.calibration.pose_plan import Plan
 from twin.logs import Channel, Log, write_log
@@ -16,7 +17,7 @@ from twin.motion.cueing.tables import write_motion
 from twin.motion.motion import minimum_jerk
 from twin.motion.recording import RecordedMotion
 from twin.motion.specification import convention_of
-from twin.rotations import angles_from_quaternion, quaternion_product
+from twin.rotations import angles_from_quaternion
 
 PERIOD = 0.05
 """[s] between the samples of the motion."""

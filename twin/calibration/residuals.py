@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.calibration.frames import cross_matrices
+from twin.basics.quaternions import cross_matrix
 from twin.calibration.measured import MeasuredPoses
 from twin.calibration.measurement_model import MeasurementModel, Setting
 from twin.errors import InputError
@@ -103,7 +103,7 @@ def _of_vector(turns: FloatArray) -> FloatArray:
 
     1 - [v] / 2 + (1 - h cot h) [v]^2 / |v|^2 with h = |v| / 2.
     """
-    cross, half = cross_matrices(turns), 0.5 * np.linalg.norm(turns, axis=1)
+    cross, half = cross_matrix(turns), 0.5 * np.linalg.norm(turns, axis=1)
     safe = np.maximum(half, 1e-4)  # Below, the last factor is 1 / 12 to rounding.
     factor = np.where(half > safe * 0.99, 1.0 - safe / np.tan(safe), safe**2 / 3.0) / (
         4.0 * safe**2

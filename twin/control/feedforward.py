@@ -188,7 +188,7 @@ class InverseDynamicsFeedforward(Cascade):
             friction: compensate the drives' friction.
 
         Raises:
-            InputError: an argument that cannot be used, or springs inside the legs.
+            InputError: an argument that cannot be used, or springs in the legs.
             SingularPoseError: the reference passes a singular pose.
         """
         known = self.model = as_model(platform if model is None else model)

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import turned
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 
@@ -126,8 +127,7 @@ def linearise(platform: MachineModel) -> Linearisation:
     def accelerations(places: FloatArray, rates: FloatArray) -> FloatArray:
         """Return those of the free coordinates `(m, size)`, as `places` and `rates` are."""
         moved, turning = (part[:, : free.shape[1]] @ free.T for part in (places, rates))
-        turned = [_turn(platform.home[3:], angle) for angle in moved[:, 3:]]
-        poses = np.hstack([platform.home[:3] + moved[:, :3], turned])
+        poses = turned(np.broadcast_to(platform.home, (len(moved), 7)), moved)
         poses, twists, _ = platform.constrain(poses, turning)
         inside = np.hstack([places[:, free.shape[1] :], rates[:, free.shape[1] :]])
         found = floating.forward_dynamics(poses, twists, no_forces, deflection=inside)
@@ -139,15 +139,6 @@ def linearise(platform: MachineModel) -> Linearisation:
     faster, slower = np.split(accelerations(none, steps), 2)
     scale = 0.5 / DIFFERENCE
     return Linearisation(scale * (ahead - behind).T, scale * (faster - slower).T)
-
-
-def _turn(quaternion: FloatArray, angle: FloatArray) -> FloatArray:
-    """Return a quaternion turned by a small rotation vector `(3,)` [rad] in base axes."""
-    w, x, y, z = quaternion
-    a, b, c = 0.5 * angle
-    left = np.array([[1, -a, -b, -c], [a, 1, -c, b], [b, c, 1, -a], [c, -b, a, 1]])
-    turned = left @ np.array([w, x, y, z])
-    return np.asarray(turned / np.linalg.norm(turned))
 
 
 def _is_stiff(platform: MachineModel) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray, read_only
+from twin.basics.quaternions import rotation_matrix
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.file.drawing import Appearance
@@ -97,14 +98,7 @@ class MachineDescription(Table):
     @property
     def home_rotation(self) -> FloatArray:
         """Rotation matrix `(3, 3)` platform to base at home."""
-        w, x, y, z = self.home.orientation
-        return read_only(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
+        return read_only(rotation_matrix(np.array(self.home.orientation)))
 
     @property
     def home_leg_vectors(self) -> FloatArray:

@@ -67,7 +67,7 @@ def integrate(
         twist: start `(6,)`, default rest.
         forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
         wrench: `(6,)` on the platform, constant in base axes [N, N m].
-        deflection: start `(2k,)` of coordinates inside the legs, default zero.
+        deflection: start `(2k,)` of deflections of springs, default zero.
         method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).
         timestep: [s] of "rk4"; must divide the time between knots.
         relative_tolerance: of "dormand_prince", per step.

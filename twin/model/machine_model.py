@@ -204,7 +204,7 @@ class MachineModel(MachineBase):
         return condition_number(self.jacobian(pose), self.constraints(pose), length)
 
     def as_deflection(self, deflection: Any) -> FloatArray:
-        """Return checked coordinates inside the legs and rates `(..., 2k)`; None: zero.
+        """Return checked deflections of springs and rates `(..., 2k)`; None: zero.
 
         Raises:
             InputError: wrong shape or not finite.
@@ -228,7 +228,7 @@ class MachineModel(MachineBase):
     ) -> FloatArray:
         """Return accelerations `(..., 6 + k)` under actuator forces `(..., n)` and a wrench.
 
-        The last k are those of the coordinates inside the legs.
+        The last k are those of the deflections of springs.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot

@@ -24,7 +24,7 @@ class Solution:
     time: FloatArray
     """`(k,)` ends of the steps [s], the first is 0"""
     states: FloatArray
-    """`(k, 13 + 2m)`: pose, twist, coordinates inside the legs, their rates"""
+    """`(k, 13 + 2m)`: pose, twist, deflections of springs, their rates"""
     coefficients: FloatArray
     """`(k - 1, 5, 13 + 2m)` of the polynomial of each step"""
     legs: Legs
@@ -42,7 +42,7 @@ class Solution:
 
     @property
     def deflection(self) -> FloatArray:
-        """Coordinates inside the legs and their rates `(k, 2m)` at the ends of the steps."""
+        """Deflections of springs and their rates `(k, 2m)` at the ends of the steps."""
         return self.states[:, 13:]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Springs inside the legs that do not swing: their deflection along a motion."""
+"""Springs in the legs that do not swing: their deflection along a motion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PUSH = 1e-5
 
 ROUNDS = 20
 
-QUIET = 1e-9
+AT_REST = 1e-9
 """[m/s2] of a spring that counts as standing still."""
 
 
@@ -45,7 +45,7 @@ def _home_deflection(platform: MachineModel) -> FloatArray:
 def static_deflection(
     platform: MachineModel, pose: Any, twist: Any, acceleration: Any, wrench: Any = None
 ) -> FloatArray:
-    """Return coordinates inside the legs, with rates zero, `(..., 2k)` that do not accelerate.
+    """Return deflections of springs, with rates zero, `(..., 2k)` that do not accelerate.
 
     Newton with difference quotients; the forces are those of the inverse dynamics.
 
@@ -79,8 +79,8 @@ def static_deflection(
     pushes = PUSH * np.vstack([np.zeros(k), np.eye(k)])[:, None]
     for _ in range(ROUNDS):
         found, *pushed = accelerations(yields + pushes)
-        if not np.abs(found).max(initial=0.0) > QUIET:
+        if not np.abs(found).max(initial=0.0) > AT_REST:
             return np.hstack([yields, np.zeros((count, k))]).reshape((*shape, 2 * k))
         slopes = np.stack([(after - found) / PUSH for after in pushed], axis=-1)
         yields = yields - np.linalg.solve(slopes, found[..., None])[..., 0]
-    raise StateError(f"{platform.name}: the springs inside the legs find no place to rest")
+    raise StateError(f"{platform.name}: the springs in the legs find no place to rest")

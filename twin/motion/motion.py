@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, read_only
+from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
 from twin.motion.axes import LONGEST_TIME, SHORTEST_TIME, AxisSample, axis_names
 from twin.motion.rotational_motion import rotational_motion
-from twin.rotations import quaternion_product
 
 
 def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch
-from twin.rotations import convention, cross, times_unit
+from twin.basics.quaternions import cross
+from twin.rotations import convention, times_unit
 
 SERIES_BELOW = 1.0
 """Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""

@@ -17,7 +17,7 @@ class Scene(NamedTuple):
     pose: FloatArray
     """`(7,)` of the platform in the base frame"""
     deflection: FloatArray | None = None
-    """`(2k,)` coordinates inside the legs, then their rates"""
+    """`(2k,)` deflections of springs, then their rates"""
     ghost: FloatArray | None = None
     """`(7,)` pose of the setpoint"""
     ball: FloatArray | None = None

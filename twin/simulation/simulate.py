@@ -132,7 +132,7 @@ def simulate(
         plant: drives and sensors between controller and machine, default those of its parameters.
         wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
             called at the start of each step; default none.
-        deflection: start `(2k,)` of coordinates inside the legs, then their rates; default zero,
+        deflection: start `(2k,)` of deflections of springs, then their rates; default zero,
             with a controller the deflection at rest.
         fidelity: "accurate" or "fast".
         every: keep every so many steps.

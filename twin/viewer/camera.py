@@ -140,7 +140,7 @@ class Camera:
 
         Args:
             pose: `(7,)` of the platform in the base frame.
-            deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            deflection: `(2k,)` deflections of springs and their rates; default: all zero.
             ghost: `(7,)` setpoint; default: not drawn.
             ball: `(7,)` pose of the ball in the base frame; default: not drawn.
             base_displacement: `(3,)` [m] of the base in the world, which stays where it is in the

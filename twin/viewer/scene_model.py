@@ -121,7 +121,7 @@ class SceneModel:
 
         Args:
             pose: `(7,)` of the platform in the base frame.
-            deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            deflection: `(2k,)` deflections of springs and their rates; default: all zero.
             ghost: `(7,)` setpoint; None hides it.
             ball: `(7,)` pose of the ball in the base frame; None hides it.
             base_displacement: `(3,)` [m] of the base in the world; default: none.

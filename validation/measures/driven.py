@@ -65,7 +65,7 @@ class DrivenMotion(NamedTuple):
     twist: FloatArray
     acceleration: FloatArray
     deflection: FloatArray
-    """`(k, 2m)` coordinates inside the legs and their rates"""
+    """`(k, 2m)` deflections of springs and their rates"""
     coordinates: FloatArray
     """`(k, n)` of the actuators [m, rad]"""
     rates: FloatArray
@@ -99,7 +99,7 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
 
 
 def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> FloatArray:
-    """Return coordinates inside the legs and rates `(k, 2m)` along a motion, quiet at its start."""
+    """Return deflections of springs and rates `(k, 2m)` along a motion, quiet at its start."""
     from scipy.integrate import solve_ivp
 
     count = platform.n_deflections

@@ -33,7 +33,7 @@ class Rest(NamedTuple):
     forces: FloatArray
     """`(n,)` of the actuators"""
     deflection: FloatArray
-    """`(2k,)` coordinates inside the legs, and their rates, which are zero"""
+    """`(2k,)` deflections of springs, and their rates, which are zero"""
 
 
 @lru_cache(maxsize=32)
@@ -41,7 +41,7 @@ def rest(platform: Platform) -> Rest:
     """Return the forces and the deflection that keep a machine at rest at home.
 
     Raises:
-        StateError: the springs inside the legs have no equilibrium.
+        StateError: the springs in the legs have no equilibrium.
     """
     deflection = static_deflection(platform, platform.home, REST, REST)
     forces = platform.inverse_dynamics(platform.home, REST, REST, deflection=deflection)

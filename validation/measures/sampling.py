@@ -11,9 +11,10 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
 from twin.platform import Platform
-from twin.rotations import quaternion_from_angles, quaternion_product
+from twin.rotations import quaternion_from_angles
 from twin.validation.measures.metrics import largest
 
 DRAWS = 4096
@@ -55,7 +56,7 @@ class RandomStates(NamedTuple):
     acceleration: FloatArray
     """`(count, 6)`"""
     deflection: FloatArray
-    """`(count, 2k)` coordinates inside the legs, then their rates"""
+    """`(count, 2k)` deflections of springs, then their rates"""
 
 
 def moved(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from twin.analysis.feasibility.polygons import polygon_distance
 from twin.basics.arrays import FloatArray
-from twin.rotations import rotated
+from twin.basics.quaternions import rotated
 
 pytestmark = pytest.mark.quick
 

@@ -199,7 +199,7 @@ def test_head_stays_where_the_axes_say():
     platform = twin.load("stewart")
     made = cue(platform, make_manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
     pose = made.motion.sample(made.motion.time).pose
-    from twin.rotations import rotated
+    from twin.basics.quaternions import rotated
 
     head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
     wanted = platform.home[:3] + made.head + made.motion.knots.values[:, :3]

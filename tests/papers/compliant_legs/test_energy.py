@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from compliant_held import free_motion, held_equilibrium, power
 
+from twin.basics.quaternions import rotation_matrix
 from twin.papers.compliant_legs.equations.solve import energy, solve_free
 from twin.papers.compliant_legs.loads import NO_LOAD, load
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.state import leg_state
-from twin.papers.compliant_legs.vectors import rotation_matrix
 from twin.rotations import displaced
 
 
@@ -42,13 +42,13 @@ def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, deri
             place = displaced(pose, twist * time)
             legs = leg_state(machine, place[None], np.zeros((1, 6)), later[None])
             masses = legs.radii[0][..., None] * legs.direction[0][:, None]
-            center = place[:3] + rotation_matrix(place) @ machine.platform_center
+            center = place[:3] + rotation_matrix(place[3:]) @ machine.platform_center
             return np.vstack([masses.reshape(-1, 3), center[None]])
 
         speeds = derivative(points, 1e-2)
         legs = leg_state(machine, pose[None], twist[None], deflection[None])
         masses = np.append(legs.masses.ravel(), machine.platform_mass)
-        body = rotation_matrix(pose).T @ twist[3:]
+        body = rotation_matrix(pose[..., 3:]).T @ twist[3:]
         expected = (masses * (speeds**2).sum(axis=1)).sum() / 2
         expected += body @ machine.platform_inertia @ body / 2
         # Differences of sixth order with steps of 10 ms.

@@ -10,6 +10,7 @@ from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 import twin
+from twin.basics.quaternions import cross_matrix, rotation_matrix
 from twin.papers.compliant_legs.equations.extended_system import solve_extended
 from twin.papers.compliant_legs.equations.solve import (
     energy,
@@ -20,7 +21,7 @@ from twin.papers.compliant_legs.equations.solve import (
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.state import leg_state
-from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix, tip_matrices
+from twin.papers.compliant_legs.vectors import tip_matrices
 
 FloatArray = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def point_masses(
     size, rows = 6 + 9 * n, 11 * n
     mass, jacobian = np.zeros((size, size)), np.zeros((rows, size))
     push, curvature = np.zeros(size), np.zeros(rows)
-    rotation = rotation_matrix(pose)
+    rotation = rotation_matrix(pose[..., 3:])
     omega, g = twist[3:], machine.weight_direction
     center = rotation @ machine.platform_center
     inertia = rotation @ machine.platform_inertia @ rotation.T
@@ -165,7 +166,7 @@ def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
     """Newton's law of the platform and of each leg as a whole, with the reactions between."""
     found = solve_free(machine, *compliant_states)
     pose, twist, deflection, forces, wrench = compliant_states
-    rotation = rotation_matrix(pose)
+    rotation = rotation_matrix(pose[..., 3:])
     omega, alpha = twist[:, 3:], found.acceleration[:, 3:]
     center = rotation @ machine.platform_center
     center_acceleration = found.acceleration[:, :3] + np.cross(alpha, center)

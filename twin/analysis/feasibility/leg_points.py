@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import rotated
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.model.machine_model import MachineModel
-from twin.rotations import rotated
 
 
 class LegPoints(NamedTuple):

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.motion import as_center
-from twin.rotations import quaternion_from_angles, quaternion_product
+from twin.rotations import quaternion_from_angles
 
 
 class Mobility(NamedTuple):

@@ -30,6 +30,7 @@ from twin.analysis.frequency.excitation import (
 )
 from twin.analysis.frequency.response import FrequencyResponse, response_figure
 from twin.basics.arrays import FloatArray, one_of, positive
+from twin.basics.quaternions import quaternion_product
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD, Controller
 from twin.control.positions import has_encoders, takes_positions
@@ -37,7 +38,6 @@ from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
-from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 

@@ -121,7 +121,7 @@ class Criterion(NamedTuple):
             InputError: not a pose, or a frequency that is no number above zero.
             UnreachablePoseError: the motion leads out of reach.
         """
-        from twin.rotations import quaternion_product
+        from twin.basics.quaternions import quaternion_product
 
         sample = self.samples(frequency, count)
         center = np.broadcast_to(as_floats(pose, "pose", 7), (count, 7))

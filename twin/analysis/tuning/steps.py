@@ -149,7 +149,7 @@ class VelocityStudy(StepStudy):
 
 
 def leg_speeds(platform: MachineModel, run: Trajectory) -> FloatArray:
-    """Return the rates `(k, n)` of the actuators without those of springs inside the legs."""
+    """Return the rates `(k, n)` of the actuators without those of springs in the legs."""
     n = platform.n_deflections
     return run.rates - (run.deflection[:, n:] if n else 0.0)
 

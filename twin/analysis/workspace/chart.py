@@ -10,10 +10,11 @@ import numpy as np
 from twin.analysis.feasibility.mobility import check_convention
 from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.axes import axis_names, known_axis
-from twin.rotations import quaternion_from_angles, quaternion_product
+from twin.rotations import quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))
 """Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a

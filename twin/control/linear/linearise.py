@@ -1,7 +1,7 @@
 """Small motions of any machine about a pose of rest, or about a state of motion.
 
 The state is (q, v): displacement of the platform in the directions its constraints leave free,
-then the coordinates inside the legs; and the changes of their rates,
+then the deflections of springs; and the changes of their rates,
 
     M v' + C v + K q = E_f f + E_w w + E_b a_b,    K = -M dv'/dq,    C = -M dv'/dv,    q' = v + W q,
 

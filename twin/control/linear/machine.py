@@ -38,7 +38,7 @@ class OperatingPoint(NamedTuple):
     wrench: FloatArray
     """`(6,)` that acts on the platform meanwhile, base axes"""
     deflection: FloatArray
-    """`(2k,)` coordinates inside the legs [m], then their rates, zero"""
+    """`(2k,)` deflections of springs [m], then their rates, zero"""
 
 
 def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> OperatingPoint:
@@ -128,7 +128,7 @@ class LinearMachine:
     """M v' + C v + K q = E_f f + E_w w + E_b a_b + E_p p, q' = v + W q, all from the point.
 
     The coordinates q `(m,)` are the displacement of the platform [m], [rad] in base axes (heave,
-    roll and pitch where there are three degrees of freedom), then the deflections inside the legs
+    roll and pitch where there are three degrees of freedom), then the deflections of springs
     [m]. v is the change of their rates. At rest W is zero; about a point that moves, small
     rotations turn with the platform: W q = omega x q.
 
@@ -151,7 +151,7 @@ class LinearMachine:
     | displacement, twist, acceleration | 6 | of the platform relative to the base, base axes |
     | absolute_acceleration | 6 | the same plus that of the base |
     | coordinates, rates | n | of the actuators, springs in series excluded |
-    | deflection | k | deflections inside the legs |
+    | deflection | k | deflections of springs |
     | leg_forces | n | what a load cell beside the actuator reads: see `leg_forces` |
     """
 

@@ -93,7 +93,7 @@ class ClosedLoop:
         self.finished = False
 
     def springs(self, pose: Any) -> FloatArray | None:
-        """Return where springs inside the legs rest `(2k,)` at a pose, default home; None: none."""
+        """Return where springs in the legs rest `(2k,)` at a pose, default home; None: none."""
         if not self.platform.n_deflections:
             return None
         return resting_deflection(self.platform, pose)

@@ -138,7 +138,7 @@ class ObserverCascade(Cascade):
             feedforward_rise: [s] over which it rises.
 
         Raises:
-            InputError: an argument that cannot be used, springs inside the legs or beside their
+            InputError: an argument that cannot be used, springs in the legs or beside their
                 actuators, or a design of another period or number of actuators.
             StateError: the design has no steady gains (`gain.CovarianceError`).
         """

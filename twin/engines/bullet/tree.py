@@ -17,7 +17,7 @@ from twin.engines.bullet.library import bullet, connect, disconnect, load
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces, joint_motion
 from twin.engines.projection import OpenTree
-from twin.engines.urdf.robot import FREEDOMS, robot_urdf
+from twin.engines.urdf.robot import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
 from twin.machine.mechanism.parts import PLATFORM, Point
 from twin.model.machine_model import MachineModel
@@ -121,7 +121,7 @@ class _Tree:
         ]
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
-        carriers = FREEDOMS if self.machine.floats else ()
+        carriers = CARRIER_JOINTS if self.machine.floats else ()
         ordered = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
         self._from_bullet = [names.index(name) for name in ordered]
         self._to_bullet = np.argsort(self._from_bullet)

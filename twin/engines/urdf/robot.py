@@ -32,7 +32,7 @@ UNKNOWN = 1e6
 """Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format requires a
 number."""
 
-FREEDOMS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_z")
+CARRIER_JOINTS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_z")
 """Joints `platform_...` that carry a free platform in `robot_urdf`, from the base up."""
 
 
@@ -118,8 +118,8 @@ def _span(machine: Mechanism) -> dict[str, float]:
 def _freedoms(machine: Mechanism) -> Iterator[Element]:
     limit = {"effort": 0.0, "velocity": UNKNOWN, **_span(machine)}
     body, parent = machine.body(PLATFORM), BASE
-    for k, freedom in enumerate(FREEDOMS):
-        last = k == len(FREEDOMS) - 1
+    for k, freedom in enumerate(CARRIER_JOINTS):
+        last = k == len(CARRIER_JOINTS) - 1
         child = PLATFORM if last else f"{PLATFORM}_{freedom}_carriage"
         place = origin(body.position if k == 0 else ORIGIN, body.rotation if k == 3 else None)
         name, axis = f"{PLATFORM}_{freedom}", np.eye(3)[k % 3]

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
+from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.dynamics.work import make_work
@@ -20,7 +20,7 @@ from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy
 
 
-def row_legs(legs: Legs, i: int) -> Legs:
+def legs_at(legs: Legs, i: int) -> Legs:
     """Return the legs of row i of `legs`, whose rows `(N, n, ...)` are those of many machines."""
     raise NotImplementedError
 
@@ -36,8 +36,8 @@ def _legs_like(legs: Any, rows: Any) -> Callable[..., Any]:
     return lambda legs, rows: kind(rows)
 
 
-@by_kind(row_legs, counting=True)
-def _row_legs(legs: Any, i: int) -> Callable[..., Any]:
+@by_kind(legs_at, counting=True)
+def _legs_at(legs: Any, i: int) -> Callable[..., Any]:
     kind = legs.instance_class
     return lambda legs, i: kind(legs.rows[i])
 
@@ -99,13 +99,13 @@ def advance_rows(
     bodies, legs = constants
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]
-    y, work = np.empty(size), make_work(row_legs(legs, 0))
+    y, work = np.empty(size), make_work(legs_at(legs, 0))
     stages = Stages(np.empty(size), np.empty((4, size)), work)
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
-        own = row_legs(legs, i)
+        own = legs_at(legs, i)
         read_state(machines, i, y)
         copy(bodies[i], body)
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
@@ -116,7 +116,7 @@ def advance_rows(
         for part in range(ratio):
             for k in range(3):
                 body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
-            drive_row(arrays, i, ratio, mode, step, coordinates, rates, forces)
+            drive_machine(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
             if not (
@@ -127,4 +127,4 @@ def advance_rows(
                 break
             actuated(own, y, coordinates, rates)
         store(machines, i, y, before, step)
-        read_row(arrays, machines, i, ratio * step)
+        read_machine(arrays, machines, i, ratio * step)

@@ -16,7 +16,7 @@ class Machines(NamedTuple):
     twist: FloatArray
     """`(N, 6)`"""
     deflection: FloatArray
-    """`(N, 2k)` coordinates inside the legs, then their rates"""
+    """`(N, 2k)` deflections of springs, then their rates"""
     acceleration: FloatArray
     """`(N, 6)` mean over the last step of the engine; zero after a reset"""
     coordinates: FloatArray

@@ -8,9 +8,9 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import BALL_SIZE, LOST, ROLLING
 from twin.kernels.ball.motion import rolling_move
 from twin.kernels.ball.position import fill_ball, put_ball
-from twin.kernels.batched.analytic import actuated, read_state, row_legs, store
+from twin.kernels.batched.analytic import actuated, legs_at, read_state, store
 from twin.kernels.batched.arrays import Balls, Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
+from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
@@ -57,13 +57,13 @@ def advance_rolling_rows(
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]
     full = size + BALL_SIZE
-    y, work = np.empty(full), make_work(row_legs(legs, 0))
+    y, work = np.empty(full), make_work(legs_at(legs, 0))
     stages = Stages(np.empty(full), np.empty((4, full)), work)
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
-        own, status = row_legs(legs, i), balls.status[i]
+        own, status = legs_at(legs, i), balls.status[i]
         read_state(machines, i, y)
         copy(balls.state[i], y[size:])
         copy(bodies[i], body)
@@ -75,7 +75,7 @@ def advance_rolling_rows(
         for part in range(ratio):
             for k in range(3):
                 body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
-            drive_row(arrays, i, ratio, mode, step, coordinates, rates, forces)
+            drive_machine(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
             moved, status = rolling_move(body, own, ball, status, y, load, step, stages)
@@ -88,4 +88,4 @@ def advance_rolling_rows(
             balls.state[i, k] = y[size + k]
         balls.status[i], balls.lost[i] = status, status == LOST
         fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
-        read_row(arrays, machines, i, ratio * step)
+        read_machine(arrays, machines, i, ratio * step)

@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import actuated, legs_like, read_state, store
 from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
+from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
@@ -86,7 +86,7 @@ def copy_lane(group: Group, lane: int, alone: Group) -> None:
 
 
 @device
-def row_of(machines: Machines, start: int, lane: int, count: int) -> int:
+def index_of(machines: Machines, start: int, lane: int, count: int) -> int:
     """Return the row for a lane: its own, or where that failed or is none, the first that goes on.
 
     A failed row in a group would make every step of all the others fail with it.
@@ -118,7 +118,7 @@ def begin(
             fine = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
             machines.failed[i] = not fine
     for lane in range(count):
-        i = row_of(machines, start, lane, count)
+        i = index_of(machines, start, lane, count)
         read_state(machines, i, y)
         fill_lane(group, lane, constants, inputs, i, y)
 
@@ -139,9 +139,11 @@ def drive(
     for i in range(start, min(start + count, machines.failed.shape[0])):
         if not machines.failed[i]:
             coordinates, rates = machines.coordinates[i], machines.rates[i]
-            drive_row(arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i])
+            drive_machine(
+                arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i]
+            )
     for lane in range(count):
-        i = row_of(machines, start, lane, count)
+        i = index_of(machines, start, lane, count)
         for k in range(3):
             field = gravity[i, GRAVITY + k] - inputs.shaking[i, part, k]
             group.body[GRAVITY + k, lane] = field
@@ -176,7 +178,7 @@ def finish(
     for k in range(y.shape[0]):
         y[k] = group.y[k, i - start]
     store(machines, i, y, group.before[i - start], step)
-    read_row(arrays, machines, i, ratio * step)
+    read_machine(arrays, machines, i, ratio * step)
 
 
 @compiled

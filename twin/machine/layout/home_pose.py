@@ -6,10 +6,10 @@ import numpy as np
 from pydantic_core import PydanticCustomError
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import turned
 from twin.machine.description import AnyMachine, MachineDescription
 from twin.machine.layout.home import Home
 from twin.machine.table import problem
-from twin.rotations import displaced
 
 HEIGHTS = 60
 """Heights tried above the base."""
@@ -141,7 +141,7 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
         rows = moved.home_jacobian / np.repeat([1.0, length], 3)
         step = np.linalg.lstsq(rows, error, rcond=1e-9)[0] / np.repeat([1.0, length], 3)
         for share in 0.5 ** np.arange(12):
-            tried = displaced(pose, share * step)
+            tried = turned(pose, share * step)
             found = target - _coordinates(machine, tried)
             if np.abs(found).max() < worst:
                 break

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive, read_only
+from twin.basics.quaternions import cross, rotated
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
 from twin.motion.rotational_motion import rotational_motion
-from twin.rotations import cross, rotated
 
 Columns = np.ndarray[tuple[int], np.dtype[np.intp]]
 """Numbers of some axes."""

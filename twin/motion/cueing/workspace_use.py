@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
+from twin.basics.quaternions import cross, rotated
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.motion import Motion
-from twin.rotations import cross, rotated
 
 
 def felt_manoeuvre(

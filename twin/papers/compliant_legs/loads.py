@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix
+from twin.basics.quaternions import cross_matrix, rotation_matrix
 
 FRAMES = ("base", "platform")
 
@@ -33,7 +33,7 @@ def wrench_in_base(given: Load, pose: FloatArray) -> FloatArray:
     """Return the wrenches `(..., 6)` of a load in base axes at poses `(..., 7)`."""
     wrench = np.broadcast_to(given.wrench, (*pose.shape[:-1], 6))
     if given.frame == "platform":
-        turned = rotation_matrix(pose)[..., None, :, :] @ wrench.reshape(
+        turned = rotation_matrix(pose[..., 3:])[..., None, :, :] @ wrench.reshape(
             (*wrench.shape[:-1], 2, 3, 1)
         )
         wrench = turned.reshape(wrench.shape)

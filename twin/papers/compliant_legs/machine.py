@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import rotation_matrix
 from twin.errors import InputError
 from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
-from twin.papers.compliant_legs.vectors import rotation_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class CompliantMachine:
     @property
     def home_extension(self) -> FloatArray:
         """Extensions delta2 of the actuators `(n,)` [m] at home with relaxed springs."""
-        tips = self.home[:3] + self.platform_joints @ rotation_matrix(self.home).T
+        tips = self.home[:3] + self.platform_joints @ rotation_matrix(self.home[3:]).T
         return np.asarray(np.linalg.norm(tips - self.base_joints, axis=1) - self.fixed_length)
 
     @property

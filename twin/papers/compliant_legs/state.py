@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.quaternions import cross, rotation_matrix
 from twin.errors import SingularPoseError
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.vectors import cross, dot, rotation_matrix
+from twin.papers.compliant_legs.vectors import dot
 
 
 class LegState(NamedTuple):
@@ -70,7 +71,7 @@ def leg_state(
         SingularPoseError: a tip coincides with its base joint.
     """
     legs = machine.n_legs
-    arm = machine.platform_joints @ np.swapaxes(rotation_matrix(pose), -1, -2)
+    arm = machine.platform_joints @ np.swapaxes(rotation_matrix(pose[..., 3:]), -1, -2)
     vector = pose[:, None, :3] + arm - machine.base_joints
     length = np.linalg.norm(vector, axis=-1)
     if not (length > 0.0).all():

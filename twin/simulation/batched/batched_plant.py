@@ -147,7 +147,7 @@ class BatchedPlant(ABC):
             indices: `(m,)` whole numbers, each once.
             pose: `(m, 7)`, default home.
             twist: `(m, 6)`, default rest.
-            deflection: `(m, 2k)`, default where springs inside the legs rest.
+            deflection: `(m, 2k)`, default where springs in the legs rest.
             platforms: m machines like the batched plant's with other numbers; None to keep those
                 there.
             ball: `(m, ...)` start of the ball; as the batched plant's `Ball` says.

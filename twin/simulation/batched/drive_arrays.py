@@ -119,7 +119,7 @@ def place_drives(
 
 
 def empty_machines(size: int, n: int, k: int) -> Machines:
-    """Return states of `size` machines with n actuators and k coordinates inside the legs."""
+    """Return states of `size` machines with n actuators and k deflections of springs."""
     widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
     arrays: list[Any] = [np.zeros((size, width)) for width in widths]
     return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])

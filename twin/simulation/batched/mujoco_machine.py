@@ -29,7 +29,7 @@ class Layout(NamedTuple):
     joints: IndexArray
     """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
     springs: IndexArray
-    """`(2, k)` springs inside the legs, likewise"""
+    """`(2, k)` springs in the legs, likewise"""
     rubbing: IndexArray
     """`(f, 2)` joints of the sliding feet, in `qvel`"""
     tips: IndexArray

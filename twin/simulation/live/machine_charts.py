@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
+from twin.basics.quaternions import quaternion_product
 from twin.charts.panels import legs
 from twin.errors import TwinError
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
-from twin.rotations import angle_between, angles_from_quaternion, quaternion_product
+from twin.rotations import angle_between, angles_from_quaternion
 from twin.simulation.live.steering import Axes
 
 

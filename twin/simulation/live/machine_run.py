@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
+from twin.basics.quaternions import rotated
 from twin.control.controller import Controller
 from twin.control.loop.closed_loop import ClosedLoop
 from twin.control.reference import Reference
@@ -21,7 +22,6 @@ from twin.errors import InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.rotations import rotated
 from twin.simulation.live.settings import Settings, controller_with
 from twin.simulation.simulate import engine_steps
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import rotated
 from twin.charts.animation import MovingLine, animated_figure
 from twin.charts.style import INK, MUTED, curve_color
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
-from twin.rotations import rotated
 from twin.simulation.recorded.machine import check_machine, machine_of
 from twin.simulation.recorded.motion import RecordedMotion
 

@@ -44,7 +44,7 @@ class RecordedMotion:
     versions: dict[str, str]
     """versions of the package and of the libraries that took part"""
     deflection: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
+    """`(k, 2m)` deflections of springs, then their rates; `(k, 0)` for most machines"""
     coordinate_unit: str = "m"
     """of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)

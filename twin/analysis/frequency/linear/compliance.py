@@ -30,12 +30,12 @@ from twin.analysis.frequency.linear.response import compliance, linear_modes, tr
 from twin.analysis.frequency.measured import BEYOND
 from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
 from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
+from twin.basics.quaternions import quaternion_product
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine, OperatingPoint
 from twin.engines import make_engine
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 

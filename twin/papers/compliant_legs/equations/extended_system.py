@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import cross_matrix, rotation_matrix
 from twin.papers.compliant_legs.equations.leg_equations import angles_of, leg_functions
 from twin.papers.compliant_legs.equations.rows import (
     platform_forces,
@@ -20,7 +21,7 @@ from twin.papers.compliant_legs.equations.rows import (
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_state
-from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix, solved, tip_matrices
+from twin.papers.compliant_legs.vectors import solved, tip_matrices
 
 
 class ExtendedSolution(NamedTuple):
@@ -83,7 +84,7 @@ def _leg(
     machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, deflection: FloatArray
 ) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
     """Return tip matrix, centripetal acceleration, and the leg's terms with tips in base axes."""
-    arm = rotation_matrix(pose) @ machine.platform_joints[i]
+    arm = rotation_matrix(pose[..., 3:]) @ machine.platform_joints[i]
     tips = tip_matrices(arm)
     spin = cross_matrix(twist[3:])
     frame = _home_frame(machine, i)
@@ -127,7 +128,7 @@ def _leg(
 def _home_frame(machine: CompliantMachine, i: int) -> FloatArray:
     """Return the rotation `(3, 3)` leg's frame to base: z along the leg at home."""
     home = machine.home
-    tip = home[:3] + rotation_matrix(home) @ machine.platform_joints[i]
+    tip = home[:3] + rotation_matrix(home[3:]) @ machine.platform_joints[i]
     along = tip - machine.base_joints[i]
     along = along / np.linalg.norm(along)
     side = np.cross(np.eye(3)[np.argmin(np.abs(along))], along)

@@ -28,9 +28,10 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import cross, cross_matrix, rotation_matrix
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import LegState
-from twin.papers.compliant_legs.vectors import cross, cross_matrix, dot, outer, rotation_matrix
+from twin.papers.compliant_legs.vectors import dot, outer
 
 
 def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatArray:
@@ -39,7 +40,7 @@ def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatAr
     Reference: compliant-leg paper, equation (9), in velocities instead of angle rates and with a
     centre of mass that need not be the reference point.
     """
-    rotation = rotation_matrix(pose)
+    rotation = rotation_matrix(pose[..., 3:])
     center = rotation @ machine.platform_center
     moment = machine.platform_mass * cross_matrix(center)
     matrix = np.zeros((len(pose), 6, 6))
@@ -51,7 +52,7 @@ def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatAr
 
 def platform_forces(machine: CompliantMachine, pose: FloatArray, twist: FloatArray) -> FloatArray:
     """Return `(batch, 6)` gravity minus gyroscopic terms: M acceleration = this + wrenches."""
-    rotation = rotation_matrix(pose)
+    rotation = rotation_matrix(pose[..., 3:])
     center = rotation @ machine.platform_center
     omega = twist[:, 3:]
     weight = machine.platform_mass * machine.weight_direction

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.quaternions import rotation_matrix
 from twin.errors import InputError, SingularPoseError
 from twin.papers.compliant_legs.equations.rows import platform_mass_matrix
 from twin.papers.compliant_legs.equations.systems import (
@@ -18,13 +19,7 @@ from twin.papers.compliant_legs.equations.systems import (
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_pose, checked_state, leg_state
-from twin.papers.compliant_legs.vectors import (
-    dot,
-    least_squares,
-    rotation_matrix,
-    solved,
-    tip_matrices,
-)
+from twin.papers.compliant_legs.vectors import dot, least_squares, solved, tip_matrices
 
 SINGULAR = 1e-11
 """Smallest singular value over the largest of a system that holds the platform."""
@@ -211,7 +206,7 @@ def energy(
     kinetic = dot(twists, (mass @ twists[..., None])[..., 0]) / 2.0
     squares = legs.radius_rates**2 + legs.radii**2 * legs.turning_squared[..., None]
     kinetic = kinetic + (legs.masses * squares).sum(axis=(-1, -2)) / 2.0
-    center = poses[:, :3] + rotation_matrix(poses) @ machine.platform_center
+    center = poses[:, :3] + rotation_matrix(poses[..., 3:]) @ machine.platform_center
     heights = (legs.first_moment * legs.direction[..., 2]).sum(axis=-1)
     heights = heights + (legs.masses.sum(axis=-1) * machine.base_joints[:, 2]).sum()
     lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)

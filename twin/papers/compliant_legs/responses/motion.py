@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
+from twin.basics.quaternions import cross
 from twin.errors import IntegrationError
 from twin.papers.compliant_legs.equations.solve import solve_locked
 from twin.papers.compliant_legs.loads import NO_LOAD, Load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_state, leg_state
-from twin.papers.compliant_legs.vectors import cross
 
 RELATIVE, ABSOLUTE = 1e-10, 1e-12
 """Tolerances of the integration, per step."""

@@ -16,18 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, one_pose
+from twin.basics.quaternions import cross_matrix, rotation_matrix
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations.rows import platform_forces
 from twin.papers.compliant_legs.loads import NO_LOAD, Load, load_derivative, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import LegState, leg_state
-from twin.papers.compliant_legs.vectors import (
-    cross_matrix,
-    least_squares,
-    outer,
-    rotation_matrix,
-    tip_matrices,
-)
+from twin.papers.compliant_legs.vectors import least_squares, outer, tip_matrices
 from twin.rotations import displaced
 
 
@@ -77,7 +72,7 @@ def static_forces(
     by_displacement = (np.swapaxes(tips, -1, -2) @ derivative @ tips).sum(axis=0)
     by_displacement[3:, 3:] += (cross_matrix(joints) @ cross_matrix(legs.arm[0])).sum(axis=0)
 
-    center = rotation_matrix(pose) @ machine.platform_center
+    center = rotation_matrix(pose[..., 3:]) @ machine.platform_center
     by_displacement[3:, 3:] += machine.platform_mass * cross_matrix(weight) @ cross_matrix(center)
     by_displacement += load_derivative(given, pose)
     lifted = (machine.hanging_mass / length)[:, None] * sideways

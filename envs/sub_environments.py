@@ -1,4 +1,4 @@
-"""Rows of a native vector environment, with the attributes of single environments."""
+"""Sub-environments of a native vector environment: the attributes of single environments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from twin.errors import InputError, brief
 
 
-class Row:
+class SubEnvironment:
     """One machine of a vector environment.
 
     It has what a single environment has beside `reset` and `step`, and takes further attributes.
@@ -17,7 +17,7 @@ class Row:
     _env: Any
     _index: int
 
-    def __init__(self, env: RowAccess, index: int) -> None:
+    def __init__(self, env: SubEnvironmentAccess, index: int) -> None:
         """Take the environment and the number of the machine in it."""
         self.__dict__.update(_env=env, _index=index)
 
@@ -47,8 +47,8 @@ class Row:
         return self._env.task.scene(self._index)
 
     @property
-    def unwrapped(self) -> Row:
-        """The row itself."""
+    def unwrapped(self) -> SubEnvironment:
+        """The sub-environment itself."""
         return self
 
     def render(self) -> Any:
@@ -68,7 +68,9 @@ class Row:
         """Return what all machines share: platform, task, spec, metadata, render mode, limit."""
         if name in SHARED:
             return getattr(self._env, name)
-        raise AttributeError(f"a row of {type(self._env).__name__} has no attribute {name!r}")
+        raise AttributeError(
+            f"a sub-environment of {type(self._env).__name__} has no attribute {name!r}"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep an attribute of the caller's own.
@@ -84,47 +86,47 @@ class Row:
 SHARED = ("platform", "task", "spec", "metadata", "render_mode", "max_episode_steps")
 
 
-class RowAccess:
-    """Access to attributes and methods of rows as in Gymnasium's `SyncVectorEnv`."""
+class SubEnvironmentAccess:
+    """Access to sub-environments as in Gymnasium's `SyncVectorEnv`: attributes and methods."""
 
     num_envs: int
 
     @cached_property
-    def envs(self) -> tuple[Row, ...]:
-        """Rows with the attributes of single environments."""
-        return tuple(Row(self, index) for index in range(self.num_envs))
+    def envs(self) -> tuple[SubEnvironment, ...]:
+        """The machines, with the attributes of single environments."""
+        return tuple(SubEnvironment(self, index) for index in range(self.num_envs))
 
     def call(self, name: str, *arguments: Any, **options: Any) -> tuple[Any, ...]:
-        """Return the results of a row's method, or its attribute, for all rows.
+        """Return the results of a method, or an attribute, of all sub-environments.
 
         Args:
             name: such as "render" or "platform".
             arguments: of the method.
             options: of the method.
         """
-        found = [getattr(row, name) for row in self.envs]
+        found = [getattr(each, name) for each in self.envs]
         return tuple(each(*arguments, **options) if callable(each) else each for each in found)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of all rows."""
+        """Return an attribute of all sub-environments."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Keep an attribute of the caller's own in all rows.
+        """Keep an attribute of the caller's own in all sub-environments.
 
         Args:
             name: of none that the environment has.
-            values: one, or a list or tuple with one per row.
+            values: one, or a list or tuple with one per sub-environment.
 
         Raises:
             InputError: an attribute of the environment, or another count of values.
         """
-        for row, value in zip(self.envs, _as_values(values, len(self.envs)), strict=True):
-            setattr(row, name, value)
+        for each, value in zip(self.envs, _as_values(values, len(self.envs)), strict=True):
+            setattr(each, name, value)
 
 
 def _as_values(values: Any, size: int) -> list[Any]:
-    """Return a list or tuple of one value per row, or one value as often.
+    """Return a list or tuple of one value each, or one value as often.
 
     Raises:
         InputError: another count.

@@ -1,0 +1,63 @@
+"""Laws of quaternions, rotation matrices and cross products as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from twin.basics.quaternions import (
+    cross,
+    cross_matrix,
+    quaternion_from_vector,
+    quaternion_product,
+    rotated,
+    rotation_matrix,
+    turned,
+)
+
+pytestmark = pytest.mark.quick
+
+SHAPES = pytest.mark.parametrize("shape", [(), (5,), (2, 3)])
+
+
+def drawn(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation vectors and vectors `(*shape, 3)`."""
+    return tuple(np.random.default_rng(4).normal(size=(2, *shape, 3)))
+
+
+@SHAPES
+def test_quaternions_are_those_of_scipy(shape: tuple[int, ...]) -> None:
+    turns, vectors = drawn(shape)
+    theirs = Rotation.from_rotvec(turns.reshape(-1, 3))
+    quaternion = quaternion_from_vector(turns)
+    matrix = rotation_matrix(quaternion)
+    np.testing.assert_allclose(matrix.reshape(-1, 3, 3), theirs.as_matrix(), atol=1e-15, rtol=0)
+    expected = theirs.apply(vectors.reshape(-1, 3)).reshape(vectors.shape)
+    np.testing.assert_allclose(rotated(quaternion, vectors), expected, atol=1e-15, rtol=1e-14)
+
+
+@SHAPES
+def test_products_rotate_by_the_right_one_first(shape: tuple[int, ...]) -> None:
+    first, second = (quaternion_from_vector(each) for each in drawn(shape))
+    product = rotation_matrix(quaternion_product(second, first))
+    expected = rotation_matrix(second) @ rotation_matrix(first)
+    np.testing.assert_allclose(product, expected, atol=1e-15, rtol=0)
+
+
+@SHAPES
+def test_cross_products_are_matrices_too(shape: tuple[int, ...]) -> None:
+    left, right = drawn(shape)
+    np.testing.assert_allclose(cross(left, right), np.cross(left, right), atol=1e-15, rtol=0)
+    np.testing.assert_allclose(
+        (cross_matrix(left) @ right[..., None])[..., 0], np.cross(left, right), atol=1e-15, rtol=0
+    )
+
+
+def test_poses_turn_in_base_axes() -> None:
+    pose = np.array([0.1, 0.2, 0.3, *quaternion_from_vector(np.array([0.0, 0.0, np.pi / 2]))])
+    moved = turned(pose, np.array([0.0, 1.0, 0.0, 0.3, 0.0, 0.0]))
+    np.testing.assert_allclose(moved[:3], [0.1, 1.2, 0.3])
+    # Turned about the base's x axis: the platform's x axis, along y before, tilts up.
+    tilted = [0.0, np.cos(0.3), np.sin(0.3)]
+    np.testing.assert_allclose(rotation_matrix(moved[3:])[:, 0], tilted, atol=1e-15)
