@@ -127,3 +127,10 @@ EnvironmentOptions = Annotated[
         help="Option of the environment, its value as JSON or a text; may be repeated.",
     ),
 ]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535, help="Port of the page; default: the first free one from 8080; 0: any."
+    ),
+]

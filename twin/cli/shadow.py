@@ -64,11 +64,6 @@ Ends = Annotated[
 Viewed = Annotated[
     bool, typer.Option("--view", help="Show machine and twin on a page in the browser.")
 ]
-Port = Annotated[
-    int | None,
-    typer.Option(min=0, max=65535, help="Of the page; default: the first free one from 8080."),
-]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 
 
 @app.command()
@@ -92,8 +87,8 @@ def shadow(
     alarms: Annotated[Path | None, options.file_option("Write the alarms as CSV.")] = None,
     seconds: Ends = None,
     view: Viewed = False,
-    port: Port = None,
-    no_browser: NoBrowser = False,
+    port: options.Port = None,
+    no_browser: options.NoBrowser = False,
 ) -> None:
     """Run the twin beside a machine, live or from a log; exit code 1 after an alarm.
 

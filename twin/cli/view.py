@@ -49,14 +49,9 @@ Host = Annotated[
     str,
     typer.Option(help="Address to listen on; others than this computer's need the token."),
 ]
-Port = Annotated[
-    int | None,
-    typer.Option(min=0, max=65535, help="Port; default: the first free one from 8080; 0: any."),
-]
 UploadLimit = Annotated[
     float, typer.Option(metavar="MB", min=0.001, help="Largest recording that the page takes.")
 ]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 Desktop = Annotated[
     bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
 ]
@@ -80,9 +75,9 @@ def view(
     env: Env = None,
     policy: Policy = None,
     host: Host = "127.0.0.1",
-    port: Port = None,
+    port: options.Port = None,
     upload_limit: UploadLimit = 20.0,
-    no_browser: NoBrowser = False,
+    no_browser: options.NoBrowser = False,
     desktop: Desktop = False,
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it.

@@ -24,7 +24,7 @@ class Task:
     index: int
     """Place in the sweep"""
     machine: MachineParameters
-    """With the machine's fidelity, without values and payload"""
+    """With the machine's configuration, without values and payload"""
     configuration: str
     engine: str
     fidelity: str

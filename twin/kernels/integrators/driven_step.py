@@ -8,13 +8,7 @@ from twin.kernels.dynamics.state import normalise
 from twin.kernels.integrators.runge_kutta import Stages, combine, shift
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import Legs
-
-
-@device
-def copy(source: FloatArray, target: FloatArray) -> None:
-    """Fill `target` with the entries of `source`."""
-    for j in range(source.shape[0]):
-        target[j] = source[j]
+from twin.kernels.linear_algebra import copy
 
 
 @device

@@ -115,7 +115,7 @@ def _lines(run: LoggedRun) -> int:
 def amplification_table(logs: PlatformLogs) -> Table:
     """Return differences from the reference, and ratios by band, of all runs."""
     named = dict(logs.runs)
-    named |= {f"{name}, demand decreased": run for name, run in logs.lowered.items()}
+    named |= {f"{name}, command decreased": run for name, run in logs.lowered.items()}
     named[f"{PROPORTIONAL}, ratio and phase taken out"] = logs.turned
     rows = [
         (
