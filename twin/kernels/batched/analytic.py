@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
+from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.dynamics.work import make_work
@@ -116,7 +116,7 @@ def advance_rows(
         for part in range(ratio):
             for k in range(3):
                 body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
-            drive_machine(arrays, i, ratio, mode, step, coordinates, rates, forces)
+            drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
             if not (
@@ -127,4 +127,4 @@ def advance_rows(
                 break
             actuated(own, y, coordinates, rates)
         store(machines, i, y, before, step)
-        read_machine(arrays, machines, i, ratio * step)
+        read_one(arrays, machines, i, ratio * step)

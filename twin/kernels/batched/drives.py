@@ -45,7 +45,7 @@ class DriveArrays(NamedTuple):
 
 
 @device
-def drive_machine(
+def drive_one(
     arrays: DriveArrays,
     i: int,
     ratio: int,
@@ -84,7 +84,7 @@ def drive_machine(
 
 
 @device
-def read_machine(arrays: DriveArrays, machines: Machines, i: int, span: float) -> None:
+def read_one(arrays: DriveArrays, machines: Machines, i: int, span: float) -> None:
     """Fill measured coordinates and rates, and efforts of the motors, of row i after `span` [s]."""
     states, readings = arrays.states[i], arrays.readings[i]
     read_actuators(
@@ -126,9 +126,7 @@ def issue_rows(
 
 
 @compiled
-def drive_machines(
-    arrays: DriveArrays, machines: Machines, ratio: int, mode: int, step: float
-) -> None:
+def drive_all(arrays: DriveArrays, machines: Machines, ratio: int, mode: int, step: float) -> None:
     """Advance the drives of all rows that have not failed by one step of the engine.
 
     Args:
@@ -140,15 +138,15 @@ def drive_machines(
     """
     for i in range(machines.failed.shape[0]):
         if not machines.failed[i]:
-            drive_machine(
+            drive_one(
                 arrays, i, ratio, mode, step,
                 machines.coordinates[i], machines.rates[i], machines.forces[i],
             )  # fmt: skip
 
 
 @compiled
-def read_machines(arrays: DriveArrays, machines: Machines, span: float) -> None:
-    """Read the sensors of all rows that have not failed after `span` [s]; as `read_machine`."""
+def read_all(arrays: DriveArrays, machines: Machines, span: float) -> None:
+    """Read the sensors of all rows that have not failed after `span` [s]; as `read_one`."""
     for i in range(machines.failed.shape[0]):
         if not machines.failed[i]:
-            read_machine(arrays, machines, i, span)
+            read_one(arrays, machines, i, span)

@@ -7,7 +7,7 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Machines
-from twin.kernels.batched.drives import COUNT, DriveArrays, drive_machine, read_machine
+from twin.kernels.batched.drives import COUNT, DriveArrays, drive_one, read_one
 from twin.kernels.jit import compiled, device
 from twin.kernels.vectors import Vector, add, cross, norm, rotate, rotation, row, subtract
 
@@ -145,7 +145,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
         sense(
             cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
         )
-        drive_machine(cycle, i, ratio, mode, step, coordinates, rates, forces)
+        drive_one(cycle, i, ratio, mode, step, coordinates, rates, forces)
         cycle.counters[i, COUNT] += skipped
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
@@ -219,7 +219,7 @@ def after_period(
             fields.qpos, fields.qvel, layout.joints, layout.springs, kept.home, i,
             coordinates, rates,
         )  # fmt: skip
-        read_machine(arrays, machines, i, span)
+        read_one(arrays, machines, i, span)
 
 
 @compiled

@@ -10,7 +10,7 @@ from twin.kernels.ball.motion import rolling_move
 from twin.kernels.ball.position import fill_ball, put_ball
 from twin.kernels.batched.analytic import actuated, legs_at, read_state, store
 from twin.kernels.batched.arrays import Balls, Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
+from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
@@ -75,7 +75,7 @@ def advance_rolling_rows(
         for part in range(ratio):
             for k in range(3):
                 body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
-            drive_machine(arrays, i, ratio, mode, step, coordinates, rates, forces)
+            drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
             moved, status = rolling_move(body, own, ball, status, y, load, step, stages)
@@ -88,4 +88,4 @@ def advance_rolling_rows(
             balls.state[i, k] = y[size + k]
         balls.status[i], balls.lost[i] = status, status == LOST
         fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
-        read_machine(arrays, machines, i, ratio * step)
+        read_one(arrays, machines, i, ratio * step)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import actuated, store
 from twin.kernels.batched.arrays import Machines
-from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
+from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
 from twin.kernels.cuda.batches import translation
 from twin.kernels.cuda.memory import anew, view
 from twin.kernels.cuda.sizes import Sizes
@@ -71,8 +71,8 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
     own, (ratio, mode, step) = translation(sizes.kind), period
     n, size, inside = sizes.legs, sizes.state, sizes.deflection
     entries, loaded = memory_size(sizes), 6 * sizes.state
-    advance, start, drive = step_function(sizes), own(issue), own(drive_machine)
-    measure, keep, read = own(actuated), own(store), own(read_machine)
+    advance, start, drive = step_function(sizes), own(issue), own(drive_one)
+    measure, keep, read = own(actuated), own(store), own(read_one)
     machines_of, drives_of = _viewed(see), _viewed(drives)
 
     def gather(machines: Machines, memory: FloatArray) -> None:

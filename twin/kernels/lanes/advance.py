@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import actuated, legs_like, read_state, store
 from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_machine, issue, read_machine
+from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
@@ -139,9 +139,7 @@ def drive(
     for i in range(start, min(start + count, machines.failed.shape[0])):
         if not machines.failed[i]:
             coordinates, rates = machines.coordinates[i], machines.rates[i]
-            drive_machine(
-                arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i]
-            )
+            drive_one(arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i])
     for lane in range(count):
         i = index_of(machines, start, lane, count)
         for k in range(3):
@@ -178,7 +176,7 @@ def finish(
     for k in range(y.shape[0]):
         y[k] = group.y[k, i - start]
     store(machines, i, y, group.before[i - start], step)
-    read_machine(arrays, machines, i, ratio * step)
+    read_one(arrays, machines, i, ratio * step)
 
 
 @compiled

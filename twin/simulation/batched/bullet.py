@@ -14,7 +14,7 @@ from twin.engines.bullet.engine import WEIGHTS, BulletEngine
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
-from twin.kernels.batched.drives import drive_machines, issue_rows, read_machines
+from twin.kernels.batched.drives import drive_all, issue_rows, read_all
 from twin.model.ball.position import is_lost, on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
@@ -148,13 +148,13 @@ class BulletBatchedPlant(BatchedPlant):
         mode = MODES.index(self.mode)
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
-            drive_machines(arrays, machines, self.ratio, mode, self.timestep)
+            drive_all(arrays, machines, self.ratio, mode, self.timestep)
             for index in going:
                 if not machines.failed[index]:
                     self._step(index, part)
         for index in going:
             self._take_over(index)
-        read_machines(arrays, machines, self.period)
+        read_all(arrays, machines, self.period)
         if self.rolling_ball is not None:
             lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
