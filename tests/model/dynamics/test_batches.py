@@ -14,6 +14,7 @@ import pytest
 import twin
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.kernels.lanes import batches
 from twin.model import batch
 from twin.model.machine_model import MachineModel
 from twin.platform import Platform
@@ -58,17 +59,8 @@ COUNT = 1031
 SAME = 1e-13
 """Relative to the largest entry: fused multiplications differ in their rounding."""
 
-PAIRS = [
-    *((name, "forward_dynamics") for name in twin.machine_names()),
-    *(
-        (name, call)
-        for name in ("rss", "driving_simulator")
-        for call in ("inverse_kinematics", "jacobian_derivative", "inverse_dynamics", "energy")
-    ),
-    ("rss", "mass_matrix"),
-    ("rss", "jacobian"),
-]
-"""Machines and calls: all kinds of legs, and calls on those with most branches."""
+IN_LANES = [call for call in CALLS if hasattr(batches, f"{call}_lanes")]
+assert len(IN_LANES) == 7, "a kernel in lanes has no call here"
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +150,8 @@ def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert batch.usable_cores.__wrapped__() == 1
 
 
-@pytest.mark.parametrize(("platform", "call"), PAIRS, indirect=["platform"])
+@pytest.mark.slow
+@pytest.mark.parametrize("call", IN_LANES)
 def test_lanes_agree_with_single_states(
     platform: Platform, states: Any, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
