@@ -116,6 +116,12 @@ def random_lines(
 def shaking_tables(lines: FloatArray, periods: int, ratio: int, step: float) -> ShakingTables:
     """Return what a base does over `periods` control periods of `ratio` steps [s]."""
     tables = ShakingTables(np.empty((periods, ratio, 3)), np.empty((periods + 1, 3)))
+    fill_tables(lines, step, tables)
+    return tables
+
+
+def fill_tables(lines: FloatArray, step: float, tables: ShakingTables) -> None:
+    """Fill tables with what a base does, in steps [s] of the engine."""
+    periods, ratio, _ = tables.mean.shape
     duration = periods * ratio * step
     fill_shaking(lines, duration, min(FADE, 0.25 * duration), step, *tables)
-    return tables

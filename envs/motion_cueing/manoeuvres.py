@@ -14,7 +14,7 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
 from twin.motion.cueing.standard_manoeuvres import lane_changes
-from twin.motion.motion import minimum_jerk
+from twin.motion.motion import smooth_rise
 
 DURATION = 12.0
 """[s] of a random drive, as of the named manoeuvres."""
@@ -33,6 +33,8 @@ SIDE, BRAKES, THROTTLE = 4.5, 6.0, 3.5
 
 LARGEST_STEER = 0.3
 """[rad]"""
+
+USUAL_CAR = Car()
 
 RISE = 0.3
 """[s] of steps of the wheel and the pedals."""
@@ -74,7 +76,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         intensity: share of the largest accelerations, above 0 up to 1.
         car: default the one of `Car`.
     """
-    chosen = Car() if car is None else car
+    chosen = USUAL_CAR if car is None else car
     time = np.arange(2 * round(DURATION / STEP) + 1, dtype=np.float64) * (0.5 * STEP)
     side, along = np.zeros((2, len(time)))
     speed = float(generator.uniform(*SPEEDS))
@@ -113,7 +115,7 @@ def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
 
 def plateau(time: FloatArray, seconds: float, rise: float = RISE) -> FloatArray:
     """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after so many seconds."""
-    up, down = (minimum_jerk((time - begin) / rise)[0] for begin in (0.0, seconds))
+    up, down = (smooth_rise((time - begin) / rise) for begin in (0.0, seconds))
     return np.asarray(up - down)
 
 

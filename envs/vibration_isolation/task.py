@@ -10,11 +10,12 @@ import numpy as np
 from twin.basics.arrays import LARGEST, SMALLEST, FloatArray, bounded
 from twin.envs.channels import Channel, rescaled
 from twin.envs.shaking import (
+    ShakingTables,
     Spectrum,
+    fill_tables,
     leg_effect,
     random_lines,
     shaking_force,
-    shaking_tables,
     spectrum,
     usual_acceleration,
 )
@@ -188,10 +189,11 @@ class VibrationIsolation(Task):
             drawn = zip(self.names, (acceleration, lowest, highest), strict=True)
             read_settings(type(self.settings), dict(drawn))
         lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
-        batch, shaking = self.batch, self._shaking
-        tables = shaking_tables(lines, shaking.mean.shape[1] - 1, batch.ratio, batch.timestep)
-        shaking.mean[index, :-1], shaking.displacement[index] = tables
-        shaking.noise[index] = self._noise * generator.standard_normal(shaking.noise.shape[1:])
+        shaking = self._shaking
+        tables = ShakingTables(shaking.mean[index, :-1], shaking.displacement[index])
+        fill_tables(lines, self.batch.timestep, tables)
+        generator.standard_normal(out=shaking.noise[index])
+        shaking.noise[index] *= self._noise
         level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
         radius = characteristic_length(platform.platform_joints)
         self._memory.levels[index] = along * np.array(

@@ -232,8 +232,12 @@ def test_the_limit_is_where_machines_run_away(
         damping="14 kN s/m",
     )
     rows = drive_constants(plain, 1e-5)
+    response = mobility(plain)
     limit = drives._stable_step(
-        mobility(plain), rows[:, column.STIFFNESS] / factor, rows[:, column.DAMPING]
+        response,
+        drives._largest(response),
+        rows[:, column.STIFFNESS] / factor,
+        rows[:, column.DAMPING],
     )
     monkeypatch.setattr(drives, "check_step", lambda *_, **__: None)
     assert calm(plain, 0.93 * limit, fidelity) < 100.0

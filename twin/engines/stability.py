@@ -143,4 +143,4 @@ def linearise(platform: MachineModel) -> Linearisation:
 
 def _is_stiff(platform: MachineModel) -> bool:
     """Return whether forces inside the machine depend on its motion."""
-    return any(leg.resists_motion for leg in platform.parameters.legs)
+    return any(leg.resists_motion for _, leg in platform.parameters.leg_tables())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,6 +12,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.quantity import Density, Inertia, Length, Mass, Point
 from twin.machine.table import Table
+
+EYE = read_only(np.eye(3))
+UPPER = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 
 InertiaRow = tuple[Inertia, Inertia, Inertia]
 
@@ -25,14 +29,17 @@ def expand_diagonal(value: Any) -> Any:
     return [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
 
 
+@lru_cache(maxsize=64)
 def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray:
     """Return the tensor if a rigid body can have it.
+
+    The last ones are kept: a body with another mass mostly has the tensor that was checked.
 
     Raises:
         ValueError: not symmetric, not positive definite, or principal moments that break the
             triangle inequality.
     """
-    tensor = np.array(rows)
+    tensor = read_only(rows)
     size = np.abs(tensor).max()
     if not (np.abs(tensor - tensor.T) <= 1e-12 * size).all():
         raise ValueError("must be symmetric: entry [i][j] equal to [j][i]")
@@ -49,12 +56,12 @@ def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray
 
 def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
     """Return the tensor `(3, 3)` [kg m2] of a point mass at `center` [m] about the origin."""
-    return mass * (center @ center * np.eye(3) - np.outer(center, center))
+    return mass * (center @ center * EYE - np.outer(center, center))
 
 
 def six(tensor: FloatArray) -> FloatArray:
     """Return xx, yy, zz, xy, xz, yz of a tensor `(3, 3)`."""
-    return tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    return tensor[UPPER]
 
 
 InertiaTensor = Annotated[

@@ -55,6 +55,8 @@ def to_si(value: Any, unit: str) -> float:
     Raises:
         ValueError: not a number, unknown unit, wrong dimension, NaN or infinite.
     """
+    if type(value) is float and -LARGEST <= value <= LARGEST:  # most numbers, checked again
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
     scale = 1.0

@@ -70,16 +70,20 @@ def _same_fields(
 ) -> bool:
     """Return whether the legs of two machines share all fields but some."""
     return all(
-        a is b
-        or (
-            type(a) is type(b)
-            and all(
-                getattr(a, name) is getattr(b, name)
-                for name in type(a).model_fields.keys() - left_out
-            )
+        type(a) is type(b)
+        and all(
+            getattr(a, name) is getattr(b, name) for name in type(a).model_fields.keys() - left_out
         )
-        for a, b in zip(one.legs, other.legs, strict=True)
+        for a, b in changed_legs(one, other)
     )
+
+
+def changed_legs(one: MachineParameters, other: MachineParameters) -> list[tuple[Leg, Leg]]:
+    """Return the legs that two machines do not share, each pair once."""
+    if one.leg is other.leg and one.variant is other.variant:
+        return []
+    pairs = zip(one.legs, other.legs, strict=True)
+    return list({(id(a), id(b)): (a, b) for a, b in pairs if a is not b}.values())
 
 
 def _pack_legs(parameters: MachineParameters) -> Legs:
@@ -126,16 +130,17 @@ def _equations(leg: type[Leg]) -> tuple[ModuleType, ...]:
 
 def _pack_body(parameters: MachineParameters) -> FloatArray:
     platform = parameters.platform.body
-    masses, centers = [platform.mass], [platform.center_of_mass_vector]
-    tensor = platform.inertia_tensor + parallel_axis(platform.mass, centers[0])
+    mass, center = platform.mass, platform.center_of_mass_vector
+    tensor = platform.inertia_tensor + parallel_axis(mass, center)
+    moment = mass * center
     for leg, joint in zip(parameters.legs, parameters.platform.joints.points, strict=True):
         if leg.platform_mass:
-            masses.append(leg.platform_mass)
-            centers.append(joint)
+            mass += leg.platform_mass
+            moment = moment + leg.platform_mass * joint
             tensor = tensor + parallel_axis(leg.platform_mass, joint)
     body = np.zeros(BODY_SIZE)
-    body[BODY_MASS] = total = sum(masses)
-    body[BODY_CENTER : BODY_CENTER + 3] = np.array(masses) @ np.array(centers) / total
+    body[BODY_MASS] = mass
+    body[BODY_CENTER : BODY_CENTER + 3] = moment / mass
     body[BODY_TENSOR : BODY_TENSOR + 6] = six(tensor)
     body[GRAVITY + 2] = -parameters.gravity
     return body

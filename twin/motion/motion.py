@@ -26,10 +26,16 @@ def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
         Flash and Hogan, The coordination of arm movements, J. Neuroscience 5 (1985).
     """
     u = np.clip(phase, 0.0, 1.0)
-    value = u**3 * (10.0 + u * (6.0 * u - 15.0))
+    value = smooth_rise(u)
     slope = 30.0 * (u * (1.0 - u)) ** 2
     curvature = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u)
     return value, slope, curvature
+
+
+def smooth_rise(phase: FloatArray) -> FloatArray:
+    """Return the transition of `minimum_jerk` alone, without derivatives."""
+    u = np.clip(phase, 0.0, 1.0)
+    return np.asarray(u * u * u * (10.0 + u * (6.0 * u - 15.0)))
 
 
 class Fade(NamedTuple):

@@ -206,9 +206,10 @@ def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
     stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
     damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
     response = mobility(platform)
-    free = SHARE * _stable_step(response, stiffness, damping)
+    fastest = _largest(response)
+    free = SHARE * _stable_step(response, fastest, stiffness, damping)
     stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
-    return min(free, _stable_step(response, *stops))
+    return min(free, _stable_step(response, fastest, *stops))
 
 
 def drive_timestep(platform: MachineModel) -> float:
@@ -216,10 +217,14 @@ def drive_timestep(platform: MachineModel) -> float:
     return longest_drive_step(platform, drive_constants(platform, TINY_STEP))
 
 
-def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArray) -> float:
-    """Return the positive root of h^2 k/m + h c/m = 2 for the fastest leg of all."""
+def _stable_step(
+    response: FloatArray, fastest: float, stiffness: FloatArray, damping: FloatArray
+) -> float:
+    """Return the positive root of h^2 k/m + h c/m = 2 for the fastest leg of all.
+
+    `fastest` is the largest eigenvalue of `response`.
+    """
     if (stiffness == stiffness[0]).all() and (damping == damping[0]).all():
-        fastest = _largest(response)
         rate, decay = float(stiffness[0]) * fastest, float(damping[0]) * fastest
     else:
         rate = _largest(_weighted(response, stiffness))

@@ -40,6 +40,7 @@ class Plant:
         dropouts: spans (begin, end) [s] in which the sensors give nothing.
         limits: whether the actuators' limits of force and speed hold.
         modes: those of the commands that the drives take.
+        drives: as `prepare` set them up for the engine's step.
     """
 
     def __init__(
@@ -117,12 +118,6 @@ class Plant:
         """Present forces of the motors `(n,)` [N, N m], on the actuators' coordinates."""
         return np.asarray(self._states[:, column.EFFORT].copy())
 
-    @property
-    def drives(self) -> PreparedDrives:
-        """Drives as `prepare` set them up for the engine's step."""
-        shared = (read_only(self._drives), read_only(self._resolution))
-        return PreparedDrives(*shared, self._parts, self._delay_steps)
-
     def prepare(self, timestep: float) -> None:
         """Set the engine's step [s].
 
@@ -138,7 +133,8 @@ class Plant:
 
         It has no inertial sensor. Its step is not checked.
         """
-        other = copy(self)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
         other.platform, other._inertial, other._encoders = platform, None, copy(self._encoders)
         other._states, other._forces = self._states.copy(), self._forces.copy()
         return other
@@ -153,6 +149,8 @@ class Plant:
         """
         self._drives = drive_constants(platform, self._step, self.limits)
         self._parts = motor_parts(self._drives, self._step)
+        shared = (read_only(self._drives), read_only(self._resolution))
+        self.drives = PreparedDrives(*shared, self._parts, self._delay_steps)
 
     def start(self, state: State, gains: FloatArray) -> None:
         """Take over a machine in `state`, held by its motors, at rest or not.
@@ -166,7 +164,7 @@ class Plant:
         drives, states = self._drives, self._states
         states[:] = 0.0
         # What moves has to overcome friction as well; at rest friction gives way to no side.
-        sliding = np.clip(rates / drives[:, column.STRIBECK], -1.0, 1.0)
+        sliding = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
         rubbing = drives[:, column.FRICTION] * sliding + drives[:, column.VISCOUS] * rates
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = held + rubbing
         stiff = np.where(drives[:, column.STIFFNESS] > 0.0, drives[:, column.STIFFNESS], inf)

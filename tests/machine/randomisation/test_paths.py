@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from twin.machine.randomisation.rebuild import (
     INDEPENDENT_OF_LEG,
     INDEPENDENT_OF_PLATFORM,
 )
+from twin.machine.table import Table
 from twin.platform import Platform
 
 STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")
@@ -290,3 +292,14 @@ def test_numbers_of_thousands_of_digits_are_no_entries(path: str) -> None:
     machine = read_parameters(SHIPPED["stewart"])
     with pytest.raises(InputError, match="no such number"):
         nominal_value(machine, path.format("1" * 6000))
+
+
+@pytest.mark.quick
+def test_tables_keep_nothing_that_follows_from_their_fields() -> None:
+    """A machine with other numbers takes copies of tables: what they kept would be the old."""
+    kinds: list[type[Any]] = [Table]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert len(kinds) > 40
+    kept = [value for kind in kinds for value in vars(kind).values()]
+    assert not any(isinstance(value, cached_property) for value in kept)

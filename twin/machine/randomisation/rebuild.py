@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from twin.machine.file.read import parameters_from
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.tables import Changes, Keys, changed, note, replaced
+from twin.machine.randomisation.tables import Changes, Keys, changed, note
 from twin.machine.table import Table
 from twin.machine.variant import Variant
 
@@ -90,7 +90,7 @@ def _quick(
     update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT)
     if "platform" in machine:
         tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_OF_PLATFORM)
-        update["platform"] = replaced(parameters.platform, tables)
+        update["platform"] = parameters.platform.model_copy(update=tables)
     if inside:
         main, rest = _groups(parameters, legs, inside)
         update["leg"] = _leg(*main[:2])
@@ -98,7 +98,7 @@ def _quick(
             Variant(legs=tuple(numbers), leg=_leg(leg, change), source=_source(parameters, leg))
             for leg, change, numbers in rest
         )
-    return replaced(parameters, update)
+    return parameters.model_copy(update=update)
 
 
 def _source(parameters: MachineParameters, leg: Leg) -> str:
@@ -106,7 +106,7 @@ def _source(parameters: MachineParameters, leg: Leg) -> str:
 
 
 def _leg(leg: Leg, change: Changes) -> Leg:
-    return replaced(leg, _tables(leg, change, INDEPENDENT_OF_LEG))
+    return leg.model_copy(update=_tables(leg, change, INDEPENDENT_OF_LEG))
 
 
 def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, Table]:

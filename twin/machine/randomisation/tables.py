@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from twin.machine.quantity import field_unit
 from twin.machine.table import Table, tables_in
@@ -15,8 +15,6 @@ STRUCTURE = frozenset(
     }
 )
 """Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
-
-AnyTable = TypeVar("AnyTable", bound=Table)
 
 Keys = tuple[str, ...]
 Changes = dict[str, Any]
@@ -100,17 +98,6 @@ def changed(owner: Any, changes: Any) -> Any:
 def fields(table: Table) -> Changes:
     """Return the fields of a table by name, as they are."""
     return {name: getattr(table, name) for name in type(table).model_fields}
-
-
-def replaced(table: AnyTable, update: Mapping[str, Any]) -> AnyTable:
-    """Return a table with other fields, not checked again.
-
-    It is made anew, so that nothing that was computed from the old fields goes along.
-    """
-    names = table.model_fields_set | update.keys()
-    made: Any = type(table).model_construct(names, **(fields(table) | dict(update)))
-    found: AnyTable = made
-    return found
 
 
 def _child(owner: Any, key: str) -> Any:

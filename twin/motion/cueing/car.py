@@ -5,7 +5,7 @@ Lateral force of an axle's tyres over the slip angle: linear, or saturating.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -132,5 +132,5 @@ class Car:
 
     def packed(self) -> FloatArray:
         """Return the entries `(CAR_SIZE,)` of `twin.kernels.tasks.motion_cueing.car`."""
-        values = (getattr(self, each.name) for each in fields(self))
-        return np.hstack([astuple(v) if isinstance(v, Tyre) else v for v in values])
+        *numbers, front, rear, head = vars(self).values()
+        return np.array([*numbers, *vars(front).values(), *vars(rear).values(), *head], dtype=float)

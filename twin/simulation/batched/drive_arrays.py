@@ -20,6 +20,7 @@ from twin.kernels.batched.arrays import Balls, Inputs, Machines
 from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, DriveArrays
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.reading import ROWS
+from twin.model.constants import changed_legs
 from twin.model.evaluation import for_many_machines
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import check_step, drive_constants
@@ -77,9 +78,8 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
 
 def same_drives(one: MachineModel, other: MachineModel) -> bool:
     """Return whether two machines share their legs, with drives and encoders, and their limits."""
-    legs = zip(one.parameters.legs, other.parameters.legs, strict=True)
     same = one.minimum_coordinates is other.minimum_coordinates and one.limits == other.limits
-    return same and all(mine is theirs for mine, theirs in legs)
+    return same and not changed_legs(one.parameters, other.parameters)
 
 
 def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
