@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from closed_loops import heave, run
+from closed_loops import angles, heave, run
 
 import twin
 from twin.control import make_controller
@@ -15,6 +16,7 @@ from twin.control.predictive.objective import RETURN
 from twin.control.predictive.planned import PlannedTorque
 from twin.control.reference import still_reference
 from twin.errors import InputError
+from twin.model.motions import REST
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.platform import Platform
@@ -89,29 +91,58 @@ def test_forces_are_kept(stewart: Platform) -> None:
         assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_stroke_is_kept(name: str, stewart: Platform) -> None:
+OTHERS = ("srspm", "rss", "driving_simulator")
+
+
+@pytest.mark.parametrize(("machine", "name"), list(product(OTHERS, NAMES)))
+def test_limits_of_other_machines_are_kept(machine: str, name: str) -> None:
+    """A heave that takes a quarter more than their largest speed, and more than their forces."""
+    free = twin.load(machine)
+    up, half = free.jacobian(free.home)[0, 2], free.maximum_coordinates - free.home_coordinates
+    motion = SineMotion(
+        free.home,
+        amplitude={"z": 0.6 * half[0] / up},
+        frequency=1.2,
+        duration=1.0,
+        convention=angles(free),
+        fade_in=0.3,
+        fade_out=0.3,
+    )
+    fastest = 2.0 * np.pi * 1.2 * 0.6 * half[0]
+    held = np.abs(free.inverse_dynamics(free.home, REST, REST)).max()
+    effort = "torque" if free.coordinate_unit == "rad" else "force"
+    limits = {"leg.actuator.speed": fastest / 1.25, f"leg.actuator.{effort}": 1.1 * held}
+    weak = free.with_(parameters=limits)
+    found = run(weak, make_controller(name, weak, motion), 0.5)
+    assert found.stopped == ""
+    rates = np.gradient(found.lengths, found.time, axis=0)
+    assert 0.5 * fastest < np.abs(rates).max() <= fastest / 1.25
+    assert np.abs(found.forces).max() <= 1.1 * held
+    assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+
+
+@pytest.mark.parametrize(("machine", "name"), list(product(("stewart", *OTHERS), NAMES)))
+def test_stroke_is_kept(machine: str, name: str) -> None:
     """Legs that run towards their end brake harder than the way back to the reference asks for."""
-    rise = stewart.maximum_coordinates[0] - 6e-3 - stewart.home_coordinates[0]
-    up = stewart.jacobian(stewart.home)[0, 2]
-    high = displaced(stewart.home, [0.0, 0.0, rise / up, 0.0, 0.0, 0.0])
-    for _ in range(3):
-        short = stewart.maximum_coordinates[0] - 6e-3 - stewart.inverse_kinematics(high)[0]
+    platform = twin.load(machine)
+    most, up = platform.maximum_coordinates[0], platform.jacobian(platform.home)[0, 2]
+    gap, high = 0.05 * (most - platform.home_coordinates[0]), platform.home
+    for _ in range(4):
+        short = most - gap - platform.inverse_kinematics(high)[0]
         high = displaced(high, [0.0, 0.0, short / up, 0.0, 0.0, 0.0])
-    controller = make_controller(name, stewart, still_reference(stewart, high))
+    controller = make_controller(name, platform, still_reference(platform, high))
     assert isinstance(controller, PlannedTorque)
-    begin, rate = np.zeros(12), 0.24
-    begin[8] = rate
+    # One span is decided; then a critically damped way back goes on by rate / (e RETURN).
+    alone = 0.01 + 1.0 / RETURN / np.e
+    begin = np.zeros(12)
+    begin[8] = 1.02 * gap / alone / platform.jacobian(high)[0, 2]
     paths = [controller._plan(0, begin)]
     for step in (10, 20):
         assert paths[-1] is not None
         paths.append(controller._plan(step, paths[-1][1]))
-    legs = [stewart.inverse_kinematics(displaced(high, path[:, :6])) for path in paths[1:]]
-    # One span is decided; then a critically damped way back goes on by rate / (e RETURN).
-    assert rate * (0.01 + 1.0 / RETURN / np.e) > 6.5e-3, (
-        "alone, the way back would leave the stroke"
-    )
-    assert (np.array(legs) < stewart.maximum_coordinates).all()
+    poses = [platform.constrain(displaced(high, path[:, :6])).pose for path in paths[1:]]
+    legs = platform.inverse_kinematics(np.array(poses))
+    assert most - gap < legs.max() < most
 
 
 def test_noise_follows_the_seed(stewart: Platform) -> None:
@@ -128,6 +159,13 @@ def test_plans_fit_other_control_periods(stewart: Platform) -> None:
     for period, span in ((0.003, 0.009), (0.02, 0.02)):
         controller = make_controller("ilqr", stewart, period=period)
         assert getattr(controller, "span") == pytest.approx(span)  # noqa: B009
+
+
+@pytest.mark.filterwarnings("error")
+def test_mean_of_the_best_alone() -> None:
+    """Half of the plans cost the same least: the others have no weight, and nothing overflows."""
+    knots = np.arange(4.0).reshape(1, 1, 1, 4).repeat(6, axis=2)
+    np.testing.assert_allclose(mean_knots(knots, np.array([[1.0, 1.0, 1e3, 1e3]])), 0.5)
 
 
 def test_mean_leaves_failed_rollouts_out() -> None:

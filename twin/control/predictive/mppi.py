@@ -243,5 +243,6 @@ def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:
     finite = np.isfinite(totals)
     above = totals - totals[finite].min()
     temperature = float(np.quantile(above[finite], GOOD)) / SELECTIVE + np.finfo(float).tiny
-    weights = np.where(finite, np.exp(-np.where(finite, above, 0.0) / temperature), 0.0)
+    with np.errstate(over="ignore"):  # an infinite quotient is a weight of zero
+        weights = np.where(finite, np.exp(-np.where(finite, above, 0.0) / temperature), 0.0)
     return np.asarray(np.einsum("gw,gkjw->kj", weights, knots) / weights.sum())
