@@ -99,6 +99,28 @@ def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any
     np.testing.assert_allclose(system.C @ state, seen, rtol=0.0, atol=1e-6)
 
 
+def test_springs_are_linearised_about_any_deflection(derivative: Callable[..., Any]) -> None:
+    machine = twin.load("compliant_stewart")
+    random, k = np.random.default_rng(5), machine.n_deflections
+    pose = displaced(machine.home, np.array([0.01, 0.01, -0.02, 0.05, 0.1, -0.05]))
+    twist, inner = 0.1 * random.normal(size=6), random.normal(size=2 * k) * ([2e-3] * k + [0.1] * k)
+    linear = machine.linearise(pose, twist, np.arange(6.0) * 100.0, deflection=inner)
+    system = linear.system("forces", "twist")
+    q, v = random.normal(size=(2, 6 + k))
+    push, springs = random.normal(size=6), np.concatenate([q[6:], v[6:]])
+
+    def found(t: float) -> Any:
+        here, rates = displaced(pose, t * q[:6]), twist + t * v[:6]
+        forces = linear.point.forces + t * push
+        return machine.forward_dynamics(here, rates, forces, deflection=inner + t * springs)
+
+    change = derivative(found, 1e-4)
+    rate = system.A @ np.concatenate([q, v]) + system.B @ push
+    np.testing.assert_allclose(rate[6 + k :], change, rtol=0.0, atol=1e-7 * np.abs(change).max())
+    with pytest.raises(InputError, match="deflection"):
+        machine.linearise(deflection=inner[:3])
+
+
 def test_stiffness_is_the_analyses(sprung_hexapod: LinearMachine) -> None:
     total = stiffness_matrix(sprung_hexapod.platform).total
     np.testing.assert_allclose(

@@ -34,6 +34,7 @@ def linearise(
     forces: Any = None,
     *,
     wrench: Any = None,
+    deflection: Any = None,
     parameters: Sequence[str] = (),
 ) -> LinearMachine:
     """Return the small motions of a machine about a state, by default at rest.
@@ -44,15 +45,18 @@ def linearise(
         twist: `(6,)` [m/s, rad/s], default at rest.
         forces: `(n,)` of the actuators [N] or [N m]; default those that keep the twist constant.
         wrench: `(6,)` [N], [N m] that acts on the platform meanwhile, default none.
+        deflection: `(2k,)` of springs in series [m] and their rates [m/s]; default where they rest,
+            and zero with a twist or forces.
         parameters: p paths of parameters, as `numeric_paths` lists them, for the input
             `parameters`.
 
     Raises:
         InputError: wrong shape, not finite, a state the machine cannot have, an unknown parameter,
-            a machine with constraints that moves.
+            a machine with constraints that moves: its free directions turn with the pose, and their
+            derivatives would take part.
         SingularPoseError: the pose is singular.
     """
-    point = _operating_point(platform, pose, twist, forces, wrench)
+    point = _operating_point(platform, pose, twist, forces, wrench, deflection)
     free = free_directions(platform, point.pose)
     size, k = free.shape[1], platform.n_deflections
     kept = list(range(6)) if size == 6 else list(REDUCED)
@@ -95,10 +99,10 @@ def linearise(
 
 
 def _operating_point(
-    platform: MachineModel, pose: Any, twist: Any, forces: Any, wrench: Any
+    platform: MachineModel, pose: Any, twist: Any, forces: Any, wrench: Any, deflection: Any
 ) -> OperatingPoint:
     """Return the state that a machine is linearised about."""
-    if twist is None and forces is None:
+    if twist is None and forces is None and deflection is None:
         return rest_at(platform, pose, wrench)
     machine = as_model(platform)
     place = one_pose(machine.home if pose is None else pose)
@@ -106,11 +110,12 @@ def _operating_point(
     load = as_vector(REST if wrench is None else wrench, "wrench", 6)
     if machine.dof < 6 and motion.any():
         raise InputError("twist", f"{machine.name} has constraints: it is linearised at rest only")
+    inner = as_vector(machine.as_deflection(deflection), "deflection", 2 * machine.n_deflections)
     if forces is None:
-        pushes = machine.inverse_dynamics(place, motion, REST, load)
+        pushes = machine.inverse_dynamics(place, motion, REST, load, deflection=inner)
     else:
         pushes = as_vector(forces, "forces", machine.n_actuators)
-    return OperatingPoint(place, motion, pushes, load, machine.as_deflection(None))
+    return OperatingPoint(place, motion, pushes, load, inner)
 
 
 def _turning(omega: FloatArray, size: int) -> FloatArray:
