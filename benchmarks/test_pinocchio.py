@@ -1,7 +1,8 @@
 """Forward dynamics of one state and its derivatives, here and in Pinocchio, in the same run.
 
-Pinocchio solves the closed loops with its constraint dynamics, called from Python; ours is the
-compiled kernel (time of 4096 states in one call, so divide by 4096).
+Pinocchio solves the closed loops with its constraint dynamics, called from Python; ours are the
+compiled kernels of single states and in lanes, and the public call, checks included, all on one
+core (time of 4096 states in one call, so divide by 4096).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import twin
 from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
 from twin.machine.catalogue import parameters_path
+from twin.model import batch as batches
 from twin.model.batch import lane_count
 from twin.model.derivatives import FEWEST_SLOPES
 
@@ -37,6 +39,27 @@ def test_kernel(benchmark, platform, states):
     out = np.empty_like(states["twist"])
     arrays = [states[name] for name in ("pose", "twist", "deflection", "forces", "wrench")]
     benchmark(forward_dynamics_batch, *platform.constants[:2], *arrays, out)
+
+
+@pytest.fixture
+def one_core(monkeypatch):
+    """Batches on one thread."""
+    monkeypatch.setattr(batches, "usable_cores", lambda: 1)
+
+
+@GROUP
+def test_lanes(benchmark, platform, states, one_core):
+    out = np.empty_like(states["twist"])
+    kernel = batches.lanes_kernel(forward_dynamics_batch)
+    arrays = [states[name] for name in ("pose", "twist", "deflection", "forces", "wrench")]
+    constants = platform.constants[:2]
+    benchmark(batches.fill_in_lanes, kernel, constants, arrays, out, given=False)
+
+
+@GROUP
+def test_public_call(benchmark, platform, states, one_core):
+    arguments = [states[name] for name in ("pose", "twist", "forces", "wrench")]
+    benchmark(platform.forward_dynamics, *arguments, deflection=states["deflection"])
 
 
 @pytest.fixture
