@@ -27,7 +27,7 @@ INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs pages test gallery gallery-report mutations hostile check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs pages test gallery gallery-report mutations hostile check quick test-rl lint types bench history assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -95,6 +95,10 @@ types: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks --benchmark-group-by=group --benchmark-columns=min,median,rounds
+
+# A few ratios within one run, one more row of benchmarks/results/history.csv: half a minute.
+history: $(INSTALLED)
+	PYTHONPATH=tests $(BIN)/python benchmarks/history.py
 
 assets: $(INSTALLED)
 	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \

@@ -105,10 +105,15 @@ def environment(name: str, configuration: str | None, randomisation: Any) -> Any
     return env
 
 
+def commit() -> str:
+    """Return the commit of the working tree, shortened."""
+    command = ("git", "rev-parse", "--short=9", "HEAD")
+    found = subprocess.run(command, cwd=RESULTS.parents[1], capture_output=True, text=True)
+    return found.stdout.strip()
+
+
 def save(rows: list[Row]) -> None:
     """Add ratios to the history."""
-    command = ("git", "rev-parse", "--short=9", "HEAD")
-    here = subprocess.run(command, cwd=RESULTS.parents[1], capture_output=True, text=True)
     new = not RESULTS.exists()
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("a", newline="", encoding="utf-8") as file:
@@ -116,7 +121,7 @@ def save(rows: list[Row]) -> None:
         if new:
             writer.writerow(("commit", "what", "configuration", "ratio"))
         for name, configuration, value in rows:
-            writer.writerow((here.stdout.strip(), name, configuration, f"{value:.3g}"))
+            writer.writerow((commit(), name, configuration, f"{value:.3g}"))
 
 
 def main() -> None:
