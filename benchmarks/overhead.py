@@ -15,6 +15,7 @@ import csv
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -97,6 +98,16 @@ def environments(configuration: str | None) -> Iterator[Row]:
         yield f"{name}: randomised reset", label, ratio(varied.reset, periods, 1.0 / PERIODS)
 
 
+def reset_time(name: str, configuration: str | None) -> float:
+    """Return the median processor time [ms] of a reset with another mass."""
+    varied, times = environment(name, configuration, HEAVIER), []
+    for _ in range(10 * ROUNDS):
+        begin = process_time()
+        varied.reset()
+        times.append(1e3 * (process_time() - begin))
+    return median(times)
+
+
 def environment(name: str, configuration: str | None, randomisation: Any) -> Any:
     """Return an environment of `stewart` whose first episode has begun."""
     settings = {"machine": "stewart", "configuration": configuration}
@@ -139,6 +150,10 @@ def main() -> None:
                 print(f"{row[0]:<46} {row[1]:<14} {row[2]:>7.2f}", flush=True)
     if chosen.save:
         save(rows)
+    print("resets with another mass [ms]")
+    for name, configuration in product(ENVIRONMENTS, (None, "hardware")):
+        time = reset_time(name, configuration)
+        print(f"{name:<46} {configuration or 'ideal':<14} {time:>7.3f}", flush=True)
 
 
 if __name__ == "__main__":
