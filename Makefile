@@ -107,7 +107,6 @@ assets: $(INSTALLED)
 
 # The committed pictures of README and docs, drawn anew; no display is needed.
 pictures: $(INSTALLED) report.json
-	$(BIN)/python docs/images/machines.py
 	PYTHONPATH=tests $(BIN)/python docs/images
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.

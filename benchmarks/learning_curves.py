@@ -24,7 +24,9 @@ from twin.basics.files import write_text
 from twin.training import evaluate, load_policy, train
 
 RESULTS = Path(__file__).parent / "results" / "learning_curves.json"
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "learning_curves.png"
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs" / "images" / "learning_curves.png"
+STYLE = ROOT / "examples" / "plots.mplstyle"
 BASELINES = {
     "stewart_isolation": "isolation_law",
     "stewart_tracking": "zero",
@@ -75,27 +77,24 @@ def trained(name: str, seed: int) -> dict[str, Any]:
 
 def draw(results: dict[str, dict[str, Any]], picture: Path) -> None:
     """Draw mean and range of the seeds' median returns over the steps."""
-    import matplotlib as mpl
+    import matplotlib.style
+    from matplotlib.figure import Figure
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(2, 2, figsize=(9.0, 6.0))
-    for axis, (name, seeds) in zip(axes.flat, results.items(), strict=False):
+    matplotlib.style.use(STYLE)
+    figure = Figure(figsize=(9.0, 6.0))
+    for axis, (name, seeds) in zip(figure.subplots(2, 2).flat, results.items(), strict=False):
         runs = list(seeds.values())
         steps = np.array(runs[0]["steps"])
         curves = np.array([np.interp(steps, run["steps"], run["curve"]) for run in runs])
         low, high = curves.min(axis=0), curves.max(axis=0)
-        axis.fill_between(steps / 1e6, low, high, color="#9ec5e8", label="range of the seeds")
-        axis.plot(steps / 1e6, curves.mean(axis=0), color="#1f5a94", label="mean")
+        axis.fill_between(steps / 1e6, low, high, alpha=0.3, label="range of the seeds")
+        axis.plot(steps / 1e6, curves.mean(axis=0), label="mean")
         axis.set_title(f"{name}, {len(runs)} seeds" if len(runs) > 1 else f"{name}, 1 seed")
         axis.set_xlabel("steps [million]")
         axis.set_ylabel("return in the training")
-        axis.grid(alpha=0.3)
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=9, ncols=2, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0.0, 0.04, 1.0, 1.0))
-    figure.savefig(picture, dpi=110, metadata={"Software": None})
+    figure.legend(handles, labels, ncols=2, loc="outside lower center")
+    figure.savefig(picture, metadata={"Software": None})
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:

@@ -1,7 +1,6 @@
 """Draw all pictures of the guides: `PYTHONPATH=tests python docs/images build/images`.
 
 Without a folder they take the place of the committed ones. Charts are those of the last report.
-Pictures of machines for the README are drawn by `machines.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from twin.cli.console import line
 FOLDER = picture_folder()
 
 SCRIPTS: dict[Path, list[str]] = {
+    HERE / "machines.py": [str(FOLDER)],
     HERE / "moving.py": [str(FOLDER)],
     HERE / "environments.py": [str(FOLDER)],
     HERE / "predictive_control.py": [str(FOLDER)],

@@ -37,8 +37,10 @@ WIDTH = 960
 
 OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
 
-STYLE = ".modebar { display: none !important } figure { padding: 8px !important }"
-"""Without buttons, and with room around charts."""
+STYLE = (
+    ".modebar { display: none !important } figure { padding: 8px !important; border: 0 !important }"
+)
+"""Without buttons and frames, and with room around charts."""
 
 
 def window(browser: Browser, file: Path, width: int, height: int) -> Page:
@@ -63,7 +65,7 @@ def keep(name: str, parts: list[Locator]) -> None:
     pictures = [np.asarray(shot.convert("RGB")) for shot in shots]
     width = min(picture.shape[1] for picture in pictures)
     whole = np.vstack([picture[:, :width] for picture in pictures])
-    Image.fromarray(whole).quantize(256).save(picture_folder() / f"{name}.png", optimize=True)
+    Image.fromarray(whole).save(picture_folder() / f"{name}.png", optimize=True)
 
 
 def draw(browser: Browser) -> None:

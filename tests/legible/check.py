@@ -2,41 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import axe_playwright_python
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
-SIZES = ((1280, 800), (820, 1180))
-"""[pixels] of a laptop's window and of a tablet."""
+SIZES = ((1280, 800), (1920, 1080), (820, 1180))
+"""[pixels] of windows on a laptop, on a desk and on a tablet."""
 
-LAYOUT = Path(__file__).with_name("faults.js").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
+
+LAYOUT = (HERE / "faults.js").read_text(encoding="utf-8")
+CONTRAST = (HERE / "contrast.js").read_text(encoding="utf-8")
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 
 RULES = (
-    *("aria-roles", "aria-valid-attr", "button-name", "color-contrast", "document-title"),
-    *("duplicate-id-aria", "empty-heading", "html-has-lang", "image-alt", "input-button-name"),
-    *("label", "link-in-text-block", "link-name", "list", "nested-interactive", "role-img-alt"),
+    *("aria-roles", "aria-valid-attr", "button-name", "document-title", "duplicate-id-aria"),
+    *("empty-heading", "html-has-lang", "image-alt", "input-button-name", "label"),
+    *("link-in-text-block", "link-name", "list", "nested-interactive", "role-img-alt"),
     *("select-name", "svg-img-alt"),
 )
-"""Of axe-core. Regions that scroll are left out: browsers let the keyboard reach them."""
+"""Of axe-core, beside contrast. Regions that scroll are left out: browsers let the keyboard reach
+them."""
 
-ASK = "rules => axe.run({runOnly: {type: 'rule', values: rules}, resultTypes: ['violations']})"
+ASK = """([rules, part]) => axe.run(document.querySelector(part) || document, {
+  runOnly: {type: 'rule', values: rules}, resultTypes: ['violations'], preload: false})"""
+
+OPEN = "() => document.querySelectorAll('details').forEach(part => part.open = true)"
+
+SHORT = re.compile(r"""(?:[>\s][\u2013\u2014]|class=["']?pre["']?>-)(?!inf\b)[a-z][\w-]+""")
+"""A long option that does not begin with two dashes."""
+
+Keep = Callable[[str, Page], object]
+"""Keeps a picture of a window under a name."""
 
 
-def opened(browser: Browser, size: tuple[int, int]) -> tuple[Page, list[str]]:
-    """Return a window of a size [pixels], and the list that its errors go to."""
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-    said: list[str] = []
+class Reader:
+    """A window for pages from files.
 
-    def note(message: ConsoleMessage) -> None:
+    Attributes:
+        page: Playwright's.
+        said: errors and warnings of the present page.
+        files: that the present page has loaded, without pictures.
+        colours: that have been read on all pages.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        """Open it."""
+        self.page = browser.new_page()
+        self.said: list[str] = []
+        self.files: set[Path] = set()
+        self.colours: set[str] = set()
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", self._count)
+
+    def read(self, file: Path) -> None:
+        """Open a page with all its parts, light, in the first of the sizes."""
+        self.said.clear()
+        self.files.clear()
+        self.page.emulate_media(color_scheme="light")
+        self.resize(SIZES[0])
+        self.page.goto(file.resolve().as_uri())
+        self.page.evaluate(OPEN)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Give the window a size [pixels]."""
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+    def _note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            said.append(message.text)
+            self.said.append(message.text)
 
-    page.on("console", note)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    return page, said
+    def _count(self, request: Request) -> None:
+        if request.resource_type != "image" and request.url.startswith("file:"):
+            self.files.add(Path(unquote(urlsplit(request.url).path)))
+
+
+def option_faults(html: str) -> list[str]:
+    """Return the options of commands whose two dashes have become one."""
+    return [f"not two dashes: {found}" for found in SHORT.findall(html)]
 
 
 def layout_faults(page: Page) -> list[str]:
@@ -44,9 +93,30 @@ def layout_faults(page: Page) -> list[str]:
     return list(page.evaluate(LAYOUT))
 
 
-def reading_faults(page: Page) -> Iterator[str]:
-    """Yield what axe-core finds: contrast below 4.5:1, missing names and descriptions."""
+def reading_faults(page: Page, part: str = "html", colours: set[str] | None = None) -> list[str]:
+    """Return what axe-core finds in a part: missing names and descriptions, low contrast."""
     page.evaluate(AXE)
-    for rule in page.evaluate(ASK, list(RULES))["violations"]:
-        for node in rule["nodes"]:
-            yield f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:120]}"
+    found = page.evaluate(ASK, [list(RULES), part])["violations"]
+    return [*_texts(found), *contrast_faults(page, part, set() if colours is None else colours)]
+
+
+def contrast_faults(page: Page, part: str, colours: set[str]) -> list[str]:
+    """Return texts with a contrast below 4.5:1; the page has been read by `reading_faults`.
+
+    Args:
+        page: that is seen.
+        part: selector of what is looked at.
+        colours: that are known to be sound; those of the page are added, if all are.
+    """
+    known, found = page.evaluate(CONTRAST, [list(colours), part])
+    colours.update(known)
+    return _texts(found)
+
+
+def _texts(violations: list[dict[str, Any]]) -> list[str]:
+    """Return what axe-core has found as texts."""
+    return [
+        f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:120]}"
+        for rule in violations
+        for node in rule["nodes"]
+    ]

@@ -1,21 +1,51 @@
-"""Faults of the page of a live machine: every tab, in windows of several sizes, light and dark."""
+"""Faults of the pages in the browser: every tab, in windows of several sizes, light and dark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
+import numpy as np
 from browser_rig import TABLET, Visitor
 from live_rig import Live
 from playwright.sync_api import Browser
 
-from legible.check import layout_faults, reading_faults
+from legible.check import Keep, layout_faults, reading_faults
+from twin.link.protocol import Sample
+from twin.page.environment.page import environment_page
+from twin.page.environment.session import EnvironmentSession
+from twin.page.replay_page import replay_page
+from twin.page.server.page_server import PageServer
+from twin.page.shadow_page import Picture, ShadowPage
+from twin.platform import load
+from twin.shadow.alarm import Alarm
+from twin.shadow.derive import NEVER
+from twin.shadow.shadow import Shadow
+from twin.simulation.live.replay import Replay
+from twin.simulation.trajectory import Trajectory
+
+Window = tuple[tuple[int, int], Literal["light", "dark"]]
+"""Size [pixels] and scheme."""
 
 PHONE = (390, 844)
 
-WINDOWS = ((PHONE, "light"), (TABLET, "dark"), ((1280, 800), "light"), ((1920, 1080), "dark"))
-"""Sizes [pixels] and schemes."""
+WINDOWS: tuple[Window, ...] = (
+    (PHONE, "light"),
+    (TABLET, "dark"),
+    ((1280, 800), "light"),
+    ((1920, 1080), "dark"),
+)
 
 MACHINE = "stewart"
+
+OTHERS = ("rss", "driving_simulator")
+"""With rotary actuators, and with four legs."""
+
+RUN = 3.0
+"""[s] that the machine moves before it is looked at: the charts have curves."""
 
 
 def faults_of_tab(visitor: Visitor, tab: str) -> list[str]:
@@ -28,20 +58,70 @@ def faults_of_tab(visitor: Visitor, tab: str) -> list[str]:
     return [*layout_faults(visitor.page), *reading_faults(visitor.page)]
 
 
-def live_faults(browser: Browser, show: Callable[[str], object]) -> Iterator[str]:
-    """Yield the faults of the page of a machine; `show` is called for every window."""
+@contextmanager
+def served(make: Callable[[Any], Any]) -> Iterator[tuple[Any, str]]:
+    """Serve a page that is made for viser's server; gives the page and its address."""
+    with PageServer(port=0, title="page") as server:
+        yield make(server.viser), server.url
+
+
+def machine_pages() -> Iterator[tuple[str, str, tuple[Window, ...]]]:
+    """Yield states of the page of a machine and of a replay: name, address, windows."""
     live = Live(MACHINE)
-    try:
-        for size, scheme in WINDOWS:
-            show(f"live page, {size[0]} wide")
-            visitor = Visitor(browser, size)
-            visitor.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-            visitor.open(live.url)
-            visitor.page.locator(".twin-strip").wait_for()
-            for tab in visitor.page.get_by_role("tab").all_inner_texts():
-                for fault in faults_of_tab(visitor, tab):
-                    yield f"live page, {size[0]} wide, {scheme}, {tab}: {fault}"
-            yield from (f"live page, {size[0]} wide: {text}" for text in visitor.problems)
-            visitor.close()
-    finally:
-        live.close()
+    with ExitStack() as stack:
+        stack.callback(live.close)
+        yield MACHINE, live.url, WINDOWS
+        live.begin_anew()
+        live.ask(lambda: live.session.configure(comparison="mujoco", engine="analytic"))
+        live.ask(lambda: live.session.advance(RUN))
+        yield "second engine", live.url, WINDOWS[2:3]
+        live.ask(lambda: live.session.disturb(force=(1e5, 0.0, 0.0), duration=1.0))
+        live.ask(lambda: live.session.advance(RUN))
+        assert live.session.stopped
+        yield "stopped", live.url, WINDOWS[:2]
+        file = Path(stack.enter_context(TemporaryDirectory())) / "run.npz"
+        live.ask(lambda: live.session.trajectory().save(file))
+        replay = Replay(Trajectory.load(file))
+        page, url = stack.enter_context(served(lambda server: replay_page(server, replay)))
+        stack.callback(page.close)
+        page.runner.start()
+        yield "replay", url, WINDOWS[1:2]
+        for machine in OTHERS:
+            live.ask(lambda machine=machine: live.session.exchange(machine))  # type: ignore[misc]
+            live.ask(lambda: live.session.advance(RUN))
+            yield machine, live.url, WINDOWS[:1]
+
+
+def other_pages() -> Iterator[tuple[str, str, tuple[Window, ...]]]:
+    """Yield the pages of an environment and of a shadow: name, address, windows."""
+    session = EnvironmentSession("twin/BallBalance-v0")
+    with served(lambda server: environment_page(server, session)) as (page, url):
+        page.runner.start()
+        yield "environment", url, WINDOWS[:1]
+        page.close()
+    session.close()
+    machine = load(MACHINE, "hardware")
+    reading = Sample("measurement", 1e-3, {"coordinates": machine.home_coordinates}, 1)
+    state = Shadow(machine, thresholds=NEVER).update(reading)
+    alarms = (Alarm(1.0, "counts", 4, 25.0, "counts"), Alarm(2.0, "payload", None, 9.0, "kg"))
+    away = state.pose + 321e-6 * np.eye(7)[2]
+    with served(lambda server: ShadowPage(server, machine)) as (page, url):
+        page.show(Picture(state, away, alarms, 3))
+        yield "shadow", url, WINDOWS[1:2]
+
+
+def live_faults(browser: Browser, show: Callable[[str], object], keep: Keep) -> Iterator[str]:
+    """Yield the faults of all pages; `show` is called for every window, `keep` for what is seen."""
+    for pages in (machine_pages(), other_pages()):
+        for name, url, windows in pages:
+            for size, scheme in windows:
+                show(f"{name}, {size[0]} wide")
+                visitor = Visitor(browser, size)
+                visitor.page.emulate_media(color_scheme=scheme)
+                visitor.open(url)
+                place = f"live page, {name}, {size[0]} wide, {scheme}"
+                for tab in visitor.page.get_by_role("tab").all_inner_texts():
+                    yield from (f"{place}, {tab}: {fault}" for fault in faults_of_tab(visitor, tab))
+                    keep(f"live {name} {tab}", visitor.page)
+                yield from (f"{place}: {text}" for text in visitor.problems)
+                visitor.close()

@@ -27,8 +27,8 @@ ALONE_HEIGHT = 320
 HEAD = 28
 """[pixels] above the first legend, for the title and plotly's buttons."""
 
-GAP = 44
-"""[pixels] above each panel: room for two rows of its legend."""
+GAP = 54
+"""[pixels] above each panel: room for the ticks of the one above and two rows of its legend."""
 
 FOOT = 66
 """[pixels] for tick labels, axis title and margins below the last panel."""

@@ -93,12 +93,12 @@ def _console() -> Console:
 
 
 @contextmanager
-def progress_bar(title: str, parts: int, done: int = 0) -> Iterator[Callable[[str], None]]:
+def progress_bar(title: str, parts: int | None, done: int = 0) -> Iterator[Callable[[str], None]]:
     """Show a bar on a terminal, with the name of the part that is under way or has just ended.
 
     Args:
         title: of the whole work.
-        parts: how many there are.
+        parts: how many there are; None where this is not known.
         done: count of parts at the first call of what is yielded: 1 where it is called after
             each part, 0 where it is called before.
 
