@@ -17,6 +17,7 @@ from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.rendering import restructure  # noqa: E402
 from handbook.signatures import plain_signature  # noqa: E402
+from handbook.slim import slim_pages  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
@@ -58,11 +59,12 @@ html_copy_source = False
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use pictures that `make docs` has drawn; remove pages whose sources are gone."""
+    """Use pictures that `make docs` has drawn; remove pages without a source, slim the others."""
     if failed is None and app.builder.format == "html":
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         for page in strays(Path(app.outdir), app.env.found_docs):
             page.unlink()
+        slim_pages(Path(app.outdir))
 
 
 def setup(app: Sphinx) -> None:

@@ -33,6 +33,7 @@ from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
 from handbook.signatures import without_checks
+from handbook.slim import slim
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
@@ -108,6 +109,22 @@ def test_drawn_pictures_take_the_place_of_committed_ones(tmp_path: Path) -> None
     assert sorted(file.name for file in site.iterdir()) == ["a.png", "c.png"]
     assert (site / "a.png").read_text() == "drawn a.png"
     assert use_drawn(tmp_path / "none", site) == []
+
+
+def test_slim_pages_lose_nothing_that_is_seen() -> None:
+    style = '<link rel="stylesheet" href="_static/mystnb.0.css" />'
+    entry = '<li class="toctree-l2{} has-children"><a href="#">{}</a><input/><ul>{}</ul></li>'
+    module = '<li class="toctree-l3"><a href="#">module</a></li>'
+    tree = f"<ul>{entry.format(' current', 'own', module)}{entry.format('', 'other', module)}</ul>"
+    code = '<div class="highlight"><span class="n">x</span><span class="o">=</span></div>'
+    cell = '<td><p><code class="docutils literal"><span class="pre">x</span></code></p></td>'
+    made = slim(f"{style}{tree}{code}<p><span class='n'>y</span></p>{cell}")
+    assert "mystnb" not in made
+    assert made.count("<a ") == 3 and made.count("<input/>") == 1 and "other</a></li>" in made
+    assert '<div class="highlight">x<span class="o">=</span></div><p><span' in made
+    assert made.endswith('<td><p><code class="literal">x</code></p></td>')
+    assert slim(made) == made
+    assert style in slim(f'{style}<div class="cell docutils">')
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Estimates of a frequency response from records of input and output.
 
-**Sweep** (H1): with the spectra X, Y of Hann windows that overlap by half,
+Sweep (H1): with the spectra X, Y of Hann windows that overlap by half,
 
     G = sum X* Y / sum |X|^2,   coherence = |sum X* Y|^2 / (sum |X|^2 sum |Y|^2),
 
@@ -8,11 +8,11 @@ unbiased by noise of the output. Its standard deviation per magnitude is
 sqrt((1 - coherence) / (2 n coherence)) for n windows: all of them bring noise, also those in which
 the sweep is elsewhere.
 
-**Whole record**: of an excitation from rest to rest whose response has died away at the end, the
+Whole record: of an excitation from rest to rest whose response has died away at the end, the
 ratio of the two spectra without any window: no leakage, whatever the damping. Coherence is that of
 each line with its neighbours.
 
-**Stepped sine**: least squares of a sine, a cosine, a constant and a drift on both signals over the
+Stepped sine: least squares of a sine, a cosine, a constant and a drift on both signals over the
 part of a dwell that is settled. The ratio is the gain; what the output has besides gives coherence
 and deviation.
 
