@@ -45,7 +45,8 @@ $(DRAWN): $(shell find twin envs assets docs/images benchmarks examples -name '*
 docs: $(INSTALLED) $(DRAWN)
 	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
 
-# The pages in Chromium: what is too wide, clipped, hard to read or has no description.
+# The pages in Chromium: what is too wide, clipped, covered, hard to read or has no description. All that it sees on
+# sheets: PYTHONPATH=tests python -m legible build/docs report.html --pictures build/sheets
 pages: docs
 	PYTHONPATH=tests $(BIN)/python -m legible build/docs report.html
 

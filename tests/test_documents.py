@@ -96,6 +96,9 @@ def test_a_script_draws_every_picture_of_the_guides() -> None:
     pictures = {file.stem for file in folder.iterdir() if file.suffix in (".png", ".gif")}
     assert len(pictures) > 10
     assert pictures <= drawn
+    run = (folder / "__main__.py").read_text(encoding="utf-8")
+    scripts = {file.name for file in folder.glob("*.py")} - {"__main__.py", "folder.py"}
+    assert not [name for name in scripts if f'"{name}"' not in run], "make docs draws all of them"
 
 
 def test_readme_is_read_in_five_minutes() -> None:
