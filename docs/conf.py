@@ -15,7 +15,7 @@ from handbook.drawn import use_drawn  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
-from handbook.rendering import restructure  # noqa: E402
+from handbook.rendering import dash_fields, restructure  # noqa: E402
 from handbook.signatures import plain_signature  # noqa: E402
 from handbook.slim import slim_pages  # noqa: E402
 
@@ -76,4 +76,5 @@ def setup(app: Sphinx) -> None:
     app.connect("build-finished", finish)
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)
+    app.connect("doctree-resolved", dash_fields)
     app.connect("autodoc-process-signature", plain_signature)

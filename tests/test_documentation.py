@@ -31,6 +31,7 @@ from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
+from handbook.rendering import dash_fields
 from handbook.report import machine_report, read_report
 from handbook.signatures import without_checks
 from handbook.slim import slim
@@ -117,14 +118,24 @@ def test_slim_pages_lose_nothing_that_is_seen() -> None:
     module = '<li class="toctree-l3"><a href="#">module</a></li>'
     tree = f"<ul>{entry.format(' current', 'own', module)}{entry.format('', 'other', module)}</ul>"
     code = '<div class="highlight"><span class="n">x</span><span class="o">=</span></div>'
-    cell = '<td><p><code class="docutils literal"><span class="pre">x</span></code></p></td>'
+    cell = '<p><code class="docutils literal"><span class="pre">x</span> y</code></p>'
     made = slim(f"{style}{tree}{code}<p><span class='n'>y</span></p>{cell}")
     assert "mystnb" not in made
     assert made.count("<a ") == 3 and made.count("<input/>") == 1 and "other</a></li>" in made
     assert '<div class="highlight">x<span class="o">=</span></div><p><span' in made
-    assert made.endswith('<td><p><code class="literal">x</code></p></td>')
+    assert made.endswith('<p><code class="literal">x y</code></p>')
     assert slim(made) == made
     assert style in slim(f'{style}<div class="cell docutils">')
+
+
+def test_meanings_of_parameters_follow_a_dash() -> None:
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, name = new_document("page"), nodes.strong("", "x")
+    page += nodes.paragraph("", "", name, nodes.Text(" -- "), nodes.Text("with --plan"))
+    dash_fields(None, page, "page")
+    assert page.astext() == "x \u2013 with --plan"
 
 
 @pytest.fixture(scope="module")

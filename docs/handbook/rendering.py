@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from docutils import nodes
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
@@ -21,3 +22,10 @@ def restructure(app: Any, what: Any, name: str, value: Any, options: Any, lines:
     if what not in VALUES:
         text = GoogleDocstring(text, SETTINGS, app, what, name, value, options).lines()
     lines[:] = text
+
+
+def dash_fields(app: Any, doctree: nodes.document, name: str) -> None:
+    """Put a dash of a sentence between a parameter and its meaning, in place."""
+    for node in list(doctree.findall(nodes.Text)):
+        if node.astext() == " -- ":
+            node.parent.replace(node, nodes.Text(" \u2013 "))

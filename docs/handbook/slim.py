@@ -22,7 +22,8 @@ PLAIN = re.compile(r'<span class="[np]">([^<]*)</span>')
 UNUSED = re.compile(r' class="(?:row-odd|row-even|head)"|(?<=<code class=")docutils ')
 """Classes that no style speaks of."""
 
-WORD = re.compile(r'<span class="pre">([^<]*)</span>(?=</code></p></t[dh]>)')
+WORD = re.compile(r'<span class="pre">([^<]*)</span>')
+"""A word of code or of a signature, whose style is that of the whole."""
 
 
 def slim(html: str) -> str:

@@ -34,7 +34,7 @@ ASK = """([rules, part]) => axe.run(document.querySelector(part) || document, {
 
 OPEN = "() => document.querySelectorAll('details').forEach(part => part.open = true)"
 
-SHORT = re.compile(r"""(?:[>\s][\u2013\u2014]|class=["']?pre["']?>-)(?!inf\b)[a-z][\w-]+""")
+SHORT = re.compile(r"(?:[>\s][\u2013\u2014]|<code[^>]*>(?:[^<]*\s)?-(?!inf\b))[a-z][\w-]+")
 """A long option that does not begin with two dashes."""
 
 Keep = Callable[[str, Page], object]
