@@ -76,7 +76,7 @@ def test_the_pace_counts_what_is_late_and_catches_up() -> None:
 def test_measurements_go_out_before_commands_come_in() -> None:
     machine = EmulatedMachine(twin.load("stewart"))
     link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
-    recording = Recording(machine.platform)
+    recording = Recording(machine.platform, machine.period)
     emulation = Emulation(machine, link, receivers=[source.address], recording=recording)
     clock = FalseClock()
     emulation.pace = Pace(1e-3, clock.read, clock.sleep)

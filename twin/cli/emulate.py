@@ -158,7 +158,7 @@ def _emulation(
         check_allowed(receiver, allowed, "to")
     address, legs = parse_address(listen, "listen"), played.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
-    recording = Recording(played.platform) if recorded else None
+    recording = Recording(played.platform, played.period) if recorded else None
     return Emulation(played, link, receivers=receivers, recording=recording)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.link.protocol import Sample
+from twin.link.protocol import COMMANDS, Sample
+from twin.link.recording import begun
 from twin.link.transport.source import Source, Telemetry
 from twin.logs import Channel, Log, signal_units
 from twin.logs.channel import POSE_UNITS
@@ -52,7 +53,7 @@ class Ring:
         self._values: dict[str, FloatArray] = {
             name: np.zeros((rows, len(units))) for name, units in self._units.items()
         }
-        self._name, self._count = machine.name, 0
+        self._name, self._period, self._count = machine.name, period, 0
 
     def add(self, sample: Sample, state: ShadowState) -> None:
         """Add a sample with the state that follows from it; missing fields keep their values."""
@@ -70,11 +71,13 @@ class Ring:
         self._count += 1
 
     def log(self) -> Log:
-        """Return what the ring holds, oldest first."""
+        """Return what the ring holds, oldest first; commands from when they were in force."""
         size = len(self._time)
         rows = np.arange(max(0, self._count - size), self._count) % size
+        time = self._time[rows]
+        before = begun(time, self._period)
         channels = [
-            Channel(name, self._time[rows], table[rows], self._units[name])
+            Channel(name, before if name in COMMANDS else time, table[rows], self._units[name])
             for name, table in self._values.items()
         ]
         return Log(tuple(channels), {"machine": self._name, "engine": "shadow"})

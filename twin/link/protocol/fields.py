@@ -32,6 +32,9 @@ Names and units are those of signals of a log (`twin.logs.signals`). Two more ar
 `residuals`, each per its threshold, and `alarms`, 1 where active, else 0.
 """
 
+COMMANDS = ("setpoint", "command_rates", "command_forces")
+"""Fields of a measurement that were in force over the period before it."""
+
 POSES = ("pose", "reference_pose")
 """Fields that are a position [m] and a unit quaternion, scalar first."""
 

@@ -6,10 +6,11 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.link.protocol import FIELDS, Sample
+from twin.link.protocol import COMMANDS, FIELDS, Sample
 from twin.link.transport.arrivals import Counts
 from twin.logs import Log, LogMapping, read_windows, signal_units
 from twin.model.machine_model import MachineModel
@@ -24,6 +25,7 @@ BEGUN = 1e-9
 class Replay:
     """Measurements at the times of the encoders, each with the last values of other channels.
 
+    A command is in force from its time on: the sample at that time still holds the one before.
     The encoders are the channel `measured`, or `coordinates` where the log has no such channel.
     Channels that are no fields of the protocol are left out. Samples come as fast as they are
     taken.
@@ -79,10 +81,7 @@ class Replay:
             main = signals.pop("coordinates", None)
             if main is None:
                 continue
-            rows = {
-                name: np.searchsorted(time, main[0] + BEGUN, side="right") - 1
-                for name, (time, _) in signals.items()
-            }
+            rows = {name: _rows(name, time, main[0]) for name, (time, _) in signals.items()}
             for k, time in enumerate(main[0].tolist()):
                 values = {"coordinates": main[1][k]}
                 for name, (_, table) in signals.items():
@@ -113,3 +112,10 @@ class Replay:
                     raise InputError(channel, f"has {units}; give a mapping")
                 found[name] = read.time, read.values
         return found
+
+
+def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
+    """Return which of a field's values each sample at times `main` holds; -1 for none."""
+    if name in COMMANDS:  # at the end of the period over which it was in force
+        return np.searchsorted(time, main - BEGUN, side="left") - 1
+    return np.searchsorted(time, main + BEGUN, side="right") - 1

@@ -1,0 +1,128 @@
+"""Commands of recorded samples: in logs from when they were in force, replayed at the end of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.basics.arrays import FloatArray
+from twin.control import make_controller
+from twin.control.reference import sample_reference
+from twin.identification.result.identify import identify
+from twin.link.protocol import Sample
+from twin.link.recording import Recording
+from twin.link.transport import open_source, samples
+from twin.logs import Log, log_of, write_log
+from twin.motion.multi_sine import MultiSineMotion
+from twin.platform import Platform, load
+from twin.shadow.derive import NEVER
+from twin.shadow.session import Ring
+from twin.shadow.shadow import Shadow
+from twin.shadow.working import work
+
+PERIOD, DURATION = 1e-3, 1.5
+FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])
+DELAY = 3e-3
+"""[s] The file has 2 ms."""
+
+
+@pytest.fixture(scope="module")
+def stewart() -> Platform:
+    """The machine with its drives."""
+    return load("stewart", "hardware")
+
+
+@pytest.fixture(scope="module")
+def motion(stewart: Platform) -> MultiSineMotion:
+    """Return a motion with accelerations that show a period's delay."""
+    speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
+    return MultiSineMotion(
+        stewart.home,
+        frequencies=FREQUENCIES,
+        amplitude={axis: speed / (2.0 * np.pi * FREQUENCIES) for axis, speed in speeds.items()},
+        duration=DURATION,
+        phases="random",
+        fade_in=0.3,
+    )
+
+
+def emulated(machine: Platform, motion: MultiSineMotion, hidden: Platform) -> list[Sample]:
+    """Return the samples of an emulated machine without noise that follows a motion."""
+    reference = sample_reference(machine, motion, PERIOD)
+    return list(work(machine, reference, hidden=hidden, noise={}))
+
+
+def recorded(machine: Platform, found: list[Sample]) -> Log:
+    """Return the log of samples."""
+    recording = Recording(machine, PERIOD)
+    for sample in found:
+        recording.add(sample)
+    return recording.log()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start: float) -> None:
+    """Each with its own command: at the start of the clock, and years later."""
+    rows = np.arange(30.0)[:, None] + np.zeros(6)
+    sent = [
+        Sample(
+            "measurement",
+            start + PERIOD * k,
+            {"coordinates": rows[k], "setpoint": rows[k] + 0.5, "command_rates": -rows[k]},
+        )
+        for k in range(30)
+        if k not in (11, 12)
+    ]
+    log = recorded(stewart, sent)
+    path = write_log(log, tmp_path / "run.csv")
+    found = list(samples(open_source(f"replay:{path}", stewart), 1.0))
+    assert [each.time for each in found] == [each.time for each in sent]
+    for each, first in zip(found, sent, strict=True):
+        for name, values in first.values.items():
+            np.testing.assert_array_equal(each.values[name], values)
+    times = log["command_rates"].time
+    np.testing.assert_allclose(times, [each.time - PERIOD for each in sent], rtol=0.0, atol=1e-6)
+    assert set(times[1:11]) <= set(log["coordinates"].time)
+
+
+@pytest.mark.parametrize("how", ["recording", "ring"])
+def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion, how: str) -> None:
+    """Commands that were stamped a period late would hide as much of the delay."""
+    hidden = stewart.with_(parameters={"leg.drive.delay": DELAY})
+    found = emulated(stewart, motion, hidden)
+    if how == "recording":
+        log = recorded(stewart, found)
+    else:
+        shadow, ring = Shadow(stewart, thresholds=NEVER), Ring(stewart, found[0], DURATION, PERIOD)
+        for sample in found:
+            ring.add(sample, shadow.update(sample))
+        log = ring.log()
+    identified = identify(stewart, [log], "leg.drive.delay")
+    assert abs(identified.values[0] - DELAY) < 1e-5
+
+
+def unexplained(machine: Platform, path: Path) -> float:
+    """Return the force that a shadow of the exact machine does not explain [N], its rms."""
+    shadow, found = Shadow(machine, thresholds=NEVER), []
+    for sample in samples(open_source(f"replay:{path}", machine), 1.0):
+        found.append(shadow.update(sample).disturbance)
+    settled: FloatArray = np.array(found)[len(found) // 3 :]
+    return float(np.sqrt(np.mean(np.square(settled))))
+
+
+def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(
+    stewart: Platform, motion: MultiSineMotion, tmp_path: Path
+) -> None:
+    """The observer explains a period between commands and motion by a force of some 400 N."""
+    own = recorded(stewart, emulated(stewart, motion, stewart))
+    law = make_controller("cascade", stewart, motion)
+    run = stewart.simulate(DURATION, controller=law, timestep=5e-4)
+    forces = {
+        name: unexplained(stewart, write_log(log, tmp_path / f"{name}.csv"))
+        for name, log in (("own", own), ("simulated", log_of(run)))
+    }
+    assert forces["own"] < 150.0
+    assert forces["simulated"] < forces["own"]
