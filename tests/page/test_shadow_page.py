@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import socket
 import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from browser_rig import Visitor
+from started import free_port, started
 
+from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
+from twin.link.transport.address import Address
 from twin.link.transport.arrivals import Counts
+from twin.link.transport.udp import UdpLink
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
 from twin.platform import load
 from twin.rotations import displacement
 from twin.shadow.alarm import Alarm
-from twin.shadow.derive import NEVER
+from twin.shadow.derive import NEVER, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.working import work, working_motion
 
 pytestmark = pytest.mark.quick
 
@@ -82,3 +92,35 @@ def test_pictures_have_numbers_and_alarms() -> None:
         text = page._alarms.content
         assert 0 < text.index("payload, machine, 9 kg") < text.index("counts, leg 4, 25 counts")
         assert displacement(measured, state.pose)[2] == pytest.approx(321e-6)
+
+
+@pytest.mark.slow
+def test_the_command_shows_its_alarm_in_a_browser(
+    visit: Callable[[str], Visitor], tmp_path: Path
+) -> None:
+    """The page stays while no samples come, and goes with the command."""
+    stewart = load("stewart", "hardware")
+    limits = write_thresholds(NEVER._replace(jump=6.0), tmp_path / "limits.toml")
+    faults = [parse_fault("counts@1.5s:leg=4,counts=60")]
+    samples = list(work(stewart, working_motion(stewart, 1.7, 1), faults=faults))[4::5]
+    port, local = free_port(socket.SOCK_DGRAM), Address("127.0.0.1", 0)
+    machine, estimated = UdpLink(local, 6, "command"), UdpLink(local, 6, "estimate")
+    options = ["--source", f"udp://127.0.0.1:{port}", "--rate", 200, "--learning", 0.3]
+    options += ["--thresholds", limits, "--telemetry", f"udp://{estimated.address}"]
+    options += ["--for", samples[-2].time - 0.001, "--view", "--port", 0, "--no-browser"]
+    with started("shadow", "stewart", *options) as command:
+        command.wait_for("(waiting for samples)")
+        for number, sample in enumerate(samples[:-1], 1):
+            machine.send(sample._replace(sequence=number), Address("127.0.0.1", port))
+            assert estimated.receive(PATIENCE) is not None
+        url = command.wait_for(r"page: (\S+)")
+        person = visit(url)
+        person.has_text("counts, leg 4")
+        person.has_text("watching; 0 samples missed")
+        person.close()
+        machine.send(samples[-1]._replace(sequence=len(samples)), Address("127.0.0.1", port))
+        assert command.wait_end() == 1
+    with pytest.raises(URLError):
+        urlopen(url)
+    machine.close()
+    estimated.close()

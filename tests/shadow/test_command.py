@@ -1,0 +1,178 @@
+"""The command beside other programs: emulated machine and controller by UDP, a server of OPC UA."""
+
+from __future__ import annotations
+
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from started import PATIENCE, free_port, started
+from typer.testing import CliRunner
+
+from twin.cli import app
+from twin.link.emulated import parse_fault
+from twin.link.protocol import Sample
+from twin.link.transport.address import Address
+from twin.link.transport.udp import UdpLink
+from twin.platform import Platform, load
+from twin.shadow.alarm import KINDS
+from twin.shadow.derive import write_thresholds
+from twin.shadow.thresholds import Thresholds
+from twin.shadow.working import work, working_motion
+
+pytestmark = pytest.mark.slow
+
+LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
+LOCAL = Address("127.0.0.1", 0)
+BEGUN = 1.7e9
+"""[s] Time of a machine's clock that began in 1970, at its start."""
+
+LOST = KINDS.index("counts")
+
+
+@pytest.fixture(scope="module")
+def stewart() -> Platform:
+    """The machine with its drives."""
+    return load("stewart", "hardware")
+
+
+def next_of(link: UdpLink) -> Sample:
+    """Return the next sample."""
+    sample = link.receive(PATIENCE)
+    assert sample is not None, "nothing came"
+    return sample
+
+
+def alarms_in(path: Path) -> list[list[str]]:
+    """Return the rows of a table of alarms."""
+    return [row.split(",") for row in path.read_text().splitlines()[1:]]
+
+
+def test_machine_controller_and_shadow_are_three_processes(
+    stewart: Platform, tmp_path: Path
+) -> None:
+    """Step by step: the next command goes out when machine and shadow have replied.
+
+    The shadow knows neither the machine's mass nor its fault. The machine's log shows it the same.
+    """
+    fault, end = 2.7, 2.9
+    limits = write_thresholds(LIMITS, tmp_path / "limits.toml")
+    alarms, again, log = (tmp_path / name for name in ("alarms.csv", "again.csv", "run.csv"))
+    port = free_port(socket.SOCK_DGRAM)
+    measured, estimated = UdpLink(LOCAL, 6, "measurement"), UdpLink(LOCAL, 6, "estimate")
+    watching = ["shadow", "stewart", "--thresholds", limits, "--learning", 1.5]
+    to = ["--telemetry", f"udp://{estimated.address}", "--alarms", alarms, "--for", end - 0.0015]
+    playing = ["emulate", "stewart", "--configuration", "hardware", "--lockstep"]
+    playing += ["--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{port}", "--duration", end]
+    playing += ["--parameters", "platform.body.mass=99 kg", "--noise", "forces=5"]
+    playing += ["--noise", "pose=2e-5", "--noise", "attitude=5e-5", "--log", log]
+    playing += ["--fault", f"counts@{fault}s:leg=4,counts=30"]
+    motion = working_motion(stewart, end, 1)
+    with (
+        started(*watching, "--source", f"udp://127.0.0.1:{port}", *to) as shadow,
+        started(*playing) as machine,
+    ):
+        shadow.wait_for("(waiting for samples)")
+        address = Address("127.0.0.1", int(machine.wait_for(r"udp://127\.0\.0\.1:(\d+)")))
+        found = []
+        for step in range(round(1000 * end)):
+            setpoint, rates = motion.coordinates[step], motion.rates[step]
+            values = {"setpoint": setpoint, "command_rates": rates}
+            measured.send(Sample("command", 1e-3 * step, values, step + 1), address)
+            assert next_of(measured).acknowledged == step + 1
+            found.append(next_of(estimated))
+        assert machine.wait_end() == 0, machine.output
+        assert shadow.wait_end() == 1, shadow.output
+    for link in (measured, estimated):
+        link.close()
+    assert "missed 0, late 0" in shadow.output
+    active = np.array([each.values["alarms"] for each in found])
+    times = np.array([each.time for each in found])
+    assert not active[times < fault].any()
+    assert active[-1, LOST] == active[-1].sum() == 1.0
+    [[time, kind, leg, size, unit, *_]] = alarms_in(alarms)
+    assert (kind, leg, unit) == ("counts", "4", "counts")
+    assert fault < float(time) < fault + 0.1
+    assert float(size) == pytest.approx(30.0, abs=3.0)
+    replayed = [*watching, "--source", f"replay:{log}", "--alarms", again]
+    assert CliRunner().invoke(app, [str(each) for each in replayed]).exit_code == 1
+    assert alarms_in(again) == alarms_in(alarms)
+
+
+class Server:
+    """A server of OPC UA with a node for each field of a sample.
+
+    Attributes:
+        port: that it listens on.
+    """
+
+    def __init__(self, fields: dict[str, int]) -> None:
+        """Serve zeros; `fields` are names and widths."""
+        from asyncua import sync, ua
+
+        self._loop = sync.ThreadLoop(PATIENCE)
+        self._loop.daemon = True  # a test that fails does not wait for it
+        self._loop.start()
+        self._server = sync.Server(tloop=self._loop)
+        self.port = free_port(socket.SOCK_STREAM)
+        self._server.set_endpoint(f"opc.tcp://127.0.0.1:{self.port}/")
+        self._server.register_namespace("urn:machine")
+        objects = self._server.nodes.objects
+        self._nodes = {
+            name: objects.add_variable(ua.NodeId(name, 2), name, [0.0] * width).aio_obj
+            for name, width in fields.items()
+        }
+        self._server.start()
+
+    def write(self, sample: Sample) -> None:
+        """Write all fields with the time of the sample."""
+        from asyncua import ua
+
+        stamp = datetime.fromtimestamp(BEGUN + sample.time, UTC).replace(tzinfo=None)
+
+        async def write() -> None:
+            for name, node in self._nodes.items():
+                value = ua.Variant(sample.values[name].tolist(), ua.VariantType.Double)
+                await node.write_value(ua.DataValue(value, SourceTimestamp=stamp))
+
+        self._loop.post(write())
+
+    def close(self) -> None:
+        """End it."""
+        self._server.stop()
+        self._loop.stop()
+
+
+def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
+    """At 200 Hz from the nodes of a server, which writes the next one after the estimate."""
+    pytest.importorskip("asyncua", reason="asyncua is not installed")
+    fault, end = 1.5, 1.7
+    limits, alarms = write_thresholds(LIMITS, tmp_path / "limits.toml"), tmp_path / "alarms.csv"
+    estimated = UdpLink(LOCAL, 6, "estimate")
+    faults = [parse_fault(f"counts@{fault}s:leg=4,counts=60")]
+    samples = list(work(stewart, working_motion(stewart, end, 1), faults=faults))[4::5]
+    server = Server({"coordinates": 6, "command_rates": 6})
+    server.write(samples[0])
+    options = ["--rate", 200, "--learning", 0.3, "--thresholds", limits, "--alarms", alarms]
+    options += ["--telemetry", f"udp://{estimated.address}", "--for", end - 0.0075]
+    try:
+        with started(
+            "shadow", "stewart", "--source", f"opcua://127.0.0.1:{server.port}", *options
+        ) as shadow:
+            found = [next_of(estimated)]
+            for sample in samples[1:]:
+                server.write(sample)
+                found.append(next_of(estimated))
+            assert shadow.wait_end() == 1, shadow.output
+    finally:
+        server.close()
+        estimated.close()
+    assert f"samples: {len(samples)}, missed 0, late 0" in shadow.output
+    before = [k for k, each in enumerate(samples) if each.time < fault]
+    errors = [found[k].values["coordinates"] - samples[k].values["coordinates"] for k in before]
+    assert np.abs(errors[len(errors) // 2 :]).max() < 2e-5
+    [[time, kind, leg, *_]] = alarms_in(alarms)
+    assert (kind, leg) == ("counts", "4")
+    assert 0.0 < float(time) - BEGUN - fault < 0.1

@@ -1,0 +1,74 @@
+"""Commands of the package in processes of their own, whose lines are read while they run."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+PATIENCE = 120.0
+"""[s] for what takes a few on a quiet computer."""
+
+
+class Started:
+    """A command that runs.
+
+    Attributes:
+        lines: what it has printed so far.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        """Read what a process prints."""
+        self._process, self.lines = process, list[str]()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def wait_for(self, pattern: str) -> str:
+        """Return the first group of a pattern, once a line has it."""
+        wait = PATIENCE
+        while (found := re.search(pattern, self.output)) is None:
+            assert wait > 0.0, f"waited for {pattern!r}, found {self.output!r}"
+            assert self._reader.is_alive() or re.search(pattern, self.output), self.output
+            self._reader.join(0.05)
+            wait -= 0.05
+        return found[1]
+
+    def wait_end(self) -> int:
+        """Return the exit code, once the command has ended."""
+        code = self._process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+    @property
+    def output(self) -> str:
+        """All lines so far."""
+        return "".join(self.lines)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.lines.append(line)
+
+
+@contextmanager
+def started(*arguments: object) -> Iterator[Started]:
+    """Run `twin ARGUMENTS`; it is ended at the end of the block if it has not ended itself."""
+    command = [sys.executable, "-u", "-m", "twin", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            yield Started(process)
+        finally:
+            process.kill()
+
+
+def free_port(kind: socket.SocketKind) -> int:
+    """Return a port of this computer that nobody has."""
+    with socket.socket(socket.AF_INET, kind) as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
