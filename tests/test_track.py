@@ -16,6 +16,7 @@ from twin.analysis.tracking import TrackingErrors, tracking_figure
 from twin.cli.options import ControllerName
 from twin.control import controller_names, make_controller
 from twin.errors import InputError
+from twin.logs import check_log, read_log, signal_units
 from twin.simulation.trajectory import Trajectory
 
 DAMPING = ("iff", "dvf", "hac_lac")
@@ -50,6 +51,29 @@ def test_motions(motion: str, tmp_path: Path) -> None:
     saved = Trajectory.load(out)
     assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)
     assert plot.read_text().startswith("<!")
+
+
+def test_a_run_is_written_as_a_log(tmp_path: Path) -> None:
+    """The signals of the loop, with the commands at the times from which on they are in force."""
+    pytest.importorskip("mcap", reason="mcap is not installed")
+    options = ["stewart", "--configuration", "hardware", "--duration", 0.1, "--fidelity", "fast"]
+    for name in ("run.mcap", "run.npz"):
+        result = run("track", *options, "--out", tmp_path / name)
+        assert result.exit_code == 0, result.output
+    log, saved = read_log(tmp_path / "run.mcap"), Trajectory.load(tmp_path / "run.npz")
+    machine = twin.load("stewart", "hardware")
+    units, signals = signal_units(machine), saved.signals
+    motion = {"coordinates": saved.lengths, "rates": saved.rates, "forces": saved.forces}
+    motion |= {"pose": saved.pose, "twist": saved.twist}
+    loop = {name: signals[name] for name in ("setpoint", "measured", "reference_pose")}
+    loop |= {"command_rates": signals["command"], "gyroscope": signals["inertial"][:, 3:]}
+    for time, table in ((saved.time, motion), (signals["time"], loop)):
+        for name, values in table.items():
+            assert log[name].units == units[name], name
+            np.testing.assert_array_equal(log[name].values, values)
+            np.testing.assert_allclose(log[name].time, time, rtol=0.0, atol=5e-10)
+    assert log.metadata["machine"] == "stewart"
+    assert not [each for each in check_log(log, machine) if each.check in ("clock", "unit")]
 
 
 def test_recordings_are_followed(tmp_path: Path) -> None:

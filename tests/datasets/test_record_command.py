@@ -6,19 +6,24 @@ import importlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from twin.cli.application import app
+from twin.datasets import episode_log
+from twin.errors import InputError
+from twin.logs import read_log
+from twin.logs.channel import POSE_UNITS
 
 minari = pytest.importorskip("minari")
 importlib.import_module("twin.cli.record")
 
 
-def test_record(datasets: Path) -> None:
+def test_record(datasets: Path, tmp_path: Path) -> None:
     words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
     words += " --configuration hardware --dataset test/cascade-v0"
-    words += " --option residual=false --option max_episode_steps=20"
+    words += f" --option residual=false --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
     run = CliRunner().invoke(app, words.split())
     assert run.exit_code == 0, run.output
     assert re.search(r"cascade +cascade +2 +40 ", run.output), run.output
@@ -28,6 +33,17 @@ def test_record(datasets: Path) -> None:
     assert found.env_spec.kwargs == {"configuration": "hardware", "residual": False}
     assert found.env_spec.max_episode_steps == 20
     assert (datasets / "test" / "cascade-v0").is_dir()
+    log, first = read_log(tmp_path / "run.csv"), found[0]
+    np.testing.assert_array_equal(log["pose"].values, first.infos["pose"])
+    np.testing.assert_array_equal(log["action"].values, first.actions)
+    np.testing.assert_array_equal(log["reward"].values[:, 0], first.rewards)
+    np.testing.assert_array_equal(log["action"].time, log["pose"].time[:-1])
+    np.testing.assert_array_equal(log["reward"].time, log["pose"].time[1:])
+    assert log["pose"].time == pytest.approx(0.01 * np.arange(21))
+    assert (log["forces"].units, log["pose"].units) == (("N",) * 6, POSE_UNITS)
+    with pytest.raises(InputError, match="0 to 1"):
+        episode_log(found, 2)
+    assert log.metadata == {"machine": "stewart", "dataset": "test/cascade-v0"}
 
 
 def test_levels_are_three_datasets_in_both_formats(
@@ -37,10 +53,12 @@ def test_levels_are_three_datasets_in_both_formats(
     monkeypatch.setattr("twin.datasets.levels.HALVINGS", 2)
     words = "record twin/VibrationIsolation-v0 --dataset test/isolation-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --lerobot {tmp_path / 'frames'}"
+    words += f" --log {tmp_path / 'run.csv'}"
     run = CliRunner().invoke(app, words.split())
     assert run.exit_code == 0, run.output
     for level in ("random", "medium", "expert"):
         assert minari.load_dataset(f"test/isolation/{level}-v0").total_steps == 20
+        assert len(read_log(tmp_path / f"run_{level}.csv")["base_acceleration"]) == 21
         assert (tmp_path / "frames" / level / "meta" / "info.json").is_file()
     assert re.search(r"medium +isolation_law +with +noise", run.output)
     again = CliRunner().invoke(app, words.split())

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("viser")
 
 from twin.errors import InputError
+from twin.logs import read_log
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
 from twin.page.panels.machine import GainNumbers, MachinePanel
@@ -365,6 +366,17 @@ def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_pa
     file.write_bytes(desk.client.files["my run.npz"])
     run = Trajectory.load(file)
     assert (run.machine, len(run)) == ("stewart", 200)
+
+
+def test_a_run_is_saved_as_a_log(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+    pytest.importorskip("mcap", reason="mcap is not installed")
+    SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
+    session.advance(0.2)
+    desk.use("File name", "my run.mcap")
+    desk.use("Save run")
+    file = tmp_path / "run.mcap"
+    file.write_bytes(desk.client.files["my run.mcap"])
+    np.testing.assert_array_equal(read_log(file)["pose"].values, session.trajectory().pose)
 
 
 @pytest.mark.parametrize("name", ["", "../run", "a" * 200, "C:run"])

@@ -10,7 +10,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.values import environment_options
+from twin.cli.values import check_files, environment_options
 from twin.errors import InputError
 
 
@@ -46,14 +46,19 @@ def record(
         Path | None,
         options.file_option("Also write a dataset of LeRobot, into a new folder.", metavar="DIR"),
     ] = None,
+    log: Annotated[
+        Path | None, options.file_option("Also write the first episode as .mcap, .csv or .parquet.")
+    ] = None,
 ) -> None:
     """Record episodes of an environment as a Minari dataset, in Minari's own folder.
 
     Options of the environment are those that a trained policy was trained with, or that the expert
     acts in; given ones take their place.
     """
-    from twin.datasets import record_dataset, write_lerobot
+    from twin.datasets import episode_log, record_dataset, write_lerobot
+    from twin.logs import write_log
 
+    check_files(log=(log, ".mcap", ".csv", ".parquet"))
     own = environment_options(
         option,
         machine=machine,
@@ -73,6 +78,9 @@ def record(
         line(f"wrote {name} to {found.storage.data_path.parent}")
         if lerobot is not None:
             line(f"wrote {write_lerobot(found, lerobot / each if levels else lerobot)}")
+        if log is not None:
+            place = log.with_stem(f"{log.stem}_{each}") if levels else log
+            line(f"wrote {write_log(episode_log(found), place)}")
     titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
 

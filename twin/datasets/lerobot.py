@@ -49,7 +49,7 @@ def write_lerobot(dataset: Any, folder: str | Path) -> Path:
     place = as_path(folder, "folder")
     if place.exists():
         raise InputError("folder", f"{place} exists; take another one")
-    task = _task(dataset)
+    task = task_of(dataset)
     episodes = list(_episodes(dataset, 1.0 / _rate(task)))
     whole = {name: np.concatenate([each[name] for each in episodes]) for name in episodes[0]}
     name = f"{task.title} of {task.platform.name}"
@@ -70,8 +70,12 @@ def write_lerobot(dataset: Any, folder: str | Path) -> Path:
     return place
 
 
-def _task(dataset: Any) -> Any:
-    """Return the task of a dataset's environment."""
+def task_of(dataset: Any) -> Any:
+    """Return the task of a dataset's environment.
+
+    Raises:
+        InputError: another environment than those of this package.
+    """
     env = dataset.recover_environment()
     env.close()
     task = getattr(env.unwrapped, "task", None)

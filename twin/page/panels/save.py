@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from twin.errors import InputError
+from twin.logs import log_of, write_log
 from twin.page.panels.text import note
 from twin.page.requests import Requests
 from twin.simulation.trajectory import Trajectory
@@ -37,14 +38,17 @@ class SavePanel:
         self._requests, self._trajectory = requests, trajectory
         self._propose, self._proposed = name, name()
         self._name = gui.add_text(
-            "File name", self._proposed, hint="Name of the downloaded file; ends in .npz."
+            "File name",
+            self._proposed,
+            hint="Name of the downloaded file; ends in .npz, or in .mcap for a log.",
         )
         self._button = gui.add_button("Save run", icon="download")
         gui.add_html(
             note(
                 "The last minutes since the last reset or change of engine, at every control "
                 "period. Play it again with <code>twin view --replay FILE</code>, or read it with "
-                "<code>twin.Trajectory.load</code>."
+                "<code>twin.Trajectory.load</code>. Foxglove opens "
+                "a name that ends in .mcap."
             )
         )
         self._text = gui.add_html("")
@@ -64,14 +68,18 @@ class SavePanel:
 
         Raises:
             InputError: a name that no file can have.
+            MissingDependencyError: an .mcap without the package mcap.
         """
         name = self._name.value.strip()
         if not name or len(name) > NAME or any(letter in name for letter in '/\\:"\0'):
             raise InputError("file name", "must be a name without folders, such as run.npz")
-        name = name if name.endswith(".npz") else f"{name}.npz"
+        ending = ".mcap" if name.endswith(".mcap") else ".npz"
+        name = name if name.endswith(ending) else f"{name}{ending}"
         run: Trajectory = self._requests.result(self._trajectory)
         with TemporaryDirectory() as folder:
-            content = run.save(Path(folder) / "run.npz").read_bytes()
+            path = Path(folder) / f"run{ending}"
+            written = write_log(log_of(run), path) if ending == ".mcap" else run.save(path)
+            content = written.read_bytes()
         return event.client, name, content
 
     def _hand_over(self, found: tuple[Any, str, bytes]) -> None:
