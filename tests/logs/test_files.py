@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import weakref
 from collections.abc import Callable
@@ -230,6 +231,52 @@ def test_foxglove_finds_its_schemas(log: Log, tmp_path: Path) -> None:
     joints = json.loads(found["/joints"][1].data)["joints"]
     assert [joint["position"] for joint in joints] == log["coordinates"].values[0].tolist()
     assert [joint["effort"] for joint in joints] == log["forces"].values[0].tolist()
+
+
+def test_messages_and_schemas_are_those_of_foxglove(log: Log, tmp_path: Path) -> None:
+    """As Foxglove publishes them for protocol buffers: fields, their types, and what they parse."""
+    needed("mcap")
+    pytest.importorskip("foxglove_schemas_protobuf", reason="the schemas are not installed")
+    from google.protobuf.json_format import ParseDict
+    from mcap.reader import make_reader
+
+    with write_log(log, tmp_path / "run.mcap").open("rb") as file:
+        messages = list(make_reader(file).iter_messages())
+    found = {schema.name: (schema, message) for schema, _, message in messages}
+    names = [name for name in found if name.startswith("foxglove.")]
+    assert len(names) == 3
+    for name in names:
+        schema, message = found[name]
+        title = name.removeprefix("foxglove.")
+        module = importlib.import_module(f"foxglove_schemas_protobuf.{title}_pb2")
+        kind = getattr(module, title)
+        check_fields(json.loads(schema.data), kind.DESCRIPTOR)
+        ParseDict(json.loads(message.data, object_hook=without_stamps), kind())
+
+
+def check_fields(rules: Any, message: Any) -> None:
+    """Check that rules of JSON have the fields and types of a message, but for optional ones."""
+    fields = {field.name: field for field in message.fields}
+    assert set(rules["properties"]) <= set(fields)
+    for name in set(fields) - set(rules["properties"]):
+        assert fields[name].has_presence and fields[name].message_type is None, name
+    for name, rule in rules["properties"].items():
+        field, inner = fields[name], fields[name].message_type
+        if rule["type"] == "array":
+            assert field.is_repeated, name
+            rule = rule["items"]
+        if inner is not None and inner.full_name == "google.protobuf.Timestamp":
+            assert set(rule["properties"]) == {"sec", "nsec"}
+        elif inner is not None:
+            check_fields(rule, inner)
+        else:
+            known = {field.TYPE_DOUBLE: "number", field.TYPE_STRING: "string"}
+            assert rule["type"] == known[field.type], name
+
+
+def without_stamps(content: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the times, which JSON writes as two whole numbers."""
+    return {name: value for name, value in content.items() if name != "timestamp"}
 
 
 def test_topics_of_others_give_their_numbers(tmp_path: Path) -> None:
