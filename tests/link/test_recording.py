@@ -11,6 +11,7 @@ from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.reference import sample_reference
 from twin.identification.result.identify import identify
+from twin.link.emulated import EmulatedMachine
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
@@ -63,7 +64,7 @@ def recorded(machine: Platform, found: list[Sample]) -> Log:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("start", [0.0, 1.7e9])
+@pytest.mark.parametrize("start", [PERIOD, 1.7e9])
 def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start: float) -> None:
     """Each with its own command: at the start of the clock, and years later."""
     rows = np.arange(30.0)[:, None] + np.zeros(6)
@@ -86,6 +87,25 @@ def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start:
     times = log["command_rates"].time
     np.testing.assert_allclose(times, [each.time - PERIOD for each in sent], rtol=0.0, atol=1e-6)
     assert set(times[1:11]) <= set(log["coordinates"].time)
+
+
+@pytest.mark.quick
+def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
+    """A ring that begins with it has room for them; before the clock began none were in force."""
+    machine = EmulatedMachine(stewart)
+    ring, shadow = (
+        Ring(stewart, machine.measurement, 0.1, PERIOD),
+        Shadow(stewart, thresholds=NEVER),
+    )
+    for sample in (machine.measurement, machine.step(), machine.step()):
+        ring.add(sample, shadow.update(sample))
+    machine.close()
+    log = ring.log()
+    assert log["coordinates"].time.tolist() == [0.0, 0.001, 0.002]
+    for name in ("setpoint", "command_rates"):
+        assert log[name].time.tolist() == [0.0, 0.001]
+    home = machine.measurement.values["setpoint"]
+    np.testing.assert_array_equal(log["setpoint"].values, [home, home])
 
 
 @pytest.mark.parametrize("how", ["recording", "ring"])

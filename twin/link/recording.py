@@ -30,29 +30,36 @@ class Recording:
             self._values[name].extend(values.tolist())
 
     def log(self) -> Log:
-        """Return all samples so far as a log; fields are its channels.
-
-        Commands have the times from which on they were in force.
-        """
-        units = signal_units(self._machine)
-        channels = []
-        for name, stamps in self._times.items():
-            times = np.array(stamps)
-            if name in COMMANDS:
-                times = begun(times, self._period)
+        """Return all samples so far as a log; fields are its channels."""
+        known, channels = signal_units(self._machine), []
+        for name, times in self._times.items():
             width = width_of(name, self._machine.n_actuators)
             values = np.array(self._values[name]).reshape(-1, width)
-            channels.append(Channel(name, times, values, units.get(name, ("1",) * width)))
+            units = known.get(name, ("1",) * width)
+            channels.append(channel_of(name, np.array(times), values, units, self._period))
         return Log(tuple(channels), {"machine": self._machine.name})
 
 
-def begun(time: FloatArray, period: float) -> FloatArray:
-    """Return when the periods `(k,)` [s] began that end at `time` `(k,)` [s].
+def channel_of(
+    name: str, time: FloatArray, values: FloatArray, units: tuple[str, ...], period: float
+) -> Channel:
+    """Return a field of samples as a channel, commands at the times when they came into force.
 
-    That is the time before to the last bit where it is a period before, so that the tables of
-    commands and readings have rows in common.
+    That is a period before their sample. It is the time of the sample before to the last bit where
+    there is one, so that tables of commands and readings have rows in common. A command from
+    before the clock began is left out.
+
+    Args:
+        name: of the field.
+        time: `(k,)` [s] of the samples.
+        values: `(k, w)`.
+        units: of the columns.
+        period: of the samples [s].
     """
-    found = time - period
-    near = np.abs(time[:-1] - found[1:]) < 0.5 * period
-    found[1:][near] = time[:-1][near]
-    return found
+    if name not in COMMANDS:
+        return Channel(name, time, values, units)
+    begun = time - period
+    near = np.abs(time[:-1] - begun[1:]) < 0.5 * period
+    begun[1:][near] = time[:-1][near]
+    kept = begun >= 0.0
+    return Channel(name, begun[kept], values[kept], units)

@@ -8,10 +8,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.link.protocol import COMMANDS, Sample
-from twin.link.recording import begun
+from twin.link.protocol import Sample
+from twin.link.recording import channel_of
 from twin.link.transport.source import Source, Telemetry
-from twin.logs import Channel, Log, signal_units
+from twin.logs import Log, signal_units
 from twin.logs.channel import POSE_UNITS
 from twin.model.machine_model import MachineModel
 from twin.shadow.alarm import KINDS
@@ -71,13 +71,12 @@ class Ring:
         self._count += 1
 
     def log(self) -> Log:
-        """Return what the ring holds, oldest first; commands from when they were in force."""
+        """Return what the ring holds, oldest first."""
         size = len(self._time)
         rows = np.arange(max(0, self._count - size), self._count) % size
-        time = self._time[rows]
-        before = begun(time, self._period)
+        time, units, period = self._time[rows], self._units, self._period
         channels = [
-            Channel(name, before if name in COMMANDS else time, table[rows], self._units[name])
+            channel_of(name, time, table[rows], units[name], period)
             for name, table in self._values.items()
         ]
         return Log(tuple(channels), {"machine": self._name, "engine": "shadow"})

@@ -54,7 +54,9 @@ class DriveCascade:
         self._setpoint: FloatArray | None = coordinates.copy()
         self._age = 0
         self._looping = False
-        self.given: dict[str, FloatArray] = {}
+        self.given: dict[str, FloatArray] = {"setpoint": coordinates.copy()}
+        if not self._positions:
+            self.given["command_rates"] = self._nothing
 
     @property
     def holding(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from twin.basics.arrays import HUGE, FloatArray, positive
+from twin.basics.arrays import HUGE, positive
 from twin.errors import SimulationStoppedError
 from twin.link.emulated.cascade import DriveCascade
 from twin.link.emulated.fault import Fault
@@ -101,7 +101,7 @@ class EmulatedMachine:
         self._readings.start()
         self._observe()
         self._cascade.start(self._measured.coordinates)
-        self.measurement = self._sample({})
+        self.measurement = self._sample()
         return self.measurement
 
     @property
@@ -127,7 +127,7 @@ class EmulatedMachine:
         self._count += 1
         if not self.stopped:
             self._observe()
-        self.measurement = self._sample(self._cascade.given)
+        self.measurement = self._sample()
         return self.measurement
 
     def warm(self) -> None:
@@ -179,13 +179,13 @@ class EmulatedMachine:
             self._readings.values = before
             self.stopped = "the machine's motion or its forces are beyond all bounds"
 
-    def _sample(self, given: Mapping[str, FloatArray]) -> Sample:
+    def _sample(self) -> Sample:
         state: State = "holding" if self._cascade.holding else "running"
         self._sequence += 1
         return Sample(
             "measurement",
             self.time,
-            {**self._readings.values, **given},
+            {**self._readings.values, **self._cascade.given},
             self._sequence,
             self._acknowledged,
             "stopped" if self.stopped else state,
