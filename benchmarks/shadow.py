@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time as clock
+from array import array
 from pathlib import Path
 from typing import NamedTuple
 
@@ -206,34 +207,65 @@ class Healthy:
         ]
 
 
+class Watched:
+    """Shadows of machines without a fault, with some channels: time, alarms, durations of updates.
+
+    Attributes:
+        seconds: that were watched in all.
+        alarms: all that were raised.
+    """
+
+    def __init__(self, machine: twin.Platform, channels: tuple[str, ...], limits: Thresholds):
+        """Begin without machines."""
+        self._machine, self._channels, self._limits = machine, channels, limits
+        self._shadows: list[Shadow] = []
+        self.seconds, self.alarms, self._spent = 0.0, list[str](), array("d")
+
+    def start(self, count: int) -> None:
+        """Put shadows beside other machines."""
+        self._shadows = [shadow_of(self._machine, self._limits) for _ in range(count)]
+
+    def update(self, samples: list[Sample]) -> None:
+        """Take a sample of each machine."""
+        for shadow, sample in zip(self._shadows, samples, strict=True):
+            seen, before = measured_by(sample, self._channels), len(shadow.alarms)
+            begin = clock.perf_counter()
+            shadow.update(seen)
+            self._spent.append(clock.perf_counter() - begin)
+            self.seconds += 1e-3 * (shadow.phase == "watching")
+            self.alarms += map(str, shadow.alarms[before:])
+
+    def row(self) -> list[object]:
+        """Return the results."""
+        title = "all channels" if self._channels else "encoders alone"
+        times = (round(1e6 * float(each), 1) for each in np.percentile(self._spent, (50, 99.9)))
+        return [title, round(self.seconds / 3600.0, 3), len(self.alarms), *times]
+
+
 def hours(name: str, wanted: float) -> None:
-    """Print and write the false alarms of machines without a fault."""
+    """Print and write the false alarms of machines without a fault, after each batch of them."""
     machine = twin.load(name, configuration="hardware")
-    rows = []
-    for channels in (ALL, ()):
-        limits = limits_of(name, machine, channels)
-        total, alarms, spent = 0.0, 0, []
-        seed = FIRST_SEED
-        while total < 3600.0 * wanted:
-            seeds = range(seed, seed + BATCH)
-            healthy = Healthy(machine, seeds, LEARNING + PIECE + 2.0)
-            shadows = [shadow_of(machine, limits) for _ in seeds]
-            for step in range(len(healthy.setpoint) - 1):
-                for shadow, sample in zip(shadows, healthy.samples(step), strict=True):
-                    seen = measured_by(sample, channels)
-                    begin = clock.perf_counter()
-                    shadow.update(seen)
-                    spent.append(clock.perf_counter() - begin)
-                    total += 1e-3 * (shadow.phase == "watching")
-            found = [str(alarm) for shadow in shadows for alarm in shadow.alarms]
-            alarms, seed = alarms + len(found), seed + BATCH
-            print(f"{name}: {total / 3600:.3f} h, {alarms} alarms", *found, sep="\n  ", flush=True)
-        half, most = 1e6 * np.percentile(spent, (50, 99.9))
-        title = "all channels" if channels else "encoders alone"
-        rows.append([title, total / 3600.0, alarms, half, most])
-        titles = ["channels", "watched [h]", "alarms", "update median [us]", "99.9 % [us]"]
-        with (RESULTS / f"shadow_{name}_healthy.csv").open("w", newline="") as file:
-            csv.writer(file).writerows([titles, *rows])
+    watched = [Watched(machine, each, limits_of(name, machine, each)) for each in (ALL, ())]
+    titles = ["channels", "watched [h]", "alarms", "update median [us]", "99.9 % [us]"]
+    seed = FIRST_SEED
+    while min(each.seconds for each in watched) < 3600.0 * wanted:
+        healthy = Healthy(machine, range(seed, seed + BATCH), LEARNING + PIECE + 2.0)
+        seed += BATCH
+        for each in watched:
+            each.start(BATCH)
+        for step in range(len(healthy.setpoint) - 1):
+            samples = healthy.samples(step)
+            for each in watched:
+                each.update(samples)
+        for each in watched:
+            print(name, each.row(), *each.alarms, sep="\n  ", flush=True)
+        write(f"shadow_{name}_healthy.csv", [titles, *(each.row() for each in watched)])
+
+
+def write(name: str, rows: list[list[object]]) -> None:
+    """Write a table among the results."""
+    with (RESULTS / name).open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
 
 
 def table(name: str, seeds: int, jobs: int) -> None:
@@ -259,15 +291,15 @@ def table(name: str, seeds: int, jobs: int) -> None:
             key = case.expected[0], first.replace(" (other leg)", "", each.first is None)
             confusion[key] = confusion.get(key, 0) + 1
         others, early = (sum(getattr(each, key) for each in own) for key in ("others", "early"))
-        rows.append([case.title, seeds, right, np.median(delays), delays.max(), others, early])
+        median, slowest = (round(float(each), 4) for each in (np.median(delays), delays.max()))
+        rows.append([case.title, seeds, right, median, slowest, others, early])
     titles = ["fault", "runs", "right first", "median [s]", "slowest [s]", "others", "early"]
     print(f"\n{titles[0]:38}", *(f"{title:>12}" for title in titles[1:]))
     for row in rows:
         print(f"{row[0]:38}", *(f"{value:12.4g}" for value in row[1:]), flush=True)
     for (expected, first), count in sorted(confusion.items()):
         print(f"  {expected:10} -> {first:24} {count}")
-    with (RESULTS / f"shadow_{name}.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([titles, *rows])
+    write(f"shadow_{name}.csv", [titles, *rows])
 
 
 def main() -> None:

@@ -1,62 +1,91 @@
-"""The twin beside an emulated machine in real time: missed samples, durations, memory.
+"""The twin beside `twin emulate` in real time: missed samples, durations of updates, memory.
 
     chrt -f 10 taskset -c 0 python benchmarks/shadow_live.py stewart --seconds 600
 
-The machine runs in a process of its own on another core and sends 1,000 datagrams a second.
+Shadow, emulated machine and controller are three processes. The shadow has core 0, the others have
+the remaining ones. The computer should have nothing else to do.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import multiprocessing
 import os
-import time as clock
+import re
+import subprocess
+import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
 import twin
-from twin.link.protocol import Encoder
+from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.udp import UdpLink
 from twin.shadow.derive import NEVER
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
-from twin.shadow.working import hidden_machine, work, working_motion
+from twin.shadow.working import NOISE, working_motion
+
+RESULTS = Path(__file__).parent / "results"
+LOCAL = Address("127.0.0.1", 0)
 
 PIECE = 60.0
-"""[s] of motion that is repeated."""
+"""[s] of motion that is played forwards and backwards."""
 
 LEAST = 100
 """Samples before the memory is read first: everything is compiled then."""
 
+BETWEEN = 10_000
+"""Samples between two readings of the memory."""
 
-def machine_process(name: str, seconds: float, to: tuple[str, int]) -> None:
-    """Send the measurements of a machine at work, one a millisecond."""
+HEAVIER = 1.06
+"""Mass of the machine's platform per that of its file."""
+
+
+def emulated(
+    machine: twin.Platform, seconds: float, to: Address
+) -> tuple[subprocess.Popen[str], Address]:
+    """Start the machine, and return its process and the address for commands."""
+    mass = HEAVIER * machine.parameters.platform.body.mass
+    command = [sys.executable, "-u", "-m", "twin", "emulate", machine.name]
+    command += ["--configuration", "hardware", "--parameters", f"platform.body.mass={mass} kg"]
+    command += ["--listen", str(LOCAL), "--to", str(to), "--duration", f"{seconds} s", "--priority"]
+    for field, deviation in NOISE.items():
+        command += ["--noise", f"{field}={deviation}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=elsewhere)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.search(r"udp://([\d.]+):(\d+)", line):
+            return process, Address(found[1], int(found[2]))
+    raise SystemExit("twin emulate has not begun")
+
+
+def elsewhere() -> None:
+    """Leave core 0 to the shadow."""
     os.sched_setaffinity(0, set(range(os.cpu_count() or 1)) - {0} or {0})
+
+
+def control(name: str, parent: Connection) -> None:
+    """Say when ready, take the machine's address, and send setpoints until no measurement comes."""
+    elsewhere()
     machine = twin.load(name, configuration="hardware")
-    reference = working_motion(machine, PIECE, 1)
-    repeats = int(np.ceil(seconds / PIECE))
-    rows = np.concatenate([np.r_[0 : len(reference.time)], np.arange(len(reference.time))[::-1]])
-    rows = np.tile(rows, repeats)[: round(1000 * seconds) + 1]
-    sign = np.where(np.diff(rows, append=rows[-1]) < 0, -1.0, 1.0)[:, None]
-    moving = reference._replace(
-        time=np.arange(len(rows)) * 1e-3,
-        coordinates=reference.coordinates[rows],
-        rates=sign * reference.rates[rows],
-    )
-    link = UdpLink(Address("127.0.0.1", 0), machine.n_actuators, "command")
-    encoder = Encoder(machine.n_actuators)
-    begin, late = None, 0
-    for sample in work(machine, moving, hidden=hidden_machine(machine, 1), seed=1):
-        if begin is None:
-            begin = clock.perf_counter() - sample.time
-        wait = begin + sample.time - clock.perf_counter()
-        late += wait < -1e-3
-        if wait > 0.0:
-            clock.sleep(wait)
-        link.send_bytes(encoder.encode(sample), Address(*to))
-    print(f"machine: {late} of {len(rows)} samples more than 1 ms late at the sender")
+    motion = working_motion(machine, PIECE, 1)
+    link, size = UdpLink(LOCAL, machine.n_actuators, "measurement"), len(motion.time)
+    parent.send(None)
+    to, sequence, first = parent.recv(), 1, None
+    link.send(Sample("command", 0.0, {}, sequence), to)
+    while (sample := link.receive(1.0)) is not None:
+        first = sample.time if first is None else first
+        lap, row = divmod(round(1000.0 * (sample.time - first)), size)
+        back = bool(lap % 2)
+        row = size - 1 - row if back else row
+        rates = -motion.rates[row] if back else motion.rates[row]
+        values = {"setpoint": motion.coordinates[row], "command_rates": rates}
+        sequence += 1
+        link.send(Sample("command", sample.time, values, sequence), to)
     link.close()
 
 
@@ -66,38 +95,60 @@ def memory() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def watched(name: str, seconds: float) -> tuple[list[float], list[float], int]:
+    """Return durations of all updates [s], memory on the way [MiB], and how many were missed."""
+    platform = twin.load(name, configuration="hardware")
+    link = UdpLink(LOCAL, platform.n_actuators, "measurement")
+    ring = min(120.0, 0.2 * seconds)
+    shadow = Shadow(platform, thresholds=NEVER)
+    shadow.update(Sample("measurement", 0.0, {"coordinates": platform.home_coordinates}))
+    shadow.reset()  # all code is loaded
+    session = ShadowSession(shadow, link, ring=ring)
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    controller = context.Process(target=control, args=(name, theirs))
+    controller.start()
+    ours.recv()
+    machine, address = emulated(platform, seconds, link.address)
+    ours.send(address)
+    spent, used = np.zeros(round(1000.0 * seconds) + 2), []
+    while machine.poll() is None or session.updates == 0:
+        while session.receive(1.0):
+            count = session.updates
+            spent[count - 1] = session.last
+            if count == LEAST or count % BETWEEN == 0:
+                used.append(memory())
+    assert machine.stdout is not None
+    print(machine.stdout.read())
+    controller.join()
+    print(f"samples: {session.updates} of {round(1000.0 * seconds) + 1}; {link.counts}")
+    return spent[LEAST : session.updates].tolist(), [*used, memory()], session.shadow.missed
+
+
 def main() -> None:
-    """Run machine and shadow, and print what came and how long it took."""
+    """Print and write what came and how long it took."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("machine", nargs="?", default="stewart")
     parser.add_argument("--seconds", type=float, default=600.0)
     given = parser.parse_args()
-    platform = twin.load(given.machine, configuration="hardware")
-    link = UdpLink(Address("127.0.0.1", 0), platform.n_actuators, "measurement")
-    shadow = Shadow(platform, thresholds=NEVER)
-    session = ShadowSession(shadow, link, ring=min(120.0, 0.2 * given.seconds))
-    context = multiprocessing.get_context("spawn")
-    target = (given.machine, given.seconds, tuple(link.address))
-    sender = context.Process(target=machine_process, args=target, daemon=True)
-    sender.start()
-    spent, first, at_first = np.full(round(1000 * given.seconds), 1.0), 0.0, 0.0
-    while session.updates < len(spent) and (sender.is_alive() or session.updates == 0):
-        before = session.updates
-        if session.receive(1.0):
-            spent[before] = session.last
-        if session.updates == LEAST:
-            first = memory()
-        if session.updates == len(spent) // 3:
-            at_first = memory()  # the ring is full, all its pages are in use
-    last = memory()
-    sender.join(5.0)
-    kept = 1e6 * spent[LEAST : session.updates]
-    half, most, worst = np.percentile(kept, (50.0, 99.9, 100.0))
-    within = 100.0 * float((kept <= 1000.0).mean())
-    print(f"{session.updates} samples of {len(spent)}, missed {shadow.missed}, {link.counts}")
-    print(f"update: median {half:.0f} us, 99.9 % {most:.0f} us, largest {worst:.0f} us")
-    print(f"within 1 ms: {within:.3f} %")
-    print(f"memory: {first:.1f} MiB, a third on {at_first:.1f} MiB, at the end {last:.1f} MiB")
+    spent, used, missed = watched(given.machine, given.seconds)
+    times = 1e6 * np.array(spent)
+    rows = {
+        "updates": len(times),
+        "missed samples": missed,
+        "median of an update [us]": np.median(times),
+        "99.9 % of updates within [us]": np.percentile(times, 99.9),
+        "longest update [us]": times.max(),
+        "updates within 1 ms [%]": 100.0 * (times <= 1000.0).mean(),
+        "memory after 100 samples [MiB]": used[0],
+        "memory once the ring is full, least [MiB]": min(used[len(used) // 3 :]),
+        "memory once the ring is full, most [MiB]": max(used[len(used) // 3 :]),
+    }
+    table = [(title, round(float(value), 4)) for title, value in rows.items()]
+    for title, value in table:
+        print(f"{title:44}{value:12g}")
+    with (RESULTS / f"shadow_{given.machine}_live.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("quantity", "value"), *table])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """[s] for what takes a few on a quiet computer."""
 
 
