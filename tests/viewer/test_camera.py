@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -23,9 +23,13 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.engines.mujoco.engine import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
+from twin.machine.mechanism.parts import BASE
 from twin.model.ball.ball import Ball, ball_for
+from twin.page.scene.backdrop import DARK_LINES, DARK_PLANE, NIGHT
 from twin.platform import Platform
-from twin.viewer.camera import Camera
+from twin.viewer.bodies.plates import SHADOW
+from twin.viewer.bodies.scene import DARK
+from twin.viewer.camera import Camera, Quality
 from twin.viewer.drawing_context import BACKENDS, context_type
 from twin.viewer.scene_model import HIDDEN, SceneModel
 from twin.viewer.view import MARGIN, VIEWS, View, framing
@@ -204,13 +208,44 @@ def test_a_moving_base_moves_in_the_picture(camera: Camera) -> None:
     assert rows[0] != rows[1]
 
 
-def test_fine_pictures_have_shadows_and_smooth_edges(stewart: Platform) -> None:
-    pictures = []
-    for quality in ("fast", "fine"):
+@pytest.mark.parametrize("quality", ["fast", "fine"])
+def test_every_picture_has_a_soft_shadow(stewart: Platform, quality: Quality) -> None:
+    """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
+    with Camera(stewart, quality=quality, width=320, height=240) as camera:
+        assert not camera._scene_model.model.light_castshadow.any()
+        shaded = camera.image(stewart.home).astype(int)
+        model = camera._scene_model.model
+        model.geom_group[model.geom(f"{BASE}_{SHADOW}").id] = HIDDEN
+        darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
+    assert (darker > 60).mean() > 0.01
+    assert len(np.unique(darker[darker > 0])) > 12
+
+
+def test_fine_pictures_have_smooth_edges(stewart: Platform) -> None:
+    """They are nearer to the means over the pixels of a larger picture than fast ones are."""
+    with Camera(stewart, width=640, height=480) as camera:
+        means = camera.image(stewart.home).reshape(120, 4, 160, 4, 3).mean(axis=(1, 3))
+    off = {}
+    for quality in get_args(Quality):
         with Camera(stewart, quality=quality, width=160, height=120) as camera:
-            pictures.append(camera.image(stewart.home))
-    darker = pictures[1].astype(int).sum(axis=2) < pictures[0].astype(int).sum(axis=2) - 60
-    assert darker.mean() > 0.02
+            off[quality] = np.abs(camera.image(stewart.home) - means).mean()
+    assert off["fine"] < 0.6 * off["fast"]
+
+
+def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
+    stewart: Platform,
+) -> None:
+    pictures = []
+    for dark in (False, True):
+        with Camera(stewart, dark=dark, view="side", width=160, height=120) as camera:
+            pictures.append(camera.image(stewart.home).astype(int))
+    light, dim = pictures
+    for sky_or_ground in (np.s_[:20], np.s_[-12:]):
+        assert light[sky_or_ground].mean() > 160 and dim[sky_or_ground].mean() < 70
+    same = np.abs(light - dim).max(axis=2) < 3
+    assert same.mean() > 0.1
+    for mine, its in zip(DARK, (DARK_PLANE, DARK_LINES[0], NIGHT[1], NIGHT[0]), strict=True):
+        np.testing.assert_allclose(mine, np.array(its) / 255.0, atol=0.006)
 
 
 # What is refused.
@@ -226,6 +261,7 @@ def test_fine_pictures_have_shadows_and_smooth_edges(stewart: Platform) -> None:
         ("view", {"view": (1.0, 2.0, 3.0)}),
         ("view", {"view": (np.nan, 0.0)}),
         ("quality", {"quality": "best"}),
+        ("dark", {"dark": "black"}),
     ],
 )
 def test_wrong_options_are_named(stewart: Platform, field: str, options: Any) -> None:

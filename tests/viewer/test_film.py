@@ -481,10 +481,10 @@ def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
-    options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1)
+    options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1, "--dark")
     result = run("render", "stewart", *options, "--out", out)
     assert result.exit_code == 0, result.output
-    seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0)))
+    seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     np.testing.assert_array_equal(read_png(out), seen)
     other = run("render", "srspm", "--trajectory", saved, "--out", out)
     assert other.exit_code == 2 and "is of a machine 'stewart'" in other.stderr

@@ -31,10 +31,11 @@ Direction = Annotated[
     str,
     typer.Option(help="overview, front, side, top, or azimuth,elevation in degrees."),
 ]
-Quality = Annotated[QualityName, typer.Option(help="Fast, or fine with shadows and smooth edges.")]
+Quality = Annotated[QualityName, typer.Option(help="Fast, or fine with smooth edges.")]
 Ghost = Annotated[
     bool, typer.Option("--ghost/--no-ghost", help="Draw the reference pose too, in green.")
 ]
+Dark = Annotated[bool, typer.Option("--dark/--light", help="Draw ground and sky dark.")]
 Rate = Annotated[
     float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
 ]
@@ -72,6 +73,7 @@ def render(
     view: Direction = "overview",
     quality: Quality = "fast",
     ghost: Ghost = False,
+    dark: Dark = False,
     rate: Rate = None,
     speed: Speed = 1.0,
     start: Start = None,
@@ -90,7 +92,8 @@ def render(
     from twin.viewer.picture_files import PICTURE
 
     width, height = _size(size)
-    look, picture = Look(width, height, _view(view), quality, ghost), out.suffix == PICTURE
+    look = Look(width, height, _view(view), quality, ghost, dark)
+    picture = out.suffix == PICTURE
     _check(out, width, height)
     if not picture and time is not None:
         raise InputError("time", f"is for pictures, files that end in {PICTURE}")

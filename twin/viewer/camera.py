@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import as_flag, one_of
 from twin.engines.mujoco.model import mujoco
 from twin.errors import InputError, StateError
 from twin.model.ball.ball import Ball
@@ -25,12 +25,6 @@ Image = NDArray[np.uint8]
 
 FINE_SAMPLES = 8
 """Samples per pixel that smooth edges."""
-
-FINE_SHADOWS = 4096
-"""Texels along the edge of the light's view, in which shadows are looked up."""
-
-SHADOWED = 4.0
-"""Reach of the light, in sizes of the scene; dots of shadow lie where it ends."""
 
 OPENING = 32.0
 """[deg] over the height of a picture."""
@@ -60,6 +54,7 @@ class Camera:
         ball: Ball | None = None,
         payload: Any = None,
         quality: Quality = "fast",
+        dark: bool = False,
     ) -> None:
         """Compile the scene and open a drawing context; `close` frees it.
 
@@ -72,8 +67,9 @@ class Camera:
             ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on the platform.
             payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
-            quality: "fast", or "fine" with shadows and smooth edges (some ten times slower where
+            quality: "fast", or "fine" with smooth edges (some three times slower where
                 no graphics card draws).
+            dark: whether ground and sky are dark.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -83,18 +79,15 @@ class Camera:
         self.height = _pixels(height, "height")
         self.view = as_view(view)
         fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
-        self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
-        if fine:
-            self._scene_model.cast_shadows()
+        self._scene_model = SceneModel(
+            platform, ghost=ghost, ball=ball, payload=payload, dark=as_flag(dark, "dark")
+        )
         self.platform = platform
         model = self._scene_model.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
         model.vis.quality.offsamples = FINE_SAMPLES if fine else 0
-        model.vis.quality.shadowsize = FINE_SHADOWS if fine else 0
-        model.vis.map.shadowclip = SHADOWED
+        model.vis.quality.shadowsize = 0
         self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 16)
-        for flag in ("SHADOW", "REFLECTION"):
-            self._scene.flags[getattr(mujoco.mjtRndFlag, f"mjRND_{flag}")] = fine
         self._options = mujoco.MjvOption()
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.view

@@ -33,7 +33,7 @@ LOOKED_AT = 8
 
 
 class Look(NamedTuple):
-    """Size, view and quality of pictures."""
+    """Size, view, quality and colours of pictures."""
 
     width: int = 640
     """[pixels]"""
@@ -42,9 +42,11 @@ class Look(NamedTuple):
     view: str | View | tuple[float, float] = "overview"
     """a name of `twin.viewer.view.VIEWS`, or azimuth and elevation [deg]"""
     quality: Quality = "fast"
-    """"fast", or "fine" with shadows and smooth edges"""
+    """"fast", or "fine" with smooth edges"""
     ghost: bool = False
     """whether the setpoint pose of a closed loop is drawn too, translucent green"""
+    dark: bool = False
+    """whether ground and sky are dark"""
 
 
 USUAL = Look()
@@ -68,7 +70,7 @@ def write_film(
         trajectory: the run.
         platform: its machine.
         path: ends in .mp4 (H.264, even numbers of pixels) or .gif (repeats for ever).
-        look: size, view, quality and ghost.
+        look: size, view, quality, ghost and colours.
         payload: what rides on the platform, as the engine was given it.
         rate: pictures per second; default 30 for MP4 and 15 for GIF.
         speed: of the machine in the film: 0.1 is slow motion, ten times slower than it was.
@@ -115,7 +117,7 @@ def write_picture(
         trajectory: the run.
         platform: its machine.
         path: ends in .png.
-        look: size, view, quality and ghost.
+        look: size, view, quality, ghost and colours.
         payload: what rides on the platform, as the engine was given it.
         time: [s] of the instant; default when the platform is farthest from its start.
 
@@ -144,16 +146,8 @@ def _camera(
     platform: MachineModel, scenes: RecordedScenes, look: Look, payload: Any = None
 ) -> Camera:
     """Return a camera that sees the machine whole during all of a run."""
-    width, height, view, quality, ghost = look
-    camera = Camera(
-        platform,
-        width=width,
-        height=height,
-        view=view,
-        quality=quality,
-        ghost=as_flag(ghost, "ghost"),
-        payload=payload,
-    )
+    options = look._asdict() | {"ghost": as_flag(look.ghost, "ghost")}
+    camera = Camera(platform, payload=payload, **options)
     camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, LOOKED_AT))
     return camera
 

@@ -21,11 +21,10 @@ from twin.engines.mjcf.robot import mechanism_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.engines.mujoco.model import coordinates, mujoco
 from twin.errors import InputError
-from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.bodies.machine import machine_bodies, picture_drawing
-from twin.viewer.bodies.plates import SHADOW
 from twin.viewer.bodies.scene import dress, light_up
 
 GHOST = "0.10 0.62 0.42 0.35"
@@ -65,6 +64,7 @@ class SceneModel:
         ghost: bool = False,
         ball: Ball | None = None,
         payload: Any = None,
+        dark: bool = False,
     ) -> None:
         """Compile the scene, the machine at home.
 
@@ -73,6 +73,7 @@ class SceneModel:
             ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on a plate of the platform.
             payload: what rides on the platform, drawn at rest on it: an `Occupant`, or segments.
+            dark: whether ground and sky are dark.
 
         Raises:
             InputError: a payload that cannot be used.
@@ -81,7 +82,7 @@ class SceneModel:
         segments = as_segments(payload, platform.parameters.gravity)
         self._machine = make_mechanism(platform.parameters, segments)
         scene = ElementTree.fromstring(scene_xml(platform))
-        light_up(scene)
+        light_up(scene, dark=dark)
         robot = ElementTree.fromstring(mechanism_xml(self._machine, 1e-3))
         dress(robot, machine_bodies(platform.parameters, self._machine))
         if ghost:
@@ -146,10 +147,6 @@ class SceneModel:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
-
-    def cast_shadows(self) -> None:
-        """Leave out the soft shadow: lamps cast real ones, which would fall on its layers."""
-        self.model.geom_group[self.model.geom(f"{BASE}_{SHADOW}").id] = HIDDEN
 
     def corners(self) -> FloatArray:
         """Return points `(k, 3)` [m] in whose midst all parts shown are, as last placed.

@@ -62,7 +62,6 @@ class Window:
         _check_display()
         self.platform = platform
         self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
-        self._scene_model.cast_shadows()
         model = self._scene_model.model
         others = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive

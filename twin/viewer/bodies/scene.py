@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -21,24 +21,31 @@ MATERIALS = {
     "rod": ((0.78, 0.80, 0.83), 0.8),
     "joint": ((0.13, 0.14, 0.16), 0.4),
     "heading": ((0.95, 0.43, 0.10), 0.3),
-    SHADOW: ((0.05, 0.06, 0.09), 0.0),
+    SHADOW: ((0.0, 0.0, 0.0), 0.0),
 }
 """Red, green, blue and shine of materials in pictures; others look as in the machine's model."""
 
 
-LAMPS = ((0.8, -1.2, 2.5), (1.0, -1.0, 2.5), (0.7, -1.0, 2.7))
-"""Places of the lamps, in proportion: their shadows overlap, so that edges look soft."""
+LAMP = (0.8, -1.1, 2.55)
+"""Place of the lamp, in proportion; it casts no shadow, whose edges would be stairs."""
 
-
-GROUND = {
-    "builtin": "flat",
-    "mark": "edge",
-    "width": "160",
-    "height": "160",
-    "rgb1": "0.79 0.81 0.84",
-    "markrgb": "0.66 0.69 0.74",
-}
+GROUND = {"builtin": "flat", "mark": "edge", "width": "160", "height": "160"}
 """Tiles of the ground, with fine lines between them."""
+
+
+class Scheme(NamedTuple):
+    """Colours of what is around a machine: red, green, blue from 0 to 1."""
+
+    ground: tuple[float, float, float]
+    lines: tuple[float, float, float]
+    below: tuple[float, float, float]
+    """of the sky at the horizon"""
+    above: tuple[float, float, float]
+
+
+LIGHT = Scheme((0.79, 0.81, 0.84), (0.66, 0.69, 0.74), (0.93, 0.95, 0.97), (0.80, 0.85, 0.90))
+
+DARK = Scheme((0.18, 0.20, 0.22), (0.24, 0.26, 0.30), (0.23, 0.25, 0.28), (0.11, 0.12, 0.15))
 
 TILES = 2.0
 """Number of tiles along the size of a machine."""
@@ -48,29 +55,26 @@ CLEAR = 0.04
 """Opacity of one layer of a soft shadow."""
 
 
-def light_up(scene: Element) -> None:
-    """Light a scene by several lamps, on a ground of tiles with fine joints."""
+def light_up(scene: Element, *, dark: bool) -> None:
+    """Light a scene evenly, on a ground of tiles with fine joints, in light or dark colours."""
     world, asset = scene.find("worldbody"), scene.find("asset")
     assert world is not None and asset is not None
+    colours = DARK if dark else LIGHT
     statistic = scene.find("statistic")
     assert statistic is not None
     size = float(statistic.attrib["extent"])
     for light in world.findall("light"):
         world.remove(light)
-    for k, place in enumerate(LAMPS):
-        aim = {"pos": _numbers(size * np.array(place)), "dir": _numbers(-np.array(place))}
-        diffuse = _numbers(3 * [0.5 / len(LAMPS)])
-        add(
-            world,
-            "light",
-            name=f"lamp_{k}",
-            type="directional",
-            diffuse=diffuse,
-            castshadow="true",
-            **aim,
-        )
+    aim = {"pos": _numbers(size * np.array(LAMP)), "dir": _numbers(-np.array(LAMP))}
+    shine = {"type": "directional", "diffuse": _numbers(3 * [0.5]), "castshadow": "false"}
+    add(world, "light", name="lamp", **aim, **shine)
     for found in asset.findall("texture[@name='tiles']"):
-        found.attrib |= GROUND
+        tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
+        found.attrib |= GROUND | tones
+    for found in asset.findall("texture[@name='sky']"):
+        found.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
+    for found in scene.findall("visual/rgba"):
+        found.set("haze", _numbers([*colours.below, 1.0]))
     for found in asset.findall("material[@name='floor']"):
         found.set("texrepeat", _numbers(2 * [TILES / size]))
     for found in scene.iter("headlight"):
