@@ -308,7 +308,12 @@ def test_docstrings_become_what_sphinx_reads() -> None:
         "     - ``c``",
         "",
     ]
-    assert as_restructured(["As", "", "    x = |y|", "", "it is."])[2:4] == ["::", ""]
+    assert as_restructured(["As", "", "    x = |y|", "", "it is."])[2:5] == [
+        ".. math::",
+        "",
+        "   x = |y|",
+    ]
+    assert as_restructured(["As", "", "    f('x')", "", "it is."])[2:4] == ["::", ""]
     assert as_restructured(["Alias for field number 2"]) == []
 
 

@@ -17,7 +17,7 @@ class IsolationLaw(LinearLaw):
 
     In directions of the base, with the Jacobian J at home, the actuators' speeds are
 
-        -J (base (v_b + delay a_b) + velocity v_p + acceleration a_p)
+        speeds = -J (base (v_b + delay a_b) + velocity v_p + acceleration a_p)
 
     from the velocities v and accelerations a, measured by inertial sensors of base and platform.
     The first part moves the platform against its base; feedback of velocity stiffens, behind a

@@ -146,7 +146,7 @@ def task_reference(
 class InverseDynamicsFeedforward(Cascade):
     """Cascade whose velocity loops need not find the forces: a model gives them beforehand.
 
-        command = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + play + wind-up - q
+        command = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + play + windup - q
         force  = ID(reference) + m_motor q_ref'' + friction(q_ref'),   at t + lead
 
     Everything that depends on the reference is computed once. The lead is the drives' delay and

@@ -4,9 +4,9 @@ A machine at rest is pushed by w(x) = J(x)^T f(x) + w_weight(x) + w_external, wi
 along its actuators. Moving it by a small displacement d (translation, rotation vector, base axes)
 changes the push by -K d:
 
-    K = J^T diag(k) J  -  d(J^T) f  -  d(w_weight)
-        elastic           geometric    weight
+    K = J^T diag(k) J - d(J^T) f - d(w_weight)
 
+with an elastic part, a geometric one and that of the weight.
 The columns of the geometric part are -(dJ/dt)^T f at the six unit twists. The parts are not
 symmetric one by one: in the rotations each differs from its transpose by the cross product with
 its own moment. In equilibrium the moments cancel and K is symmetric.

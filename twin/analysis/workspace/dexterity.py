@@ -3,10 +3,12 @@
 With the Jacobian's moment columns divided by the platform joints' mean radius L and the twists
 restricted to those the machine can have, J' (n, dof) has singular values s_1 >= ... >= s_dof:
 
-    condition number         s_1 / s_dof, 1 is the best
-    conditioning             s_dof / s_1, 0 at a singular pose
-    smallest singular value  s_dof: rate of the actuators per speed in the worst direction
-    manipulability           s_1 s_2 ... s_dof = sqrt(det(J'^T J')), per its value at home
+| measure | value |
+| --- | --- |
+| condition number | `s_1 / s_dof`, 1 is the best |
+| conditioning | `s_dof / s_1`, 0 at a singular pose |
+| smallest singular value | `s_dof`: rate of the actuators per speed in the worst direction |
+| manipulability | `s_1 s_2 ... s_dof = sqrt(det(J'^T J'))`, per its value at home |
 
 The mean of the conditioning over a workspace is the global conditioning index.
 

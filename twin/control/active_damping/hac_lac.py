@@ -201,8 +201,9 @@ SHARE = 0.5
 class HacLac(LocalFeedback):
     """High authority control around low authority control; commands forces.
 
-        f = f_ref + law(..) - K (x, z, s),   s: platform's displacement, summed up
+        f = f_ref + law(..) - K (x, z, s)
 
+    with the states x of the machine, z of the local loops, s the platform's displacement summed up.
     The local loops damp the modes and need no model; the outer one moves the platform as the
     reference says and holds it against constant loads, which force feedback alone gives way to.
 

@@ -5,7 +5,7 @@ H-infinity loop shaping after Glover and McFarlane: two Riccati equations, no it
 The shaped plant G_s = G W = M^-1 N, its left coprime factors normalised, is robustly stabilised
 against any change of the factors smaller than epsilon:
 
-    A X + ..:  A'X + X A - X B B' X + C'C = 0,    A Z + Z A' - Z C'C Z + B B' = 0
+    A'X + X A - X B B' X + C'C = 0,    A Z + Z A' - Z C'C Z + B B' = 0
     gamma_min = sqrt(1 + rho(X Z)),    epsilon = 1 / gamma
     L = (1 - gamma^2) I + X Z,    F = -B'X
     K_s = [A + B F + gamma^2 L'^-1 Z C'C | gamma^2 L'^-1 Z C';  B'X | 0]

@@ -168,13 +168,14 @@ class AdaptiveWashout(CueingAlgorithm):
     high-pass frequency of the axis:
 
         x'' = p1 f - 2 w x' - w^2 x
-        b'  = clip(p2 f, tilt rate) + p3 q      (in p2 f with what the tilt limit can give)
+        b' = clip(p2 f, tilt rate) + p3 q
         J = (w_f (f - x'')^2 + w_r (q - b')^2 + w_x (x/X)^2 + w_v (x'/V)^2
              + w_p sum (p/p0 - 1)^2) / 2
         p' = -descent p0^2 dJ/dp,   0 <= p <= 1.5 p0
 
-    dx/dp and db/dp follow from the equations differentiated by p. Heave has p1 alone; yaw
-    angle' = p q - w angle. What a rotation leaves of gravity enters f, which brings it back.
+    with what the tilt limit can give of f in p2 f. dx/dp and db/dp follow from the equations
+    differentiated by p. Heave has p1 alone; yaw angle' = p q - w angle. What a rotation leaves of
+    gravity enters f, which brings it back.
 
     Attributes:
         settings: shared with classical washout: scales, limits, frequencies.

@@ -188,7 +188,7 @@ class PerceptionCost:
 
     To first order in the attitude, the head at h feels along x, y, z
 
-        f = r'' + angular acceleration x h + g (-pitch, roll, 0)
+        f = r'' + cross(angular acceleration, h) + g (-pitch, roll, 0)
 
     so that its perception is linear in the otoliths' responses to accelerations and to values.
 

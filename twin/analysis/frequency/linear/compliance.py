@@ -11,9 +11,9 @@ wrench, held over each step h of the engine, lags by half a step:
 Transmissibility of a machine on springs, measured: its base shaken by a sweep, in any engine.
 
 The base's acceleration a is held over each step h; the motion x of the platform relative to the
-base gives
+base gives the transmissibility, with a lag of half a step on a,
 
-    T = 1 - omega^2 x / a,    a lagging by half a step: (1 - exp(-i omega h)) / (i omega h).
+    T = 1 - omega^2 x / (a lag),    lag = (1 - exp(-i omega h)) / (i omega h).
 """
 
 from __future__ import annotations
