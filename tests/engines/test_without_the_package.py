@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from package_walk import ROOT
 
 import twin
 from twin.engines.mechanism.assembly import make_mechanism
@@ -28,6 +33,25 @@ def test_urdf_says_where_the_loops_close(platform: Platform) -> None:
             origin, turn = machine.home_frames[body]
             places.append(origin + turn @ position)
         np.testing.assert_allclose(*places, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["srspm", "rss"])
+def test_programs_of_the_page_run_other_machines(name: str, tmp_path: Path) -> None:
+    """With the machine's home, gravity and height after the fall in place of those of `stewart`."""
+    machine = twin.load(name)
+    fallen = machine.simulate(0.1, forces=np.zeros(machine.n_actuators)).pose[-1, 2]
+    page = (ROOT / "docs" / "without_the_package.md").read_text()
+    program = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S))
+    for old, new in {
+        '"stewart"': f'"{name}"',
+        "[0, 0, 0.8716]": str(machine.home[:3].tolist()),
+        "-9.81": str(-machine.parameters.gravity),
+        "0.8198501": str(fallen),
+    }.items():
+        assert old in program
+        program = program.replace(old, new)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-4])
