@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,15 @@ def test_urdf_says_where_the_loops_close(platform: Platform) -> None:
             origin, turn = machine.home_frames[body]
             places.append(origin + turn @ position)
         np.testing.assert_allclose(*places, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.skipif(shutil.which("check_urdf") is None, reason="needs urdfdom's check_urdf")
+def test_ros_reads_every_link(platform: Platform, tmp_path: Path) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text(robot_urdf(platform))
+    said = subprocess.run(["check_urdf", file], capture_output=True, text=True, check=True).stdout
+    links = len(ElementTree.parse(file).findall("link"))
+    assert len(re.findall(r"^root Link|child\(\d+\):", said, re.M)) == links > 8
 
 
 @pytest.mark.slow
