@@ -6,16 +6,20 @@ import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import twin  # noqa: E402
 from handbook.drawn import use_drawn  # noqa: E402
+from handbook.figures import wrong_figures  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
+from handbook.notebooks import add_pictures, check_durations  # noqa: E402
 from handbook.rendering import dash_fields, restructure  # noqa: E402
+from handbook.report import read_report  # noqa: E402
 from handbook.signatures import plain_signature  # noqa: E402
 from handbook.slim import slim_pages  # noqa: E402
 
@@ -58,9 +62,19 @@ html_show_sphinx = False
 html_copy_source = False
 
 
+def begin(_: Sphinx) -> None:
+    """Write the generated pages; check what other pages print against the report."""
+    root = HERE.parent
+    generate(HERE / "_generated", root / "report.json")
+    pages = [(root / page).read_text() for page in ("docs/accuracy_and_speed.md", "README.md")]
+    if wrong := wrong_figures(read_report(root / "report.json"), *pages):
+        raise ExtensionError("other figures than the report's:\n" + "\n".join(wrong))
+
+
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use pictures that `make docs` has drawn; remove pages without a source, slim the others."""
+    """Use pictures that `make docs` has drawn; remove strays, slim other pages, check times."""
     if failed is None and app.builder.format == "html":
+        check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         for page in strays(Path(app.outdir), app.env.found_docs):
             page.unlink()
@@ -68,12 +82,11 @@ def finish(app: Sphinx, failed: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Write the generated pages and register what turns texts into what Sphinx reads."""
+    """Register what writes pages, turns texts into what Sphinx reads, and checks the site."""
     add_renderer(app)
-    app.connect(
-        "builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json")
-    )
+    app.connect("builder-inited", begin)
     app.connect("build-finished", finish)
+    app.connect("doctree-resolved", add_pictures)
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)
     app.connect("doctree-resolved", dash_fields)

@@ -20,7 +20,7 @@ from twin.cli import app
 
 ROOT = Path(twin.__file__).resolve().parent.parent
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "docs" / "your_platform.md")
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("getting_started", "your_platform")))
 FEWER = {"render": ("--size", "160x120"), "evaluate": ("--episodes", "1")}
 """Command -> options that leave its work as it is, and make it less."""
 

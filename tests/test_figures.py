@@ -1,0 +1,92 @@
+"""Figures that README and guides print: those of the report, and of the code above them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from package_walk import ROOT
+
+from handbook.docstrings import cells
+from handbook.figures import (
+    FIGURE,
+    SOURCES,
+    agree,
+    machine_figures,
+    readme_figures,
+    wrong_figures,
+)
+
+README = (ROOT / "README.md").read_text()
+ACCURACY = (ROOT / "docs" / "accuracy_and_speed.md").read_text()
+
+
+def reported(name: str, figures: list[str]) -> list[dict[str, Any]]:
+    """Return cases of a report that has the figures of a machine."""
+    cases: dict[str, dict[str, Any]] = {}
+    for figure, (case, (beginning, *_)) in zip(figures, SOURCES, strict=True):
+        unit = "m" if "position" in beginning or "gap" in beginning else "1"
+        own = cases.setdefault(
+            case, {"machine": name, "case": case, "measures": [], "quantities": []}
+        )
+        entry = {"name": f"{beginning} in 0.3 s", "value": float(figure), "unit": unit}
+        own["measures" if len(own["measures"]) < 2 else "quantities"].append(entry)
+    return list(cases.values())
+
+
+@pytest.mark.quick
+def test_figures_of_pages_are_those_of_the_report() -> None:
+    machines = machine_figures(ACCURACY)
+    assert len(machines) == 6
+    cases = [case for name in machines for case in reported(name, machines[name])]
+    report = {"machines": [{"name": name} for name in machines], "cases": cases}
+    assert not wrong_figures(report, ACCURACY, README)
+    for case in cases[:3]:
+        for entry in (*case["measures"], *case["quantities"]):
+            entry["value"] *= 2.5
+            found = wrong_figures(report, ACCURACY, README)
+            assert len(found) == 2 and all(entry["name"] in text for text in found)
+            entry["value"] /= 2.5
+    assert not wrong_figures({**report, "cases": []}, ACCURACY, README)
+    assert wrong_figures(report, ACCURACY, README.replace("7e-10 m", "")) != []
+
+
+@pytest.mark.quick
+def test_a_figure_is_a_rounded_value() -> None:
+    for printed, value, same in (("0.110", 0.1104, True), ("0.110", 0.111, False)):
+        assert agree(printed, value, rounding=False) is same
+    assert agree("6e-8", 6.4e-8, rounding=False) and not agree("6e-8", 7e-8, rounding=False)
+    assert agree("6e-15", 4e-15, rounding=True) and not agree("6e-15", 2e-15, rounding=True)
+
+
+@pytest.mark.quick
+def test_readme_prints_the_figures_of_the_page() -> None:
+    """Those of the report, and the times of the second table."""
+    assert readme_figures(README) == machine_figures(ACCURACY)["stewart"]
+    row = next(line for line in ACCURACY.splitlines() if line.startswith("| `stewart` | 0"))
+    forward, pinocchio, _, *steps, batch = FIGURE.findall(row)
+    for name, figures in {
+        "forward dynamics, one core": [forward, pinocchio],
+        "forward dynamics of 4096": [batch],
+        "step of 1 ms": steps,
+    }.items():
+        line = next(line for line in README.splitlines() if line.startswith(f"| {name}"))
+        assert FIGURE.findall(cells(line)[1]) == figures
+
+
+@pytest.mark.slow
+def test_the_tracking_table_is_printed_by_the_code_above_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (ROOT / "docs" / "tracking.md").read_text()
+    before, _, table = page.partition("| controller | ideal")
+    blocks = re.findall(r"^```python\n(.*?)^```", before, re.M | re.S)
+    exec("\n".join(blocks), {})
+    printed = [line.split()[1:] for line in capsys.readouterr().out.splitlines()]
+    rows = [cells(line)[1:] for line in table.splitlines()[2 : 2 + len(printed)]]
+    assert len(rows) == 4
+    for row, values in zip(rows, printed, strict=True):
+        assert len(row) == len(values) == 6
+        for figure, value in zip(row, values, strict=True):
+            assert agree(figure, float(value), rounding=False), (row, values)
