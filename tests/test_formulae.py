@@ -17,7 +17,6 @@ from handbook.formulae import as_latex, formulae
 from handbook.interface import INTERNAL
 from handbook.mathematics import as_mathml
 
-
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
