@@ -59,7 +59,7 @@ def agree(printed: str, value: float, *, rounding: bool) -> bool:
     """Return whether a figure is a value, rounded; twice as much passes for errors of rounding."""
     if rounding:
         return 0.5 <= value / float(printed) <= 2.0
-    unit = 10.0 ** float(Decimal(printed).as_tuple().exponent)
+    unit = float(Decimal((0, (1,), Decimal(printed).as_tuple().exponent)))
     return abs(float(printed) - value) <= 0.55 * unit
 
 

@@ -245,7 +245,7 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
     same = np.abs(light - dim).max(axis=2) < 3
     assert same.mean() > 0.1
     for mine, its in zip(DARK, (DARK_PLANE, DARK_LINES[0], NIGHT[1], NIGHT[0]), strict=True):
-        np.testing.assert_allclose(mine, np.array(its) / 255.0, atol=0.006)
+        np.testing.assert_allclose(mine, np.array(its) / 255.0, rtol=0.0, atol=0.006)
 
 
 # What is refused.
