@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
@@ -59,7 +58,8 @@ def agree(printed: str, value: float, *, rounding: bool) -> bool:
     """Return whether a figure is a value, rounded; twice as much passes for errors of rounding."""
     if rounding:
         return 0.5 <= value / float(printed) <= 2.0
-    unit = float(Decimal((0, (1,), Decimal(printed).as_tuple().exponent)))
+    mantissa, _, exponent = printed.partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     return abs(float(printed) - value) <= 0.55 * unit
 
 
