@@ -68,9 +68,7 @@ def test_machine_is_seen(desk: Visitor, live: Live) -> None:
     desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
     before = desk.scene()
     assert background(before) < 0.9
-    # Blue legs on grey ground.
-    blue = before[..., 2].astype(int) - before[..., 0] > 60
-    assert 0.01 < blue.mean() < 0.3
+    assert 0.01 < shares(before)[0] < 0.3, "blue legs on grey ground"
     desk.enter("z [mm]", -60)
     desk.wait(is_rising(live, -60.0), "the platform is down")
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the picture follows")
@@ -149,12 +147,23 @@ def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
     desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
 
 
+def shares(picture: NDArray[np.uint8]) -> tuple[float, float]:
+    """Return the shares of blue and of orange pixels."""
+    red, green, blue = picture.astype(int).transpose(2, 0, 1)
+    orange = (red - green > 60) & (green - blue > 30)
+    return float((blue - red > 60).mean()), float(orange.mean())
+
+
 def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> None:
     desk.turn_to("Compare")
     desk.wait(lambda: abs(live.height) < 0.1, "the platform is home")
     before = desk.scene()
     assert np.isnan(live.difference)
     desk.choose("Second engine", "mujoco")
+    desk.wait(lambda: shares(desk.scene())[1] > shares(before)[1] + 0.005, "the second has a rim")
+    assert live.difference < 1e-3
+    # Blue is what they do not share: legs of the first, which lie in the same place.
+    assert shares(desk.scene())[0] > 0.8 * shares(before)[0]
     desk.tick("MuJoCo defaults")
     desk.wait(lambda: live.difference > 0.01, "MuJoCo's own settings differ")
     shown = desk.page.locator(".twin-difference")
@@ -270,9 +279,9 @@ def test_click_on_the_platform_pushes_it(desk: Visitor, live: Live) -> None:
     top = live.session.platform.home[:3] + np.array([0.0, 0.0, 0.055])
     desk.page.mouse.click(*pixel(desk, live, top))
     desk.turn_to("Push")
-    along = desk.input("Point x, y, z [mm]").nth(2)
+    along = desk.input("Point [mm]").nth(2)
     desk.wait(lambda: float(along.input_value()) > 40.0, "its upper face is pushed")
-    assert abs(float(desk.input("Point x, y, z [mm]").first.input_value())) < 10.0
+    assert abs(float(desk.input("Point [mm]").first.input_value())) < 10.0
 
 
 def reloaded(desk: Visitor, scheme: Literal["light", "dark"]) -> None:
@@ -346,12 +355,18 @@ def is_well(desk: Visitor, live: Live) -> bool:
 
 def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live: Live) -> None:
     desk.turn_to("Push")
+    for name, place in zip("xyz", range(3), strict=True):
+        heading = desk.page.locator(".twin-columns b").nth(place)
+        above, below = heading.bounding_box(), desk.input("Force [N]").nth(place).bounding_box()
+        assert heading.inner_text() == name and above and below
+        middles = [box["x"] + 0.5 * box["width"] for box in (above, below)]
+        assert middles[0] == pytest.approx(middles[1], abs=2.0) and above["y"] < below["y"]
     for place, value in enumerate((0, 0, -1500)):
-        desk.enter("Force x, y, z [N]", value, place)
+        desk.enter("Force [N]", value, place)
     desk.enter("For [s]", 0.5)
     desk.press("Push")
     desk.wait(lambda: live.lowest < -0.01, "the platform gives way")
-    desk.enter("Force x, y, z [N]", 300000)
+    desk.enter("Force [N]", 300000)
     desk.enter("For [s]", 1)
     desk.press("Push")
     desk.wait(lambda: is_stopped(desk, live), "it stops")

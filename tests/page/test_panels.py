@@ -237,7 +237,7 @@ def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) ->
     push = SimpleNamespace(begin=lambda *a, **k: begun.append((a, k)))
     view: Any = SimpleNamespace(push=push, on_click=lambda callback: None)
     panel = PushPanel(desk.gui, desk.requests, session, view)
-    desk.use("Point x, y, z [mm]", (100.0, 0.0, 0.0))
+    desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
     assert session.disturbance is not None
     np.testing.assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
@@ -445,7 +445,7 @@ def test_layers_and_points_are_chosen(
     done.clear()
     desk.use("Trace of", "joint 2")
     np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
-    desk.use("Trace point x, y, z [mm]", (10.0, 0.0, 0.0))
+    desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
     later(monkeypatch, "requests", 1.0)
     panel.refresh()
     assert done[1] == [0.01, 0.0, 0.0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from twin.analysis.feasibility.margin import Margin
 from twin.machine.file.configuration import IDEAL
 from twin.page.page import Page, Tab
 from twin.page.panels.axis_sliders import AxisSliders
@@ -40,11 +42,16 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
     sliders: list[AxisSliders] = []
     motions: list[MotionPanel] = []
     kept: list[SetUpPanel] = []
+    verdicts: list[FeasibilityPanel] = []
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
         sliders.append(AxisSliders(gui, requests, session))
         motions.append(MotionPanel(gui, requests, session, upload_limit))
-        return [sliders[0], motions[0], FeasibilityPanel(gui, session, motions[0])]
+        verdicts.append(FeasibilityPanel(gui, session, motions[0]))
+        return [sliders[0], motions[0], verdicts[0]]
+
+    def closest() -> Mapping[str, Margin | None]:
+        return verdicts[0].closest if verdicts else {}
 
     def home() -> None:
         session.home()
@@ -63,6 +70,6 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         label=label,
         warning=lambda: session.message,
         home=home,
-        strip=lambda gui: StatePanel(gui, session),
+        strip=lambda gui: StatePanel(gui, session, closest),
         restore=lambda text: kept[0].restore(text),
     )

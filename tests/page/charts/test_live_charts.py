@@ -25,6 +25,7 @@ from twin.page.charts.style import (
 )
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_charts import Chart, History
+from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.runner import KEPT, NOTE
 
 LEGS = ("leg 1", "leg 2")
@@ -240,6 +241,35 @@ def test_axes_have_units(chart: Chart) -> None:
     labels = [axis["label"] for axis in axes(chart)]
     assert labels == ["time [s]", chart.unit]
     assert scales(chart)["x"] == {"time": False}
+
+
+def test_the_difference_opens_first_when_a_second_engine_begins(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above all other charts, and only once: people may close it."""
+    monkeypatch.setattr(live, "monotonic", partial(next, count()))
+    session, panel = MachineSession("stewart", engine="analytic"), server.viser.gui.add_panel()
+    made = LiveCharts(server.viser, session.history.charts, panel.add_tab("Charts"))
+
+    def shown_after(seconds: float) -> tuple[str, ...]:
+        session.advance(seconds)
+        made.update(session.history)
+        return made.shown
+
+    usual = shown_after(0.1)
+    assert "difference" not in usual
+    session.configure(comparison="bullet")
+    assert shown_after(0.1) == ("difference", *usual)
+    orders = [made._plots[name].order for name in made.shown]
+    assert orders == sorted(orders) and made._plots["difference"].visible
+    made.show(usual)
+    assert shown_after(0.1) == usual
+    session.configure(comparison=None)
+    assert shown_after(0.1) == usual
+    session.configure(comparison="bullet")
+    assert "difference" in shown_after(0.1)
+    session.close()
+    panel.remove()
 
 
 def test_removed_charts_leave_nothing(server: PageServer) -> None:

@@ -41,9 +41,12 @@ def test_verdicts_follow_the_controls(gui: Any) -> None:
     assert shown("Motion: ")
     assert shown("Rest at the setpoint: ")
     assert "not feasible" not in panel._text.content
+    assert all(margin is not None and margin.holds for margin in panel.closest.values())
     motions._amplitude.value = 400.0
     assert shown("not feasible")
     assert "speed" in panel._text.content
+    motion, rest = panel.closest["motion"], panel.closest["at rest"]
+    assert motion is not None and rest is not None and rest.holds and not motion.holds
     session.close()
 
 

@@ -249,6 +249,7 @@ def test_a_second_machine_is_its_own(server: Any) -> None:
     second.colour_legs("force", np.ones(6))
     np.testing.assert_array_equal(first.bodies["platform"].position, platform.home[:3])
     assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY.opacity}
+    assert {mesh.side for mesh in second.parts.values()} == {"back"}, "the first is not covered"
     assert first.parts["platform", "platform"].opacity is None
     assert first.parts["platform", "platform"].color != second.parts["platform", "platform"].color
     assert not {"ghost", "base"} & set(second.bodies)

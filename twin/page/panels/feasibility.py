@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from contextlib import suppress
 from html import escape
 from threading import Thread
 from typing import Any
@@ -30,12 +31,20 @@ STILL = 0.5
 HEIGHT = "7em"
 """Of the lines: controls must not move under the pointer when the words change."""
 
+JUDGED = {"motion": "Motion", "at rest": "Rest at the setpoint"}
+"""Tasks that are judged -> heads of their lines."""
+
 COLOURS = {True: "#00866b", False: "#c0392b"}
 """Of words for what holds and what does not."""
 
 
 class FeasibilityPanel:
-    """Two lines that follow the controls; the work is done beside the run, one at a time."""
+    """Two lines that follow the controls; the work is done beside the run, one at a time.
+
+    Attributes:
+        closest: "motion" and "at rest" -> margin to the limit that comes closest; None where there
+            is no verdict.
+    """
 
     def __init__(self, gui: Any, session: MachineSession, motions: MotionPanel) -> None:
         """Add the lines where the next controls come."""
@@ -44,13 +53,15 @@ class FeasibilityPanel:
         self._seen: Any = None
         self._since = 0.0
         self._asked: Any = None
-        self._found = ""
+        self.closest: dict[str, Margin | None] = dict.fromkeys(JUDGED)
+        self._found: tuple[str, dict[str, Margin | None]] = ("", self.closest)
         self._work: Thread | None = None
 
     def refresh(self) -> None:
         """Show finished verdicts and begin others where something changed; on the run's thread."""
         if self._work is not None and not self._work.is_alive():
-            self._text.content, self._work = _block(self._found), None
+            (lines, self.closest), self._work = self._found, None
+            self._text.content = _block(lines)
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
             place = np.round(pose, 4).tobytes()
@@ -66,19 +77,16 @@ class FeasibilityPanel:
     def _judge(self, pose: FloatArray) -> None:
         """Find both lines; a fault in a description leaves its line out."""
         platform = self._session.platform
-        texts = []
-        try:
+        verdicts: dict[str, Feasibility] = {}
+        with suppress(TwinError):
             motion = self._motions.described()
-            texts.append(verdict_line("Motion", feasibility(platform, motion, samples=SAMPLES)))
-        except TwinError:
-            pass
-        try:
+            verdicts["motion"] = feasibility(platform, motion, samples=SAMPLES)
+        with suppress(TwinError):
             poses = platform.constrain(pose[None]).pose
-            found = rest_feasibility(platform, poses, ("setpoint",), "at rest")
-            texts.append(verdict_line("Rest at the setpoint", found))
-        except TwinError:
-            pass
-        self._found = "".join(note(text, "feasibility") for text in texts)
+            verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
+        lines = (verdict_line(JUDGED[name], found) for name, found in verdicts.items())
+        closest = {name: verdicts[name].margins[0] if name in verdicts else None for name in JUDGED}
+        self._found = "".join(note(line, "feasibility") for line in lines), closest
 
 
 def _block(lines: str) -> str:

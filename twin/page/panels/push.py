@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.page.panels.text import note
+from twin.page.panels.text import columns, note
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
 from twin.page.scene.touch import touched
@@ -28,14 +28,15 @@ class PushPanel:
     ) -> None:
         """Add the controls where the next ones come."""
         self._session, self._view = session, view
+        gui.add_html(columns("x", "y", "z"))
         axes = "x, y and z in base axes, held while it acts."
         self._force, self._moment, self._point = (
             gui.add_vector3(label, (0.0, 0.0, 0.0), step=1.0, hint=hint)
             for label, hint in (
-                ("Force x, y, z [N]", f"In newtons along {axes}"),
-                ("Moment x, y, z [N m]", f"In newton metres about {axes}"),
+                ("Force [N]", f"In newtons along {axes}"),
+                ("Moment [N m]", f"In newton metres about {axes}"),
                 (
-                    "Point x, y, z [mm]",
+                    "Point [mm]",
                     "Point at which the force acts, in millimetres from the platform's reference "
                     "point along the platform's axes.",
                 ),

@@ -1,12 +1,14 @@
-"""State of a machine at a glance: stroke, speed and force of every leg, and the second engine."""
+"""State of a machine at a glance: legs, closest limits of what it is to do, second engine."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from twin.analysis.feasibility.margin import Margin, legs_text, share_text
 from twin.basics.arrays import FloatArray
 from twin.simulation.live.machine_session import MachineSession
 
@@ -21,33 +23,52 @@ FRAME = (
     "font-size: 11px; font-variant-numeric: tabular-nums; text-align: center; line-height: 1.35"
 )
 
+WHOLE = "grid-column: 2 / -1; white-space: nowrap; text-overflow: ellipsis"
+"""Of a cell below the columns of all legs."""
+
 CELL = "border-radius: 0.25em; background: rgba(128, 140, 155, 0.2); overflow: hidden"
 
 
 class StatePanel:
     """A column for every leg; its colours tell how near the limits are."""
 
-    def __init__(self, gui: Any, session: MachineSession) -> None:
-        """Add the strip where the next controls come."""
-        self._session = session
+    def __init__(
+        self, gui: Any, session: MachineSession, closest: Callable[[], Mapping[str, Margin | None]]
+    ) -> None:
+        """Add the strip where the next controls come.
+
+        Args:
+            gui: viser's.
+            session: of the machine.
+            closest: returns the tasks that are judged, with the margin to the limit that comes
+                closest; None where there is no verdict.
+        """
+        self._session, self._closest = session, closest
         self._text = gui.add_html("")
         self.refresh()
 
     def refresh(self) -> None:
         """Show the present state; called on the run's thread."""
         session = self._session
-        self._text.content = strip(session.stroke, session.speed_share, session.utilisation) + (
+        shares = session.stroke, session.speed_share, session.utilisation
+        self._text.content = strip(*shares, self._closest()) + (
             beside(session.settings.comparison, session.difference, session.comparison_stopped)
         )
 
 
-def strip(stroke: FloatArray, speed: FloatArray, force: FloatArray) -> str:
+def strip(
+    stroke: FloatArray,
+    speed: FloatArray,
+    force: FloatArray,
+    closest: Mapping[str, Margin | None],
+) -> str:
     """Return the HTML of the strip.
 
     Args:
         stroke: `(n,)` places between the ends of the strokes, 0 and 1.
         speed: `(n,)` shares of the largest speeds, NaN where none is known.
         force: `(n,)` shares of the largest forces, likewise.
+        closest: task -> margin to the limit that comes closest, None where it is not judged.
     """
     count = len(stroke)
     names = "".join(f"<b>{k + 1}</b>" for k in range(count))
@@ -56,8 +77,9 @@ def strip(stroke: FloatArray, speed: FloatArray, force: FloatArray) -> str:
         "<span>stroke</span>" + "".join(_track(place) for place in stroke),
         "<span>speed</span>" + "".join(_share(share) for share in speed),
         "<span>force</span>" + "".join(_share(share) for share in force),
+        *(f"<span>{escape(task)}</span>{_margin(each)}" for task, each in closest.items()),
     )
-    columns = f"grid-template-columns: 3.2em repeat({count}, 1fr)"
+    columns = f"grid-template-columns: 3.7em repeat({count}, 1fr)"
     return f'<div class="twin-strip" style="{FRAME}; {columns}">{"".join(rows)}</div>'
 
 
@@ -106,10 +128,23 @@ def _track(place: float) -> str:
 def _share(share: float) -> str:
     """Return a share of a limit as a number with a bar behind it."""
     if not np.isfinite(share):
-        return f'<div style="{CELL}">\u2013</div>'
+        return _cell("\u2013")
     percent = round(100.0 * float(share))
-    width, colour = min(percent, 100), _colour(float(share))
-    bar = f"linear-gradient(to right, {colour}55 {width}%, transparent {width}%)"
-    text = f"{percent} %" if percent < 1000 else "&gt; 999 %"
+    return _cell(f"{percent} %" if percent < 1000 else "&gt; 999 %", float(share))
+
+
+def _margin(closest: Margin | None) -> str:
+    """Return the limit that comes closest and its share, below the columns of all legs."""
+    if closest is None:
+        return _cell("\u2013", style=WHOLE)
+    legs = f", {legs_text(closest.legs)}" if closest.legs else ""
+    text = escape(f"{closest.quantity} {share_text(closest.share)}{legs}")
+    return _cell(text if closest.holds else f"not feasible: {text}", closest.share, WHOLE)
+
+
+def _cell(text: str, share: float = 0.0, style: str = "") -> str:
+    """Return a cell with a bar behind its text that shows a share of a limit."""
+    width, colour = min(100.0 * share, 100.0), _colour(share)
+    bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
     weight = "" if share < CLOSE else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
-    return f'<div style="{CELL}; background-image: {bar}{weight}">{text}</div>'
+    return f'<div style="{CELL}; {style}; background-image: {bar}{weight}">{text}</div>'

@@ -25,10 +25,22 @@ ON = "To go on, press <b>Reset and run</b>: the run begins anew."
 
 NOTE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
 
+COLUMNS = (
+    "display: flex; gap: 0.5em; text-align: center; "
+    "padding: 0 var(--mantine-spacing-xs) 0.1em calc(var(--mantine-spacing-xs) + 7.25em)"
+)
+"""Of headings: the library's inputs have the same paddings and gaps, and labels of this width."""
+
 
 def note(content: str, name: str = "note") -> str:
     """Return the HTML of a short text beside controls; `name` ends its CSS class."""
     return f'<div class="twin-{name}" style="{NOTE}">{content}</div>'
+
+
+def columns(*names: str) -> str:
+    """Return the HTML of headings above the inputs of a vector, one for each of its parts."""
+    cells = "".join(f'<b style="flex: 1; font-size: 0.875em">{name}</b>' for name in names)
+    return f'<div class="twin-columns" style="{COLUMNS}">{cells}</div>'
 
 
 class Status:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import one_of
-from twin.page.panels.text import note
+from twin.page.panels.text import columns, note
 from twin.page.requests import Requests, TypingPause
 from twin.page.scene.leg_colours import legend
 from twin.page.scene.scene_view import LAYERS, SceneView
@@ -47,8 +47,9 @@ class ViewPanel:
         self._points = gui.add_dropdown(
             "Trace of", self._names(), hint="Point whose path is drawn while the trace is on."
         )
+        gui.add_html(columns("x", "y", "z"))
         self._point = gui.add_vector3(
-            "Trace point x, y, z [mm]",
+            "Trace point [mm]",
             (0.0, 0.0, 0.0),
             step=1.0,
             hint="Point whose path is drawn, in millimetres along the platform's axes.",

@@ -36,8 +36,12 @@ COLOURED = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
 """Parts of legs that take the leg's colour, and the share of white in it."""
 
 INSET = 0.001
-"""[sizes of the machine] by which ghosts are smaller than the machine that they are drawn over, and
-tinted machines larger: in the same place a ghost is hidden, and a tint lies on the machine."""
+"""[sizes of the machine] by which ghosts are smaller than the machine that they are drawn over: in
+the same place a ghost is hidden."""
+
+RIM = 0.004
+"""[sizes of the machine] by which tinted machines are larger. Only their far sides are drawn: in the
+same place the other machine keeps its colours, and has a rim."""
 
 
 class Tint(NamedTuple):
@@ -45,12 +49,10 @@ class Tint(NamedTuple):
 
     colour: tuple[float, float, float]
     """red, green, blue from 0 to 1"""
-    share: float
-    """of the tint in the colours of parts"""
     opacity: float
 
 
-OVERLAY = Tint((0.96, 0.45, 0.05), 0.8, 0.35)
+OVERLAY = Tint((0.96, 0.45, 0.05), 0.75)
 """A second engine's machine beside the first."""
 
 
@@ -222,7 +224,7 @@ class MachineScene:
         model = self.scene_model.model
         inset = INSET * self.size if name == "ghost" else 0.0
         if self._tint is not None:
-            inset = -INSET * self.size
+            inset = -RIM * self.size
         found: dict[int, list[Mesh]] = {}
         for k in geoms:
             thin = model.geom_size[k][model.geom_size[k] > 0.0].min()
@@ -247,13 +249,13 @@ class MachineScene:
             mesh.faces,
             color=own,
             opacity=opacity,
+            side="front" if self._tint is None else "back",
             cast_shadow=part != SHADOW,
         )
         self._own[body, part], self._opacities[body, part] = own, opacity
 
     def _paint(self, colour: FloatArray, white: float) -> tuple[int, int, int]:
-        """Return a colour with its tint and a share of white, as bytes."""
-        seen = colour + white * (1.0 - colour)
-        if self._tint is not None:
-            seen = seen + self._tint.share * (np.array(self._tint.colour) - seen)
-        return as_bytes(seen)
+        """Return a colour with a share of white as bytes, or the tint in its place."""
+        return as_bytes(
+            colour + white * (1.0 - colour) if self._tint is None else self._tint.colour
+        )

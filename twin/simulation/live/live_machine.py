@@ -141,7 +141,7 @@ class LiveMachine:
         self.run = new_run(platform, settings, reference)
         self.comparison = _comparison(self.run, settings, reference, 0)
         self.charts = MachineCharts(self.steering.axes)
-        charts = (*self.charts.charts, LOOP_GAP, REAL_TIME, DIFFERENCE)
+        charts = (DIFFERENCE, *self.charts.charts, LOOP_GAP, REAL_TIME)
         self.history = History(charts, round(KEPT / NOTE))
         self.recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
         self.real_time_factor = float("nan")
