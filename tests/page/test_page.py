@@ -304,9 +304,12 @@ def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Li
     desk.wait(lambda: desk.scene()[:50].mean() < 80.0, "the page is dark")
     desk.enter("z [mm]", 17.5)
     desk.wait(is_rising(live, 17.5), "it is still driven from here")
+    desk.turn_to("View")
+    desk.press("top")
     desk.turn_to("Save")
     link = desk.page.locator("a.twin-link")
     desk.wait(lambda: "z=17.5" in (link.get_attribute("href") or ""), "the link follows")
+    desk.wait(lambda: "camera=" in (link.get_attribute("href") or ""), "it has the camera")
     with desk.page.expect_download() as download:
         desk.press("Save picture")
     assert download.value.suggested_filename == f"{MACHINE}.png"
@@ -317,6 +320,8 @@ def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Li
     reloaded(desk, "light")
     desk.wait(is_rising(live, 17.5), "the link brings it up")
     assert "#" not in desk.page.url
+    camera = next(iter(live.page.server.get_clients().values())).camera
+    desk.wait(lambda: abs((camera.position - camera.look_at)[0]) < 0.05, "it is seen from above")
     desk.wait(lambda: desk.scene()[:50].mean() > 150.0, "the page is light")
 
 

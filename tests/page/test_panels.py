@@ -14,6 +14,7 @@ pytest.importorskip("viser")
 
 from twin.errors import InputError
 from twin.logs import read_log
+from twin.page.charts.live_charts import LiveCharts
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
 from twin.page.panels.machine import GainNumbers, MachinePanel
@@ -21,7 +22,7 @@ from twin.page.panels.motion import MotionPanel
 from twin.page.panels.push import PushPanel, usual_force
 from twin.page.panels.run import RunPanel
 from twin.page.panels.save import SavePanel
-from twin.page.panels.set_up import SetUpPanel
+from twin.page.panels.set_up import NOT_IN_IT, SetUpPanel
 from twin.page.panels.view import ViewPanel
 from twin.page.replay_page import ReplayPanel
 from twin.page.requests import Requests
@@ -212,12 +213,17 @@ def upload(desk: Desk, name: str, content: str) -> None:
 
 
 def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.requests, session)
+    """It is in no link, and the page says so."""
+    motions = MotionPanel(desk.gui, desk.requests, session)
+    set_up = SetUpPanel(desk.gui, desk.requests, session, motions, [])
+    assert not set_up._missing.content
     times = np.linspace(0.0, 2.0, 41)
     rows = [f"{time},{10.0 * np.sin(np.pi * time) ** 3}" for time in times]
     upload(desk, "C:/courses/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
     assert desk.client.said == ["bump.csv: 2 s; Start motion plays it."]
     assert desk.find("Kind").value == "bump.csv"
+    set_up.refresh()
+    assert NOT_IN_IT in set_up._missing.content and "bump" not in desk.find("Set-up").value
     desk.use("Start motion")
     session.advance(0.8)
     assert session.setpoint[2] == pytest.approx(10.0, abs=2.0)
@@ -550,23 +556,54 @@ def test_another_machine_brings_its_own_controls(desk: Desk, moved: MachineSessi
     assert moved.platform.name == "driving_simulator"
 
 
-def test_set_up_is_restored(desk: Desk, moved: MachineSession) -> None:
+def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServer) -> None:
     motions = MotionPanel(desk.gui, desk.requests, moved)
-    panel = SetUpPanel(desk.gui, desk.requests, moved, motions)
+    view = SceneView(server.viser, moved.platform)
+    kept: list[Any] = [
+        RunPanel(desk.gui, desk.requests, Runner(moved)),
+        PushPanel(desk.gui, desk.requests, moved, view),
+        ComparePanel(desk.gui, desk.requests, moved),
+        ViewPanel(desk.gui, desk.requests, moved, view),
+        LiveCharts(server.viser, moved.history.charts, desk.gui.add_folder("Charts")),
+    ]
+    panel = SetUpPanel(desk.gui, desk.requests, moved, motions, kept)
     moved.configure(engine="analytic", comparison="mujoco", gains={"position_gain": 3.0})
     moved.move_to([0, 0, 12.5, 0, 2.0, 0])
-    motions.describe({"motion": "sine", "axis": "x", "amplitude": 7.0})
+    motions.describe({"motion": "sine", "axis": "x", "amplitude": 7.0, "loop": True})
+    chosen = {
+        "Speed [\u00d7]": 0.25,
+        "Force [N]": (0.0, -300.0, 12.5),
+        "For [s]": 0.5,
+        "Difference drawn": "100 times",
+        "Leg colour": "force",
+        "Leg numbers": True,
+        "Dark": True,
+        "Energy": True,
+        "Actuator forces": False,
+    }
+    usual = {label: desk.find(label).value for label in chosen}
+    for label, value in chosen.items():
+        desk.use(label, value)
+    kept[3].describe(kept[3].chosen | {"trace": (0.0, 0.0, 40.0)})
     panel.refresh()
     text, before = desk.find("Set-up").value, moved.settings
     panel.restore("machine=driving_simulator&z=5&motion=lift&axis=pitch&amplitude=0.5&playing=True")
     assert moved.platform.name == "driving_simulator" and moved.playing
-    assert desk.find("Amplitude [deg]").value > 0.0
+    assert desk.find("Amplitude [deg]").value > 0.0 and not desk.find("Loop").value
+    usual["Force [N]"] = (usual_force(moved), 0.0, 0.0)
+    usual["Dark"] = True  # as it is, unless the text says otherwise
+    assert {label: desk.find(label).value for label in chosen} == usual
+    assert moved.exaggeration == 1.0 and not view.shown("leg_numbers")
     panel.restore(text)
+    assert {label: desk.find(label).value for label in chosen} == chosen
+    assert moved.exaggeration == 100.0 and view.shown("leg_numbers")
+    np.testing.assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
     assert (moved.platform.name, moved.settings) == ("stewart", before)
     np.testing.assert_allclose(moved.target, [0, 0, 12.5, 0, 2.0, 0], rtol=0, atol=1e-9)
     assert (desk.find("Axis").value, desk.find("Amplitude [mm]").value) == ("x", 7.0)
     panel.refresh()
     assert desk.find("Set-up").value == text
+    view.remove()
 
 
 @pytest.mark.parametrize(
@@ -578,11 +615,23 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession) -> None:
         "machine=stewart&configuration=none",
         "machine=stewart&gain.none=1",
         "machine=stewart&motion=sine&axis=z&frequency=-1",
+        "machine=stewart&drawn=7",
+        "machine=stewart&colour=green",
+        "machine=stewart&layers=walls",
+        "machine=stewart&charts=none",
     ],
 )
-def test_set_up_of_unknown_names_is_refused(desk: Desk, session: MachineSession, text: str) -> None:
+def test_set_up_of_unknown_names_is_refused(
+    desk: Desk, session: MachineSession, server: PageServer, text: str
+) -> None:
     motions = MotionPanel(desk.gui, desk.requests, session)
-    panel = SetUpPanel(desk.gui, desk.requests, session, motions)
+    view = SceneView(server.viser, session.platform)
+    kept: list[Any] = [
+        ComparePanel(desk.gui, desk.requests, session),
+        ViewPanel(desk.gui, desk.requests, session, view),
+        LiveCharts(server.viser, session.history.charts, desk.gui.add_folder("Charts")),
+    ]
+    panel = SetUpPanel(desk.gui, desk.requests, session, motions, kept)
     before = motions.chosen
     desk.requests.ask(desk.client, lambda: panel.restore(text))
     assert len(desk.client.said) == 1 and "Not possible" in desk.client.said[0]

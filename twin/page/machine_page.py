@@ -32,16 +32,21 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
     def file_name() -> str:
         return f"{session.platform.name.replace(' ', '_')}.npz"
 
-    def save(gui: Any, requests: Any, _: Page) -> list[Any]:
-        kept.append(SetUpPanel(gui, requests, session, motions[0]))
-        return [SavePanel(gui, requests, file_name, session.trajectory), kept[0]]
+    def save(gui: Any, requests: Any, page: Page) -> list[Any]:
+        set_ups.append(SetUpPanel(gui, requests, session, motions[0], page.kept))
+        return [SavePanel(gui, requests, file_name, session.trajectory), set_ups[0]]
 
     def push(gui: Any, requests: Any, page: Page) -> list[Any]:
-        return [PushPanel(gui, requests, session, page.view)]
+        page.kept.append(panel := PushPanel(gui, requests, session, page.view))
+        return [panel]
+
+    def compare(gui: Any, requests: Any, page: Page) -> list[Any]:
+        page.kept.append(panel := ComparePanel(gui, requests, session))
+        return [panel]
 
     sliders: list[AxisSliders] = []
     motions: list[MotionPanel] = []
-    kept: list[SetUpPanel] = []
+    set_ups: list[SetUpPanel] = []
     verdicts: list[FeasibilityPanel] = []
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
@@ -64,12 +69,12 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
             Tab("Drive", drive),
             Tab("Push", push),
             Tab("Machine", lambda gui, requests, _: [MachinePanel(gui, requests, session)]),
-            Tab("Compare", lambda gui, requests, _: [ComparePanel(gui, requests, session)]),
+            Tab("Compare", compare),
             Tab("Save", save),
         ),
         label=label,
         warning=lambda: session.message,
         home=home,
         strip=lambda gui: StatePanel(gui, session, closest),
-        restore=lambda text: kept[0].restore(text),
+        restore=lambda text: set_ups[0].restore(text),
     )

@@ -5,7 +5,7 @@ Layout of a page: controls, scene and charts side by side, or charts below the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from threading import Lock
 from time import monotonic
@@ -17,9 +17,10 @@ from twin.page.panels.run import RunPanel
 from twin.page.panels.text import Status
 from twin.page.panels.view import ViewPanel
 from twin.page.requests import Requests
-from twin.page.scene.scene_view import SceneView
+from twin.page.scene.scene_view import FIRST_VIEW, SceneView
 from twin.page.server.viser_internals import stack_above
 from twin.simulation.live.runner import Runner, Source
+from twin.simulation.live.set_up import Value
 
 WIDTH = 360
 """Of controls and charts [pixels]; all tabs fit in a row."""
@@ -74,15 +75,29 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
 EVERY = 6
 """Frames between two updates of texts and numbers, which come five times a second."""
 
-USUAL_VIEW = "overview"
-"""View in which a page opens."""
-
 
 class Panel(Protocol):
     """Controls that follow the run."""
 
     def refresh(self) -> None:
         """Show the state of the run; called on the run's thread."""
+        ...
+
+
+class Kept(Protocol):
+    """Controls that are part of a `SetUp`."""
+
+    @property
+    def chosen(self) -> Mapping[str, Value]:
+        """Their values by the names of its controls; usual ones may be left out."""
+        ...
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Show and use the values of a `SetUp`, usual ones where it has none.
+
+        Raises:
+            InputError: values that cannot be used.
+        """
         ...
 
 
@@ -106,6 +121,7 @@ class Page:
         requests: of the people at the page.
         label: returns the name of the run.
         view: the scene.
+        kept: controls that are part of the set-up of the run.
     """
 
     def __init__(
@@ -140,7 +156,9 @@ class Page:
         self._hash = source.platform.hash
         self._status = Status(server.gui)
         self._panels: list[Panel] = [] if strip is None else [strip(server.gui)]
-        self._panels.append(RunPanel(server.gui, self.requests, self.runner, home))
+        run = RunPanel(server.gui, self.requests, self.runner, home)
+        self._panels.append(run)
+        self.kept: list[Kept] = [run]
         group = server.gui.add_tab_group()
         for tab in tabs:
             with group.add_tab(tab.title):
@@ -149,6 +167,7 @@ class Page:
             self._viewing = ViewPanel(server.gui, self.requests, source, self.view)
         self._panels.append(self._viewing)
         self._charts = LiveCharts(server, source.history.charts, charts)
+        self.kept += [self._viewing, self._charts]
         self._frames = 0
         told = {"scheme": self._viewing.follow_system}
         on_arrival(server, self.requests, told if restore is None else told | {"set-up": restore})
@@ -174,8 +193,13 @@ class Page:
         return {"ball": source.ball, "payload": getattr(source, "payload", None)}
 
     def _look(self, client: Any) -> None:
-        """Turn the camera of a newly opened page to the machine."""
-        self.runner.do(lambda: self.view.look(USUAL_VIEW, [client]))
+        """Turn the camera of a newly opened page to the machine, unless a link has placed it."""
+
+        def look() -> None:
+            if client.client_id not in self._viewing.placed:
+                self.view.look(FIRST_VIEW, [client])
+
+        self.runner.do(look)
 
     def _draw(self) -> None:
         """Draw the source's present scene; another machine is built anew."""
@@ -183,7 +207,7 @@ class Page:
         if source.platform.hash != self._hash:
             self.view.replace(source.platform, **self._carried())
             self._hash = source.platform.hash
-            self.view.look(USUAL_VIEW)
+            self.view.look(FIRST_VIEW)
         other = getattr(source, "comparison_scene", None)
         self.view.update(source.scene, source.time, other)
         self._viewing.draw()

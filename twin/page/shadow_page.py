@@ -23,10 +23,10 @@ from twin.errors import StateError, TwinError
 from twin.link.protocol import Sample
 from twin.model.machine_model import MachineModel
 from twin.page.charts.live_charts import LiveCharts
-from twin.page.page import USUAL_VIEW, lay_out
+from twin.page.page import lay_out
 from twin.page.panels.compare import DRAWN
 from twin.page.panels.text import Status, note
-from twin.page.scene.scene_view import SceneView
+from twin.page.scene.scene_view import FIRST_VIEW, SceneView
 from twin.page.server.page_server import PageServer
 from twin.rotations import displaced, displacement
 from twin.shadow.alarm import Alarm
@@ -65,7 +65,7 @@ class ShadowPage:
     def __init__(self, server: Any, platform: MachineModel) -> None:
         """Build the page on viser's `server`."""
         self._platform, self._gui = platform, server.gui
-        container = lay_out(server, lambda client: self._view.look(USUAL_VIEW, [client]))
+        container = lay_out(server, lambda client: self._view.look(FIRST_VIEW, [client]))
         self._view = SceneView(server, platform)
         self._status = Status(server.gui)
         server.gui.add_html(note("Machine as it is measured; the twin orange over it.", "colours"))

@@ -349,16 +349,17 @@ class Client:
         """What is set of it."""
 
         aspect = 1.6
+        update_timestamp = 1.0
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: Any, number: int) -> None:
         self.camera: Any = self.Camera()
-        self.atomic = server.atomic
+        self.atomic, self.client_id = server.atomic, number
 
 
 def test_views_turn_one_page_or_all(
     server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = {k: Client(server) for k in range(3)}
+    pages = {k: Client(server, k) for k in range(3)}
     monkeypatch.setattr(server, "get_clients", lambda: pages)
     view.look("top", [pages[1]])
     assert not vars(pages[0].camera)
@@ -370,3 +371,28 @@ def test_views_turn_one_page_or_all(
         assert ahead[0] < -0.9 * np.linalg.norm(ahead)
     with pytest.raises(InputError, match="view"):
         view.look("below")
+
+
+def test_camera_is_named_where_it_was_moved_and_all_are_placed(
+    server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set-up has the camera of the page that was used last, unless it is the usual one."""
+    assert view.camera is None
+    pages = {k: Client(server, k) for k in range(3)}
+    monkeypatch.setattr(server, "get_clients", lambda: pages)
+    pages[1].camera.aspect = 0.5
+    view.look("overview")
+    pages[1].camera.update_timestamp = 2.0
+    assert view.camera is None
+    view.update(Scene(moved(view.machine.platform.home, 0.0, 0.0, 0.05)), 0.0)
+    assert view.camera is None, "the machine has moved, the camera has not"
+    view.look("top", [pages[1]])
+    found = view.camera
+    assert found is not None
+    np.testing.assert_array_equal(found.position, pages[1].camera.position)
+    pages[0].camera.update_timestamp = 3.0
+    assert view.camera is None
+    assert view.place(found) == {0, 1, 2}
+    for page in pages.values():
+        np.testing.assert_array_equal(page.camera.position, found.position)
+        np.testing.assert_array_equal(page.camera.look_at, found.target)

@@ -12,6 +12,20 @@ pytestmark = pytest.mark.quick
 
 SINE = {"motion": "sine", "axis": "z", "amplitude": 12.5, "frequency": 2.0, "duration": 10.0}
 
+PAGE = {
+    "colour": "stroke left",
+    "speed": 0.25,
+    "drawn": 100.0,
+    "force": (0.0, -300.0, 12.5),
+    "moment": (1.0, 0.0, 0.0),
+    "point": (0.0, 0.0, 50.0),
+    "push_duration": 0.5,
+    "trace": (430.0, 0.0, -12.0),
+    "camera": (2.0, -1.5, 1.25, 0.0, 0.0, 0.5),
+    "layers": ("ground", "dark"),
+    "charts": (),
+}
+
 WHOLE = SetUp(
     "stewart",
     Settings(
@@ -26,7 +40,7 @@ WHOLE = SetUp(
         comparison_input="forces",
     ),
     {"x": -3.25, "pitch": 1.5},
-    SINE | {"loop": True, "playing": True},
+    SINE | {"loop": True, "playing": True} | PAGE,
 )
 
 
@@ -57,6 +71,10 @@ def test_what_is_usual_is_left_out() -> None:
         ("machine=stewart&z=inf", "z"),
         ("machine=stewart&amplitude=1e999", "amplitude"),
         ("machine=stewart&loop=1", "loop"),
+        ("machine=stewart&speed=1,2", "speed"),
+        ("machine=stewart&force=1,2", "force"),
+        ("machine=stewart&camera=", "camera"),
+        ("machine=stewart&trace=0,0,nan", "trace"),
         ("machine=" + "a" * LONGEST, "set-up"),
         ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,7 @@ class LiveCharts:
                 "Fit to curves", True, hint="Leave out limits that are far away"
             )
         self._compared = False
-        self._build(charts)
+        self._build(charts, FIRST)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -111,9 +111,22 @@ class LiveCharts:
         chosen = tuple(names)
         for name in chosen:
             if name not in self._boxes:
-                raise InputError("names", f"{name!r} is unknown; known: {', '.join(self._boxes)}")
+                raise InputError("charts", f"{name!r} is unknown; known: {', '.join(self._boxes)}")
         for name, box in self._boxes.items():
             box.value = name in chosen
+
+    @property
+    def chosen(self) -> dict[str, tuple[str, ...]]:
+        """The shown charts, as a control of a `SetUp`; without the usual ones."""
+        return {} if set(self.shown) == set(FIRST) else {"charts": self.shown}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Show the charts of a `SetUp`; called on the run's thread.
+
+        Raises:
+            InputError: as `show`.
+        """
+        self.show(controls.get("charts", FIRST))
 
     def update(self, history: History) -> bool:
         """Draw the history if it has changed; return whether anything was sent.
@@ -124,8 +137,9 @@ class LiveCharts:
             history: of the same charts, or of others, which then replace them.
         """
         if history.charts != self.charts:
+            shown = self.shown
             self._clear()
-            self._build(history.charts)
+            self._build(history.charts, shown)
         self._open_difference(history)
         chosen = (self._window.value, self._back.value, self._hold.value, self._fitted.value)
         state = (history.count, *chosen, self.shown)
@@ -157,11 +171,10 @@ class LiveCharts:
         for handle in (self._window, self._back, self._hold, self._chooser):
             handle.remove()
 
-    def _build(self, charts: Sequence[Chart]) -> None:
-        before = set(self._drawn[-1] if self._drawn else FIRST)
+    def _build(self, charts: Sequence[Chart], shown: Sequence[str]) -> None:
         self.charts, self._drawn = tuple(charts), ()
         names = [chart.name for chart in self.charts]
-        first = before if before <= set(names) else set(names[:2])
+        first = shown if set(shown) <= set(names) else names[:2]
         gui = self._server.gui
         with self._chooser:
             self._boxes = {

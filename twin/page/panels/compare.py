@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any, get_args
 
@@ -79,6 +80,22 @@ class ComparePanel:
                 "Largest: {} \u00b5m, {} \u00b5rad"
             ).format(*shown)
         self._text.content = note(text, "difference")
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """The factor of the drawn difference, as a control of a `SetUp`."""
+        factor = self._session.exaggeration
+        return {} if factor == 1.0 else {"drawn": factor}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Draw the difference as a `SetUp` has it; called on the run's thread.
+
+        Raises:
+            InputError: none of the factors that can be chosen.
+        """
+        names = {f"{factor:g}": name for name, factor in DRAWN.items()}
+        self._drawn.value = names[one_of(f"{controls.get('drawn', 1.0):g}", "drawn", names)]
+        self._exaggerate(self._drawn.value)
 
     def _show(self) -> None:
         settings = self._shown = self._session.settings

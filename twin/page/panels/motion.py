@@ -105,26 +105,26 @@ class MotionPanel:
 
     @property
     def chosen(self) -> dict[str, str | float | bool]:
-        """The described motion for a `SetUp`; empty for one from a file."""
+        """The described motion, as controls of a `SetUp`; empty for one from a file."""
         if self._kind.value in self._files:
             return {}
         values = {name: control.value for name, control in self._controls.items()}
         return values | {"playing": self._session.playing}
 
-    def describe(self, motion: Mapping[str, Any]) -> None:
+    def describe(self, controls: Mapping[str, Any]) -> None:
         """Show the motion of a `SetUp`; called on the run's thread.
 
         Raises:
             InputError: names or numbers that the machine cannot use; the controls stay.
         """
         self.refresh()
-        if "motion" in motion:
-            one_of(motion["motion"], "motion", MADE)
-        if "axis" in motion:
-            one_of(motion["axis"], "axis", self._axes()[0])
+        if "motion" in controls:
+            one_of(controls["motion"], "motion", MADE)
+        if "axis" in controls:
+            one_of(controls["axis"], "axis", self._axes()[0])
         before = {name: control.value for name, control in self._controls.items()}
         try:
-            self._show({**before, **motion})
+            self._show({**before, "loop": False, **controls})
             self.described()
         except InputError:
             self._show(before)

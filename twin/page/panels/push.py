@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ TEXT = "A push acts at once, or when the run goes on. A click on the platform pu
 
 STRENGTH = 2.0
 """[m/s2] Adopted: acceleration of the free platform under the proposed force."""
+
+BRIEF = 0.2
+"""[s] Adopted: proposed duration."""
 
 
 class PushPanel:
@@ -43,12 +47,18 @@ class PushPanel:
             )
         )
         self._duration = gui.add_number(
-            "For [s]", 0.2, min=0.001, max=LONGEST, step=0.1, hint="Duration of the push."
+            "For [s]", BRIEF, min=0.001, max=LONGEST, step=0.1, hint="Duration of the push."
         )
         self._button = gui.add_button("Push", icon="arrow-big-right")
         self._text = gui.add_html("")
         for handle in (self._force, self._moment, self._point, self._duration):
             handle.precision = 6
+        self._controls = {
+            "force": self._force,
+            "moment": self._moment,
+            "point": self._point,
+            "push_duration": self._duration,
+        }
         self._propose()
         requests.on(self._button.on_click, lambda _: self._push())
         requests.on(view.on_click, self._strike)
@@ -66,6 +76,23 @@ class PushPanel:
         self._platform = self._session.platform
         self._force.value = (usual_force(self._session), 0.0, 0.0)
         self._moment.value = self._point.value = (0.0, 0.0, 0.0)
+        self._duration.value = BRIEF
+        self._proposed = self._values()
+
+    def _values(self) -> dict[str, Any]:
+        return {name: control.value for name, control in self._controls.items()}
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The push that is set, as controls of a `SetUp`; what is proposed is left out."""
+        usual = self._proposed
+        return {name: value for name, value in self._values().items() if value != usual[name]}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Set the push of a `SetUp`; called on the run's thread."""
+        self._propose()
+        for name, control in self._controls.items():
+            control.value = controls.get(name, self._proposed[name])
 
     def _strike(self, event: Any) -> None:
         """Push where somebody clicks on the platform, away from the camera, as hard as set."""

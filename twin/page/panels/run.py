@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from twin.page.requests import Requests
@@ -56,6 +56,16 @@ class RunPanel:
             self._buttons.options = options
         if self._again.visible != stopped:
             self._again.visible = stopped
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """The speed, as a control of a `SetUp`."""
+        return {} if self._runner.speed == 1.0 else {"speed": self._runner.speed}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Go on at the speed of a `SetUp`; called on the run's thread."""
+        self._speed.value = min(max(controls.get("speed", 1.0), SLOWEST), 1.0)
+        self._set_speed()
 
     def _pressed(self, button: str) -> None:
         if button in (PAUSE, RUN):

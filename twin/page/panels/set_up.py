@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.errors import InputError
+from twin.page.page import Kept
 from twin.page.panels.motion import MotionPanel
 from twin.page.panels.text import note
 from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.set_up import SetUp, as_set_up, written
+from twin.simulation.live.set_up import SetUp, Value, as_set_up, written
+
+NOT_IN_IT = "The motion from a file is not in the link: send the file along."
 
 
 class SetUpPanel:
-    """Machine, settings, target and described motion; what is pasted takes their place."""
+    """Machine, settings, target and controls of the page; what is pasted takes their place."""
 
     def __init__(
-        self, gui: Any, requests: Requests, session: MachineSession, motions: MotionPanel
+        self,
+        gui: Any,
+        requests: Requests,
+        session: MachineSession,
+        motions: MotionPanel,
+        kept: Sequence[Kept],
     ) -> None:
-        """Add the controls where the next ones come."""
-        self._session, self._motions = session, motions
+        """Add the controls where the next ones come.
+
+        Args:
+            gui: viser's.
+            requests: to the run.
+            session: of the machine.
+            motions: the described motion.
+            kept: other controls that belong to the set-up; may grow until the page is open.
+        """
+        self._session, self._motions, self._kept = session, motions, kept
         self._link = gui.add_html("")
+        self._missing = gui.add_html("")
         self._text = gui.add_text(
-            "Set-up", "", hint="All that the link restores. Paste another one to use it."
+            "Set-up",
+            "",
+            hint="All that the link restores; a motion from a file is not part of it. Paste "
+            "another one to use it.",
         )
         self._shown = ""
         self._typing = TypingPause(requests, lambda: self.restore(self._text.value))
@@ -37,13 +58,17 @@ class SetUpPanel:
         session = self._session
         values = (round(float(value), 6) for value in session.target)
         target = dict(zip((axis.name for axis in session.axes), values, strict=True))
-        now = SetUp(session.machine, session.settings, target, self._motions.chosen)
+        controls: dict[str, Value] = dict(self._motions.chosen)
+        for part in self._kept:
+            controls |= part.chosen
+        now = SetUp(session.machine, session.settings, target, controls)
         text = written(now)
         if text != self._shown and not self._typing.waiting:
             self._shown = self._text.value = text
             name = f'data-machine="{escape(session.machine)}" href="#{escape(text)}"'
             link = f'<a class="twin-link" {name}>Copy the link to this set-up</a>'
             self._link.content = note(link, "set-up")
+            self._missing.content = "" if "motion" in controls else note(NOT_IN_IT)
 
     def restore(self, text: str) -> None:
         """Bring back a set-up; called on the run's thread.
@@ -63,9 +88,10 @@ class SetUpPanel:
             for axis in found.target:
                 if axis not in names:
                     raise InputError(axis, f"is no axis of {found.machine}: {', '.join(names)}")
-            self._motions.describe(found.motion)
+            for part in (self._motions, *self._kept):
+                part.describe(found.controls)
             session.move_to([found.target.get(axis, 0.0) for axis in names])
-            if found.motion.get("playing"):
+            if found.controls.get("playing"):
                 self._motions.play()
         finally:
             self._shown = ""

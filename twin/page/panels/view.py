@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,15 @@ from twin.basics.arrays import one_of
 from twin.page.panels.text import columns, note
 from twin.page.requests import Requests, TypingPause
 from twin.page.scene.leg_colours import legend
-from twin.page.scene.scene_view import LAYERS, SceneView
+from twin.page.scene.scene_view import LAYERS, SceneView, Viewpoint
 from twin.simulation.live.runner import Source
 from twin.viewer.view import VIEWS
 
 COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
 """Choices of the legs' colours -> colouring."""
+
+USUAL = tuple(name for name, layer in LAYERS.items() if layer.shown)
+"""Layers that are shown at first."""
 
 VALUES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
 """Colouring -> attribute of a source that holds its values."""
@@ -27,11 +31,17 @@ REFERENCE = "reference point"
 
 
 class ViewPanel:
-    """Switches of the scene. They act on every browser; viewpoints act on one."""
+    """Switches of the scene. They act on every browser; viewpoints act on one.
+
+    Attributes:
+        placed: numbers of the clients whose cameras are where a `SetUp` has placed them.
+    """
 
     def __init__(self, gui: Any, requests: Requests, source: Source, view: SceneView) -> None:
         """Add the controls where the next ones come."""
         self._source, self._view, self._dark_chosen = source, view, False
+        self._camera: Viewpoint | None = None
+        self.placed: set[int] = set()
         self._looks = gui.add_button_group("Look from", tuple(VIEWS))
         self._colours = gui.add_dropdown(
             "Leg colour",
@@ -74,8 +84,45 @@ class ViewPanel:
             self._boxes["dark"].value = scheme == "dark"
             self._view.show("dark", scheme == "dark")
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Layers, colour, trace and camera, as controls of a `SetUp`; without what is usual."""
+        layers = tuple(name for name in LAYERS if self._view.shown(name))
+        switched = self._dark_chosen or set(layers) - {"dark"} != set(USUAL)
+        camera = self._view.camera
+        found = {
+            "layers": layers if switched else None,
+            "colour": None if self._colours.value == "own" else self._colours.value,
+            "trace": self._point.value if any(self._point.value) else None,
+            "camera": None if camera is None else (*camera.position, *camera.target),
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Show the scene as a `SetUp` has it; called on the run's thread.
+
+        Raises:
+            InputError: names that are unknown.
+        """
+        usual = (*USUAL, "dark") if self._boxes["dark"].value else USUAL
+        layers = [one_of(name, "layers", LAYERS) for name in controls.get("layers", usual)]
+        self._colours.value = one_of(controls.get("colour", "own"), "colour", COLOURINGS)
+        self._colour()
+        self._dark_chosen |= "layers" in controls
+        for name, box in self._boxes.items():
+            box.value = name in layers
+            self._view.show(name, name in layers)
+        self._points.value, self._point.value = REFERENCE, controls.get("trace", (0.0, 0.0, 0.0))
+        self._follow()
+        if "camera" in controls:
+            self._camera = Viewpoint(*np.reshape(controls["camera"], (2, 3)))
+
     def draw(self) -> None:
         """Colour the legs by their present loads; called on the run's thread."""
+        if self._camera is not None:
+            # Another machine has turned the cameras to itself before.
+            self.placed |= self._view.place(self._camera)
+            self._camera = None
         kind: Any = COLOURINGS.get(self._colours.value, "none")
         if kind == "none":
             return

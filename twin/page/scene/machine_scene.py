@@ -40,8 +40,8 @@ INSET = 0.001
 the same place a ghost is hidden."""
 
 RIM = 0.004
-"""[sizes of the machine] by which tinted machines are larger. Only their far sides are drawn: in the
-same place the other machine keeps its colours, and has a rim."""
+"""[sizes of the machine] by which tinted machines are larger. Only their far sides are drawn: in
+the same place the other machine keeps its colours, and has a rim."""
 
 
 class Tint(NamedTuple):

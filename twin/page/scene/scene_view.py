@@ -41,6 +41,13 @@ NEAREST, FARTHEST = 0.01, 100.0
 """[sizes of a machine] Distances from the camera between which things are drawn."""
 
 
+FIRST_VIEW = "overview"
+"""View in which a page opens."""
+
+NEARBY = 0.02
+"""[sizes of a machine] by which a camera in its first view may be elsewhere."""
+
+
 class Viewpoint(NamedTuple):
     """Position and target of a camera, in the world."""
 
@@ -72,31 +79,22 @@ def viewpoint(
     return Viewpoint(target - distance * ahead, target)
 
 
-def start_looking(server: Any, machine: MachineScene, view: str = "overview") -> None:
-    """Set the viewpoint of pages that are opened from now on.
-
-    Raises:
-        InputError: no such view.
-    """
-    found = viewpoint(machine, view)
+def start_looking(server: Any, machine: MachineScene) -> Viewpoint:
+    """Set the viewpoint of pages that are opened from now on, and return it."""
+    found = viewpoint(machine, FIRST_VIEW)
     first = server.initial_camera
     first.position, first.look_at, first.up = found.position, found.target, (0.0, 0.0, 1.0)
     first.fov = np.radians(OPENING)
     first.near, first.far = NEAREST * machine.size, FARTHEST * machine.size
+    return found
 
 
-def look(clients: Iterable[Any], machine: MachineScene, view: str) -> None:
-    """Turn the cameras of pages (viser's clients) to a machine, which fills each of them.
-
-    Raises:
-        InputError: no such view.
-    """
-    for client in clients:
-        found = viewpoint(machine, view, client.camera.aspect)
-        with client.atomic():
-            client.camera.up_direction = (0.0, 0.0, 1.0)
-            client.camera.position = found.position
-            client.camera.look_at = found.target
+def _turn(client: Any, found: Viewpoint) -> None:
+    """Place the camera of a page."""
+    with client.atomic():
+        client.camera.up_direction = (0.0, 0.0, 1.0)
+        client.camera.position = found.position
+        client.camera.look_at = found.target
 
 
 class Layer(NamedTuple):
@@ -170,7 +168,8 @@ class SceneView:
         self._shown = {name: layer.shown for name, layer in LAYERS.items()}
         with server.atomic():
             self._build(platform, ball, payload)
-        start_looking(server, self.machine)
+        self._start = start_looking(server, self.machine)
+        self._first: dict[int, Viewpoint] = {}
 
     def replace(
         self, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
@@ -183,7 +182,7 @@ class SceneView:
         with self._server.atomic():
             self.remove()
             self._build(platform, ball, payload)
-        start_looking(self._server, self.machine)
+        self._start = start_looking(self._server, self.machine)
 
     def update(self, scene: Scene, time: float, comparison: Scene | None = None) -> bool:
         """Draw a scene.
@@ -257,7 +256,29 @@ class SceneView:
             InputError: no such view.
         """
         pages = self._server.get_clients().values() if clients is None else clients
-        look(pages, self.machine, view)
+        for client in pages:
+            found = viewpoint(self.machine, view, client.camera.aspect)
+            _turn(client, found)
+            if view == FIRST_VIEW:
+                self._first[client.client_id] = found
+
+    def place(self, found: Viewpoint) -> set[int]:
+        """Place the cameras of all pages, and return the numbers of their clients."""
+        clients = self._server.get_clients()
+        for client in clients.values():
+            _turn(client, found)
+        return set(clients)
+
+    @property
+    def camera(self) -> Viewpoint | None:
+        """Viewpoint of the page whose camera moved last; None for the first view of the machine."""
+        clients = self._server.get_clients().values()
+        if not clients:
+            return None
+        last = max(clients, key=lambda each: float(each.camera.update_timestamp))
+        found = Viewpoint(last.camera.position, last.camera.look_at)
+        away = np.subtract(found, self._first.get(last.client_id, self._start))
+        return found if np.abs(away).max() > NEARBY * self.machine.size else None
 
     def on_click(self, callback: Callable[[Any], None]) -> None:
         """Call this with viser's event for each click on the platform, in place of another."""

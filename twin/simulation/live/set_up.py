@@ -1,4 +1,4 @@
-"""The set-up of a live run as a text, for links: machine, settings, target and motion.
+"""The set-up of a live run as a text, for links: machine, settings, target, controls of its page.
 
 The text has the form of a query, such as `machine=stewart&engine=bullet&z=12.5`. It comes from
 addresses that anybody can write: names are looked up, and no file is read.
@@ -27,22 +27,45 @@ SHOWN = ("engine", "controller")
 
 SETTINGS = tuple(name for name in Settings.model_fields if name != "gains")
 
-MOTION = ("motion", "axis", "amplitude", "frequency", "duration", "loop", "playing")
+Value = str | float | bool | tuple[float, ...] | tuple[str, ...]
 
-NAMES = ("machine", *SETTINGS, *axis_names(), *MOTION)
+NUMBERS = {
+    "amplitude": 1,
+    "frequency": 1,
+    "duration": 1,
+    "speed": 1,
+    "drawn": 1,
+    "force": 3,
+    "moment": 3,
+    "point": 3,
+    "push_duration": 1,
+    "trace": 3,
+    "camera": 6,
+}
+"""Controls with one number or more -> how many."""
+
+WORDS, TRUTHS, LISTS = ("motion", "axis", "colour"), ("loop", "playing"), ("layers", "charts")
+"""Controls with a word, with yes or no, and with some of several words."""
+
+CONTROLS = (*WORDS, *NUMBERS, *TRUTHS, *LISTS)
+
+NAMES = ("machine", *SETTINGS, *axis_names(), *CONTROLS)
 
 
 class SetUp(NamedTuple):
-    """Machine, settings, target and motion of a live run."""
+    """Machine, settings, target and controls of a live run."""
 
     machine: str
     """name"""
     settings: Settings
     target: Mapping[str, float]
     """axis -> [mm] or [deg] from home; axes at home may be left out"""
-    motion: Mapping[str, str | float | bool]
-    """`MOTION` -> value: its kind, axis, amplitude [mm] or [deg], frequency [Hz], duration [s],
-    whether it begins again and whether it is played; empty for none"""
+    controls: Mapping[str, Value]
+    """`CONTROLS` -> value; the usual ones may be left out. Of a motion: its kind, axis, amplitude
+    [mm] or [deg], frequency [Hz], duration [s], whether it begins again and whether it is played.
+    Of a push: force [N], moment [N m], point [mm], duration [s]. Of the page: speed of the run,
+    factor of the drawn difference, layers, colour of the legs, point of the trace [mm], charts,
+    position and target of the camera [m]"""
 
 
 def written(set_up: SetUp) -> str:
@@ -54,10 +77,16 @@ def written(set_up: SetUp) -> str:
             found[name] = value
     found |= {f"{GAIN}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()}
     found |= {axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)}
-    for name, value in set_up.motion.items():
-        if value is not False:
-            found[name] = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return urlencode(found)
+    found |= {
+        name: ",".join(map(_written, value)) if isinstance(value, tuple) else _written(value)
+        for name, value in set_up.controls.items()
+        if value is not False
+    }
+    return urlencode(found, safe=",")
+
+
+def _written(value: str | float) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def as_set_up(text: str) -> SetUp:
@@ -67,7 +96,9 @@ def as_set_up(text: str) -> SetUp:
         InputError: too long, unknown or repeated names, or values that cannot be used.
     """
     try:
-        pairs = parse_qsl(text[: LONGEST + 1], strict_parsing=True, max_num_fields=MOST)
+        pairs = parse_qsl(
+            text[: LONGEST + 1], strict_parsing=True, max_num_fields=MOST, keep_blank_values=True
+        )
     except ValueError:
         raise InputError("set-up", "expected name=value&name=value, as a page writes it") from None
     values = dict(pairs)
@@ -80,20 +111,27 @@ def as_set_up(text: str) -> SetUp:
     if "machine" not in values:
         raise InputError("machine", "is missing: a set-up begins with machine=name")
     chosen = {name: value for name, value in values.items() if name in SETTINGS}
-    motion: dict[str, str | float | bool] = {}
-    motion |= {name: values[name] for name in ("motion", "axis") if name in values}
-    motion |= {
-        name: _number(values[name], name)
-        for name in ("amplitude", "frequency", "duration")
-        if name in values
-    }
-    motion |= {name: _truth(values[name], name) for name in ("loop", "playing") if name in values}
     return SetUp(
         values["machine"],
         as_settings(chosen | {"gains": gains}),
         {axis: _number(values[axis], axis) for axis in axis_names() if axis in values},
-        motion,
+        {name: _value(values[name], name) for name in CONTROLS if name in values},
     )
+
+
+def _value(text: str, name: str) -> Value:
+    """Return the value of a control."""
+    if name in WORDS:
+        return text
+    if name in TRUTHS:
+        return _truth(text, name)
+    parts = text.split(",") if text else []
+    if name in LISTS:
+        return tuple(parts)
+    if len(parts) != NUMBERS[name]:
+        raise InputError(name, f"expected {NUMBERS[name]} numbers, got {brief(text)}")
+    numbers = tuple(_number(part, name) for part in parts)
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def _number(text: str, name: str) -> float:
