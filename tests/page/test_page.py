@@ -340,6 +340,47 @@ def test_keys_pause_and_sliders_fill_from_zero(desk: Visitor, live: Live) -> Non
     assert desk.page.locator(".twin-strip b").count() == len(live.session.platform.base_joints)
 
 
+def test_keys_reset_and_move_the_slider_that_was_used_last(desk: Visitor, live: Live) -> None:
+    """After a click on the scene arrows turn the view, and leave the slider alone."""
+    keyboard = desk.page.keyboard
+    desk.slide("pitch [deg]", 0.75)
+    desk.wait(lambda: desk.number("pitch [deg]") > 2.0, "the slider is used")
+    desk.press("Home")
+    desk.wait(lambda: desk.number("pitch [deg]") == 0.0, "the slider is home")
+    for key, change in (("ArrowRight", 0.1), ("ArrowUp", 0.1), ("ArrowLeft", -0.1)):
+        goal = round(desk.number("pitch [deg]") + change, 6)
+        keyboard.press(key)
+        desk.wait(lambda goal=goal: desk.number("pitch [deg]") == goal, key)  # type: ignore[misc]
+    desk.wait(lambda: abs(live.session.target[4] - goal) < 1e-9, "the machine follows")
+    camera = next(iter(live.page.server.get_clients().values())).camera
+    before = camera.position
+    desk.page.locator(SCENE).click(position={"x": 20.0, "y": 20.0})
+    keyboard.press("ArrowLeft", delay=500.0)
+    desk.wait(lambda: np.abs(camera.position - before).max() > 0.01, "the view turns")
+    assert desk.number("pitch [deg]") == goal
+    keyboard.press("h")
+    desk.wait(lambda: desk.number("pitch [deg]") == 0.0, "h goes home")
+    desk.wait(lambda: live.time > 1.0, "it has run for a while")
+    ran = live.time
+    keyboard.press("r")
+    desk.wait(lambda: live.time < ran, "r begins anew")
+
+
+def test_film_is_recorded_and_saved(desk: Visitor, live: Live, tmp_path: Path) -> None:
+    desk.turn_to("Save")
+    desk.press("Record film")
+    live.ask(lambda: live.session.move_to([0.0, 0.0, 40.0, 0.0, 0.0, 0.0]))
+    desk.page.wait_for_timeout(2000.0)
+    with desk.page.expect_download() as download:
+        desk.press("End film")
+    assert download.value.suggested_filename == f"{MACHINE}.webm"
+    download.value.save_as(tmp_path / "film.webm")
+    film = (tmp_path / "film.webm").read_bytes()
+    assert film.startswith(b"\x1a\x45\xdf\xa3"), "a WebM file begins like this"
+    assert b"webm" in film[:64] and len(film) > 10_000
+    desk.page.get_by_role("button", name="Record film", exact=True).wait_for()
+
+
 def is_stopped(desk: Visitor, live: Live) -> bool:
     """Return whether the run has stopped, and the page says so and why."""
     reason = live.ask(lambda: live.session.stopped)

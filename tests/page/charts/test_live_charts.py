@@ -308,3 +308,39 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     assert abs(measured) < 10.1
     assert setpoint - measured == pytest.approx(1.0, abs=0.02)
     panel.remove()
+
+
+def test_held_charts_zoom_and_go_back(server: PageServer, visit: Any) -> None:
+    """A drag across a chart widens what it crosses; a double click shows all again."""
+    panel = server.viser.gui.add_panel()
+    panel.dock_left()
+    ramp = Chart("ramp", "Ramp", "s", ("time",))
+    charts = LiveCharts(server.viser, (ramp,), panel.add_tab("Charts"))
+    history = History((ramp,), 400)
+    for k in range(301):
+        history.append(k * NOTE, {"ramp": [k * NOTE]})
+    control(charts, "hold").value = True
+    charts.update(history)
+    visitor: Visitor = visit(server.url)
+    over = visitor.page.locator(".u-over").first
+    over.wait_for(timeout=60_000)
+
+    def shown() -> float:
+        """Return the time between two places of the chart [s]."""
+        found = []
+        for place in (40, 200):
+            over.hover(position={"x": place, "y": 40})
+            texts = visitor.page.locator(".u-series:visible .u-value").all_inner_texts()
+            found.append(float(texts[0]) if texts and texts[0][-1:].isdigit() else np.nan)
+        return found[1] - found[0]
+
+    visitor.wait(lambda: shown() > 3.0, "all 10 s are there")
+    whole = shown()
+    over.hover(position={"x": 80, "y": 40})
+    visitor.page.mouse.down()
+    over.hover(position={"x": 160, "y": 40})
+    visitor.page.mouse.up()
+    visitor.wait(lambda: shown() < 0.5 * whole, "it has zoomed")
+    over.dblclick(position={"x": 100, "y": 40})
+    visitor.wait(lambda: shown() == pytest.approx(whole, rel=0.05), "it has gone back")
+    panel.remove()

@@ -12,10 +12,13 @@
     bar.style.setProperty("--twin-width", (ends[1] - ends[0]) + "%");
   };
   // Inputs and buttons have names for those who hear the page, and messages are short.
+  const row_of = control => {
+    while (control && !control.querySelector("label")) control = control.parentElement;
+    return control;
+  };
   const name = control => {
     if (control.labels?.length || control.ariaLabel || control.textContent) return;
-    let row = control;
-    while (row && !row.querySelector("label")) row = row.parentElement;
+    const row = row_of(control);
     const inputs = row ? [...row.querySelectorAll("input:not([type=hidden])")] : [];
     const axis = inputs.length === 3 ? " " + "xyz"[inputs.indexOf(control)] : "";
     if (row) control.ariaLabel = row.querySelector("label").textContent + axis;
@@ -47,12 +50,31 @@
     }
   }).observe(document, {subtree: true, childList: true, attributeFilter:
     ["aria-valuenow", "aria-valuemin", "aria-valuemax", "data-engine"]});
-  // Space pauses, r begins anew, h goes home; arrows move the slider that was last used.
+  // Arrows move the slider that was used last, or turn the view after a click on the scene.
+  const sliders = () => [...document.querySelectorAll("[role=slider]")];
+  const label_of = control => row_of(control)?.querySelector("label").textContent;
+  let used = null;
+  for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, event => {
+    const label = label_of(event.target);
+    if (event.target.matches("canvas[data-engine]")) used = null;
+    else if (sliders().some(slider => label_of(slider) === label)) used = label;
+  }, true);
+  const move = event => {
+    const slider = sliders().find(each => each.offsetParent && label_of(each) === used);
+    if (!slider) return;
+    event.preventDefault();
+    event.stopPropagation();
+    // One that does not bubble reaches the slider alone: the library turns the view by arrows, too.
+    slider.dispatchEvent(new KeyboardEvent("keydown", {key: event.key, code: event.code}));
+  };
+  // Space pauses, r begins anew, h goes home.
   const keys = {" ": ["Pause", "Run"], r: ["Reset and run", "Reset"], h: ["Home"]};
   addEventListener("keydown", event => {
-    const names = keys[event.key];
-    if (!names || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (!event.isTrusted || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.("input, textarea, select, [role=tab]")) return;
+    if (event.key.startsWith("Arrow")) return move(event);
+    const names = keys[event.key];
+    if (!names || event.repeat) return;
     const buttons = [...document.querySelectorAll("button")];
     const found = names.map(name => buttons.find(button => button.textContent.trim() === name));
     const button = found.find(Boolean);

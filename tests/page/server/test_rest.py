@@ -1,0 +1,47 @@
+"""A page at rest: nothing is sent to an open page while its run is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from browser_rig import Visitor
+from live_rig import Live
+
+QUIET = 5.0
+"""[s] in which nothing may be sent."""
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    """A machine that runs behind a page."""
+    opened = Live("stewart")
+    yield opened
+    opened.close()
+
+
+def sent(live: Live) -> int:
+    """Return how many messages the server has put out so far, to all pages and to single ones."""
+    server = live.page.server._websock_server
+    single = server._client_state_from_id.values()
+    buffers = [server._broadcast_buffer, *(each.message_buffer for each in single)]
+    return sum(buffer.message_counter for buffer in buffers)
+
+
+def test_nothing_is_sent_while_a_run_is_paused(live: Live, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(live.url)
+    visitor.wait_laid_out()
+    visitor.page.locator(".twin-strip").get_by_text("at rest").wait_for()
+    before = sent(live)
+    visitor.wait(lambda: sent(live) > before + 10, "a run that goes on is shown")
+    visitor.press("Pause")
+    visitor.wait(lambda: live.page.runner.paused, "it is paused")
+
+    def is_quiet() -> bool:
+        before = sent(live)
+        visitor.page.wait_for_timeout(1e3 * QUIET)
+        return sent(live) == before
+
+    # The page is laid out, and limits are judged, within the first seconds.
+    visitor.wait(is_quiet, f"{QUIET} s without a message")
+    assert is_quiet()
