@@ -46,6 +46,17 @@ def test_record(datasets: Path, tmp_path: Path) -> None:
     assert log.metadata == {"machine": "stewart", "dataset": "test/cascade-v0"}
 
 
+def test_differences_from_the_training_are_printed(datasets: Path) -> None:
+    words = "record twin/BallBalance-v0 --policy stewart_ball --episodes 1"
+    plain = CliRunner().invoke(app, [*words.split(), "--dataset", "test/plain-v0"])
+    assert plain.exit_code == 0 and "as it was trained" not in plain.output, plain.output
+    words += " --option max_episode_steps=20 --dataset test/ball-v0"
+    run = CliRunner().invoke(app, words.split())
+    assert run.exit_code == 0, run.output
+    told = "stewart_ball is not recorded as it was trained: max_episode_steps 20 (training: 1000)."
+    assert told in " ".join(run.output.split())
+
+
 def test_levels_are_three_datasets_in_both_formats(
     datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

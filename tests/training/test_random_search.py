@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twin
 from twin.errors import InputError
 from twin.training import Policy, train
 from twin.training.environments import make_environments
@@ -20,6 +21,7 @@ from twin.training.shared_numbers import CONSTANT, shared_directions
 
 pytest.importorskip("matplotlib")
 from stand_in import Points
+from widening import BALL, CURRICULUM, OPTIONS, check, watched
 
 pytestmark = pytest.mark.quick
 
@@ -72,6 +74,19 @@ def test_candidates_act_as_the_policy_does(layers: tuple[int, ...]) -> None:
         search.center = candidate
         rows = slice(2 * k, 2 * k + 2)
         np.testing.assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
+
+
+def test_a_curriculum_widens_what_episodes_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masses = watched(monkeypatch)
+    chosen = {"episodes": 1, "episode": 10, "curriculum": CURRICULUM}
+    policy = train(
+        BALL, tmp_path / "run", steps=240, algorithm="ars", envs=2, options=OPTIONS,
+        hyperparameters=chosen, progress=False,
+    ).policy  # fmt: skip
+    check(masses[2:])  # after a reset that no episode follows
+    assert policy.origin.parameters == twin.load("stewart").hash
 
 
 def test_wrong_requests_are_refused(tmp_path: Path) -> None:

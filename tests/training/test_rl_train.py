@@ -24,6 +24,7 @@ pytest.importorskip("tensorboard")
 pytest.importorskip("matplotlib")
 
 from stand_in import Points
+from widening import BALL, CURRICULUM, OPTIONS, check, watched
 
 from twin.training import metrics
 from twin.training.checkpoints import checkpoint_folders
@@ -89,6 +90,18 @@ def test_a_law_is_corrected_in_short_episodes(tmp_path: Path) -> None:
     np.testing.assert_allclose(policy(seen), law, rtol=0.0, atol=0.02)
     assert training.policy.origin.settings["hyperparameters"]["law"] == "balance_law"
     env.close()
+
+
+def test_a_curriculum_widens_what_episodes_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masses = watched(monkeypatch)
+    chosen = QUICK | {"episode": 10, "curriculum": CURRICULUM}
+    train(
+        BALL, tmp_path / "run", steps=320, envs=2, options=OPTIONS, hyperparameters=chosen,
+        progress=False,
+    )  # fmt: skip
+    check(masses)
 
 
 @pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])

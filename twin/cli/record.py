@@ -9,7 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import Column, line, paragraph, table
 from twin.cli.values import check_files, environment_options
 from twin.errors import InputError
 
@@ -73,6 +73,7 @@ def record(
     about: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
     rows = []
     for each, name in ids.items():
+        _say_changes(environment, each, own)
         found = record_dataset(environment, each, dataset=name, options=own, **about)
         rows.append(_row(each, found))
         line(f"wrote {name} to {found.storage.data_path.parent}")
@@ -83,6 +84,17 @@ def record(
             line(f"wrote {write_log(episode_log(found), place)}")
     titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
+
+
+def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
+    """Print in which options a policy does not act as it was trained."""
+    from twin.datasets.record import requested
+    from twin.training.options import change_text, option_differences
+
+    actor, saved, options = requested(environment, policy, own)
+    differences = {} if saved is None else option_differences(saved, options)
+    if differences:
+        paragraph(change_text(actor, differences, "recorded"), bold=True)
 
 
 def _check_new(folder: Path | None) -> None:

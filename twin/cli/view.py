@@ -15,7 +15,7 @@ import typer
 from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import interruption, line
+from twin.cli.console import interruption, line, paragraph
 from twin.cli.quantities import motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
@@ -179,6 +179,8 @@ def _environment(
     options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
     chosen = {key: value for key, value in options.items() if value is not None}
     acted = EnvironmentSession(name, policy, **chosen)
+    if acted.changes:
+        paragraph(acted.changes, bold=True)
     return acted, partial(environment_page, session=acted)
 
 

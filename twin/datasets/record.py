@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from twin.datasets.storage import Writer
 from twin.errors import InputError, brief
 from twin.training.environments import channels, checked_environment
 from twin.training.options import explained_differences, merged_options
+from twin.training.policy import Policy
 
 if TYPE_CHECKING:
     import gymnasium
@@ -72,9 +73,7 @@ def record_dataset(
     place = _place(dataset)
     _check_whole(episodes, "episodes", 1)
     _check_whole(seed, "seed", 0)
-    chosen, given = of_level(environment, policy, options)
-    saved = saved_policy(chosen, environment)
-    own = merged_options(saved, given, str(policy))
+    chosen, saved, own = requested(environment, policy, options)
     with explained_differences(saved, own, str(policy)):
         env = _make(environment, own)
     try:
@@ -95,6 +94,27 @@ def record_dataset(
     finally:
         env.close()
     return optional("minari").load_dataset(dataset)
+
+
+class Request(NamedTuple):
+    """Actor of a recording, and the options of the environment that it acts in."""
+
+    actor: Any
+    """name, file or function; the expert's for a level"""
+    saved: Policy | None
+    """the trained policy of that name; None for another actor"""
+    options: dict[str, Any]
+
+
+def requested(environment: str, policy: Any, options: Mapping[str, Any] | None) -> Request:
+    """Return what `record_dataset` makes of its policy and options.
+
+    Raises:
+        InputError: no such policy, one for another environment, or another scale of its actions.
+    """
+    chosen, given = of_level(environment, policy, options)
+    saved = saved_policy(chosen, environment)
+    return Request(chosen, saved, merged_options(saved, given, str(policy)))
 
 
 def _run(

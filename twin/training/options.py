@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from twin.errors import InputError
+from twin.platform import Platform, load
 from twin.training.policy import Policy
 
 PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
@@ -18,6 +19,9 @@ MEANING = "action_scale"
 """Option that says what an action means; a policy cannot take another."""
 
 UNKNOWN = "its default"
+
+PARAMETERS = "parameters of the machine"
+"""Name of a difference within the same machine and configuration: a file that has been edited."""
 
 
 def merged_options(
@@ -67,13 +71,21 @@ def explained_differences(
 
 
 def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return name -> (value here, value in the training) of the options that differ."""
+    """Return name -> (value here, value in the training) of the options that differ.
+
+    The file of the machine may have changed since: then the digests of its parameters differ.
+    """
     usual = _usual_options(policy.origin.environment)
     trained, found = policy.origin.options, {}
     for name in sorted(({*trained, *options}) - set(PASSED_OVER)):
         here, there = (_text({**usual, **each}.get(name, UNKNOWN)) for each in (options, trained))
         if here != there:
             found[name] = here, there
+    there = policy.origin.parameters
+    if there and not {"machine", "configuration"} & {*found}:
+        here = _parameters({**usual, **options})
+        if here != there:
+            found[PARAMETERS] = here, there
     return found
 
 
@@ -82,6 +94,20 @@ def difference_text(differences: Mapping[str, tuple[str, str]]) -> str:
     return ", ".join(
         f"{name} {here} (training: {there})" for name, (here, there) in differences.items()
     )
+
+
+def change_text(name: str, differences: Mapping[str, tuple[str, str]], use: str) -> str:
+    """Return "NAME is not USE as it was trained: ..."; empty without differences."""
+    if not differences:
+        return ""
+    return f"{name} is not {use} as it was trained: {difference_text(differences)}."
+
+
+def _parameters(options: Mapping[str, Any]) -> str:
+    """Return the digest of the parameters of an environment's machine."""
+    machine = options["machine"]
+    platform = machine if isinstance(machine, Platform) else load(machine, options["configuration"])
+    return platform.hash
 
 
 def _usual_options(environment: str) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class PolicyOrigin(Settings):
     """of the environment it was trained in"""
     observations: tuple[PolicyChannel, ...] = ()
     actions: tuple[PolicyChannel, ...] = ()
+    parameters: str = ""
+    """digest of the machine's parameters (`Platform.hash`); empty where it is not known"""
     algorithm: str = ""
     steps: Annotated[int, Field(ge=0)] = 0
     seed: int = 0

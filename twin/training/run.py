@@ -242,6 +242,7 @@ def _origin(settings: TrainingSettings, steps: int, env: Any, command: str) -> P
         options=settings.options,
         observations=observations,
         actions=actions,
+        parameters=getattr(getattr(env.unwrapped, "platform", None), "hash", ""),
         algorithm=settings.algorithm,
         steps=steps,
         seed=settings.seed,

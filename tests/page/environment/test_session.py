@@ -139,6 +139,17 @@ def test_a_policy_brings_its_options_and_a_file_is_as_good(tmp_path: Path) -> No
     assert str(file) in session.policies
 
 
+def test_differences_from_the_training_are_told() -> None:
+    session = EnvironmentSession(TRACKING, "stewart_tracking", duration=2.0)
+    assert "stewart_tracking is not shown as it was trained: duration 2.0" in session.changes
+    session.choose("zero")
+    assert session.changes == ""
+    session.close()
+    plain = EnvironmentSession(TRACKING)
+    assert (plain.policy, plain.changes) == ("stewart_tracking", "")
+    plain.close()
+
+
 def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -> None:
     for wrong in ("nobody", "stewart_isolation", "stewart_tracking"):
         with pytest.raises(InputError, match="policy"):

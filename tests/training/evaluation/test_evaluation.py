@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from stand_in import EPISODE, Points
 
 import twin.envs  # noqa: F401 (registers the environments)
 from twin.errors import InputError
+from twin.machine.catalogue import parameters_path
+from twin.platform import load
 from twin.training import Policy, evaluate, load_policy
 from twin.training import metrics as table
 from twin.training.environments import channels, check_fit, make_environments
@@ -28,6 +31,7 @@ from twin.training.evaluation.report import (
 from twin.training.evaluation.rollout import roll_out
 from twin.training.laws import LAWS
 from twin.training.metrics import Accumulator, Metric, signal_values
+from twin.training.options import PARAMETERS, option_differences
 from twin.training.policy import PolicyNetwork, PolicyOrigin
 
 POINTS = "stand_in:stand_in/Points-v0"
@@ -254,6 +258,22 @@ def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -
     assert plain.options == SHORT and not changes_from_training(plain)
     ideal = evaluate(TRACKING, [path], options={"configuration": None}, episodes=1)
     assert ideal.changes[str(path)] == {"configuration": ("null", "hardware")}
+
+
+def test_an_edited_machine_is_told(tmp_path: Path) -> None:
+    """The path of its file is the same; where another machine was asked for, that is enough."""
+    file = tmp_path / "platform.toml"
+    shutil.copy(parameters_path("stewart"), file)
+    origin = PolicyOrigin(
+        environment=TRACKING, options={"machine": str(file)}, parameters=load(file).hash
+    )
+    policy = replace(still_policy(TRACKING, 3, 2), origin=origin)
+    assert option_differences(policy, {"machine": load(file)}).keys() == {"machine"}
+    assert not option_differences(policy, origin.options)
+    file.write_text(file.read_text().replace("mass = 97.0", "mass = 98.0", 1))
+    assert option_differences(policy, origin.options) == {
+        PARAMETERS: (load(file).hash, origin.parameters)
+    }
 
 
 def test_a_policy_sees_and_acts_in_the_scales_of_its_training() -> None:

@@ -38,7 +38,8 @@ class EnvironmentPanel:
 
     def refresh(self) -> None:
         """Show the state of the episode; called on the run's thread."""
-        self._text.content = note(escape(self._session.message), "episode")
+        texts = self._session.message, self._session.changes
+        self._text.content = "".join(note(escape(text), "episode") for text in texts if text)
 
     def _choose(self) -> None:
         try:

@@ -23,8 +23,13 @@ from twin.simulation.scene import Scene
 from twin.training.environments import check_fit
 from twin.training.evaluation.baselines import ZERO
 from twin.training.laws import LAWS, make_law
-from twin.training.options import explained_differences, merged_options
-from twin.training.policy import policies_of, policy_for
+from twin.training.options import (
+    change_text,
+    explained_differences,
+    merged_options,
+    option_differences,
+)
+from twin.training.policy import Policy, policies_of, policy_for
 
 RANDOM = "random"
 
@@ -82,6 +87,8 @@ class EnvironmentSession:
         policies: names that can be chosen: "zero", "random", laws of the task, shipped policies,
             the given file.
         policy: name of the one that acts.
+        changes: how the environment differs from the one of the policy's training, as a sentence;
+            empty where it does not.
         episode: number of the present one, from 1.
         seed: of the episode.
         returned: sum of its rewards so far.
@@ -118,6 +125,7 @@ class EnvironmentSession:
             options = merged_options(trained, options, str(name))
         with explained_differences(trained, options, str(name)):
             self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
+        self._options = options
         inner: Any = self._env.unwrapped
         self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
         self.period = float(inner.task.batch.period)
@@ -165,6 +173,8 @@ class EnvironmentSession:
         """
         driver = make_driver(policy, self.environment, self._env)
         self._driver, self.policy = driver, str(policy)
+        apart = option_differences(driver, self._options) if isinstance(driver, Policy) else {}
+        self.changes = change_text(self.policy, apart, "shown")
         self._started = False
 
     def begin(self, seed: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.training.evaluation.confidence import Mean
 from twin.training.evaluation.evaluation import Evaluation
-from twin.training.options import difference_text
+from twin.training.options import change_text
 
 NOTHING = "-"
 
@@ -37,11 +37,8 @@ def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
 
 def changes_from_training(evaluation: Evaluation) -> list[str]:
     """Return a sentence for every policy whose training had other options."""
-    return [
-        f"{name} is not evaluated as it was trained: {difference_text(changed)}."
-        for name, changed in evaluation.changes.items()
-        if changed
-    ]
+    said = (change_text(name, each, "evaluated") for name, each in evaluation.changes.items())
+    return [sentence for sentence in said if sentence]
 
 
 def as_markdown(evaluation: Evaluation, command: str = "") -> str:
