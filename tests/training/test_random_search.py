@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,13 @@ def distance(act: Any) -> float:
 
 
 def test_it_learns_and_repeats_itself(tmp_path: Path) -> None:
-    options = {"options": {"wind": 0.3}}
+    rows: list[Any] = []
+    options = {"options": {"wind": 0.3}, "callback": rows.append}
     first, second = (short(tmp_path / name, **options).policy for name in "ab")
+    with (tmp_path / "a" / "learning.csv").open(newline="") as file:
+        steps = [float(row["steps"]) for row in csv.DictReader(file)]
+    assert [row["steps"] for row in rows] == [*steps, *steps]
+    assert rows[0]["return 50 %"] < 1.5 * rows[-1]["return 50 %"] < 0.0
     np.testing.assert_array_equal(first.weights[0], second.weights[0])
     assert distance(first) < 0.3 * distance(lambda seen: np.zeros((64, 1)))
     loaded = Policy.load(tmp_path / "a" / "policy.npz")

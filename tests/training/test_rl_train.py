@@ -24,6 +24,7 @@ pytest.importorskip("tensorboard")
 pytest.importorskip("matplotlib")
 
 from stand_in import Points
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from widening import BALL, CURRICULUM, OPTIONS, check, watched
 
 from twin.training import metrics
@@ -54,6 +55,15 @@ def rows(folder: Path) -> list[dict[str, float]]:
     """Return the learning curve of a folder."""
     with (folder / "learning.csv").open(newline="") as file:
         return [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def logged(folder: Path) -> dict[str, list[tuple[float, float]]]:
+    """Return the numbers of a run of TensorBoard over the steps."""
+    run = EventAccumulator(str(folder)).Reload()
+    names = run.Tags()["scalars"]
+    return {
+        name: [(one.step, pytest.approx(one.value)) for one in run.Scalars(name)] for name in names
+    }
 
 
 def distance_under(act: Any) -> float:
@@ -120,13 +130,27 @@ def test_folder_holds_what_is_promised(algorithm: str, quick: Any, tmp_path: Pat
     assert {"torch", "stable-baselines3", "gymnasium"} <= set(content["versions"])
     assert len(checkpoint_folders(folder)) == 2
     assert checkpoint_folders(folder)[-1].name == f"{training.steps:012d}"
-    assert list((folder / "tensorboard").rglob("events*"))
+    curve = rows(folder)
+    found = logged(folder / "tensorboard" / "episodes")
+    assert found["episodes/return 50 %"] == [(row["steps"], row["return 50 %"]) for row in curve]
+    assert found.keys() == {f"episodes/{name}" for name in {*curve[0]} - {"steps"}}
+    own = logged(folder / "tensorboard" / "run_1")
+    assert any(name.startswith("train/") for name in own)
     assert (folder / "learning.png").read_bytes().startswith(b"\x89PNG")
     assert (checkpoint_folders(folder)[-1] / "replay.pkl").exists() == (algorithm == "sac")
     policy = Policy.load(folder / "policy.npz")
     assert policy.origin.seed == 4
     assert policy.origin.steps == training.steps
     assert not list((folder / "checkpoints").glob(".*"))
+
+
+def test_random_search_has_the_same_log(tmp_path: Path) -> None:
+    chosen = {"episodes": 2}
+    short(tmp_path, algorithm="ars", hyperparameters=chosen)
+    found = logged(tmp_path / "tensorboard" / "episodes")
+    curve = rows(tmp_path)
+    assert len(curve) > 1
+    assert found["episodes/return 50 %"] == [(row["steps"], row["return 50 %"]) for row in curve]
 
 
 def test_same_seed_same_policy(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def train(
     threads: Annotated[int, typer.Option(min=1, help="Threads of PyTorch.")] = 1,
     resume: Resume = False,
 ) -> None:
-    """Train a policy; needs the extra rl. Ctrl-C saves; --resume continues."""
+    """Train a policy; ppo and sac need the extra rl. Ctrl-C saves; --resume continues."""
     from twin.training.run import PICTURE, POLICY
     from twin.training.run import train as run
 

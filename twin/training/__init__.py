@@ -1,6 +1,6 @@
 """Training, policies and their evaluation on the package's environments.
 
-Training needs the extra `rl`; policies are small files of numbers and need numpy only.
+Training by gradients needs the extra `rl`; policies are small files of numbers, for numpy alone.
 """
 
 from __future__ import annotations

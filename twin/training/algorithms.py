@@ -8,6 +8,7 @@ from typing import Any
 from twin.basics.optional import optional
 from twin.training.checkpoints import BUFFER, MODEL, NORMALISER
 from twin.training.settings import PpoSettings, SacSettings, SearchSettings, TrainingSettings
+from twin.training.tensorboard_log import FOLDER
 
 LARGEST_OBSERVATION = 10.0
 
@@ -46,7 +47,7 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: P
     """
     library = optional("stable_baselines3")
     kind = library.PPO if settings.algorithm == "ppo" else library.SAC
-    log = str(folder / "tensorboard")
+    log = str(folder / FOLDER)
     if checkpoint is None:
         return kind("MlpPolicy", env, seed=settings.seed, device="cpu", tensorboard_log=log,
                     **_arguments(settings))  # fmt: skip

@@ -63,7 +63,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         return save_checkpoint(self._folder, self.model, self._normaliser)
 
     def report(self) -> None:
-        """Add a row to the learning curve and to the log, if an episode has ended."""
+        """Add a row to the learning curve, if an episode has ended."""
         steps = self.model.num_timesteps
         self._reported = steps
         episodes, self._waiting = self._waiting, []
@@ -72,13 +72,9 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._curve.add(steps, self._seconds + clock.monotonic() - self._start, episodes)
         rewards = float(np.mean([episode.reward for episode in episodes]))
         self._text = f"return {rewards:.4g}"
-        for k, metric in enumerate(self._adapter.metrics):
-            mean = float(np.mean([episode.metrics[k] for episode in episodes]))
-            self.logger.record(f"episode/{metric.name} {metric.unit}".strip(), mean)
-            if k == 0:
-                self._text += f"  {metric.name} {mean:.4g} {metric.unit}"
-        early = float(np.mean([episode.terminated for episode in episodes]))
-        self.logger.record("episode/terminated", early)
+        for metric in self._adapter.metrics[:1]:
+            mean = float(np.mean([episode.metrics[0] for episode in episodes]))
+            self._text += f"  {metric.name} {mean:.4g} {metric.unit}"
 
     def _on_training_start(self) -> None:
         self._saved = self._reported = self.model.num_timesteps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +20,12 @@ FIRST = ("steps", "seconds", "episodes", "terminated")
 BAND = (10.0, 50.0, 90.0)
 """Percentiles of the episodes that ended since the row before."""
 
+Row = Mapping[str, float]
+"""Numbers of a learning curve at some step by their columns."""
+
+Callback = Callable[[Row], object]
+"""Called with every new row."""
+
 DECADES = 10.0
 """Ratio of the largest to the least value from which on an axis is logarithmic."""
 
@@ -32,8 +38,9 @@ class LearningCurve:
         rows: one tuple of numbers each.
     """
 
-    def __init__(self, metrics: Sequence[Metric]) -> None:
-        """Begin without rows, for the metrics of a task."""
+    def __init__(self, metrics: Sequence[Metric], callbacks: Sequence[Callback] = ()) -> None:
+        """Begin without rows, for the metrics of a task; `callbacks` get every new row."""
+        self.callbacks = callbacks
         self.titles = ["return", "length", *(metric.title for metric in metrics)]
         bands = [f"{title} {part:g} %" for title in self.titles for part in BAND]
         self.columns = (*FIRST, *bands)
@@ -47,6 +54,8 @@ class LearningCurve:
         bands = np.percentile(table, BAND, axis=0).T.ravel()
         early = float(np.mean([episode.terminated for episode in episodes]))
         self.rows.append((steps, seconds, len(episodes), early, *bands.tolist()))
+        for callback in self.callbacks:
+            callback(dict(zip(self.columns, self.rows[-1], strict=True)))
 
     def save(self, path: Path) -> Path:
         """Write the rows as CSV, whole or not at all."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from twin.training.ending import Ending, ended_by_signals
 from twin.training.environments import channels, make_environments
 from twin.training.export import export_policy
 from twin.training.laws import NO_LAW, linear_gains
-from twin.training.learning_curve import LearningCurve
+from twin.training.learning_curve import Callback, LearningCurve
 from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
 from twin.training.random_search import RandomSearch
 from twin.training.residual import Residual
 from twin.training.settings import SEARCH, SearchSettings, TrainingSettings, training_settings
+from twin.training.tensorboard_log import with_tensorboard
 from twin.training.vector_adapter import VectorAdapter
 
 CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
@@ -59,10 +60,13 @@ def train(
     hyperparameters: Mapping[str, Any] | None = None,
     resume: bool = False,
     progress: bool | None = None,
+    callback: Callback | None = None,
     command: str = "",
     **settings: Any,
 ) -> Training:
     """Train a policy; write config.json, checkpoints, logs, learning curve and policy.npz.
+
+    TensorBoard's log has the rows of the learning curve; random search does without TensorBoard.
 
     A killed training goes on at its last checkpoint when it is called again with `resume`: model,
     optimiser, normalisation, replay buffer, random generators and step counter are restored;
@@ -79,6 +83,8 @@ def train(
         hyperparameters: of the algorithm, where they differ from the defaults.
         resume: go on with the training in the folder; without one, begin.
         progress: False shows nothing.
+        callback: called with every row of the learning curve, a dictionary of numbers by the names
+            of the columns, such as "steps" and "return 50 %".
         command: for the policy's origin.
         settings: further fields of `TrainingSettings`.
 
@@ -107,11 +113,13 @@ def train(
         if isinstance(parameters, SearchSettings):
             search = RandomSearch(env, parameters, seed, law, METRICS.get(environment, ()))
             place = _prepared(Path(folder), chosen, command, resume)
-            return _search(chosen, place, search, progress, command)
+            with with_tensorboard(place, callback) as callbacks:
+                return _search(chosen, place, search, progress, command, callbacks)
         optional("torch").set_num_threads(chosen.threads)
         adapter = VectorAdapter(env, METRICS.get(environment, ()), law=law)
         place = _prepared(Path(folder), chosen, command, resume)
-        return _run(chosen, place, adapter, law, progress, command)
+        with with_tensorboard(place, callback) as callbacks:
+            return _run(chosen, place, adapter, law, progress, command, callbacks)
     finally:
         env.close()
 
@@ -122,8 +130,9 @@ def _search(
     search: RandomSearch,
     progress: bool | None,
     command: str,
+    callbacks: Sequence[Callback],
 ) -> Training:
-    curve, ending = LearningCurve(search.shown), Ending()
+    curve, ending = LearningCurve(search.shown, callbacks), Ending()
     points = settings.hyperparameters.curriculum
     widen(search.env, points, 0.0)
     with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, ended_by_signals(ending):
@@ -149,6 +158,7 @@ def _run(
     law: Residual | None,
     progress: bool | None,
     command: str,
+    callbacks: Sequence[Callback],
 ) -> Training:
     earlier = checkpoint_folders(folder)
     last = earlier[-1] if earlier else None
@@ -160,7 +170,7 @@ def _run(
     # The signals are known after the first reset; the learning begins with one of its own.
     adapter.reset()
     adapter.seed(_episode_seed(settings.seed, done))
-    curve = LearningCurve(adapter.metrics)
+    curve = LearningCurve(adapter.metrics, callbacks)
     if last is not None:
         restore_generators(last)
         curve.load(folder / CURVE, done)
