@@ -80,7 +80,7 @@ def test_missing_libraries_are_named(
     for other in {"torch", "stable_baselines3", "tensorboard"} - {library}:
         monkeypatch.setitem(sys.modules, other, sys.modules[__name__])
     with pytest.raises(MissingDependencyError, match=library) as caught:
-        train(TRACKING, tmp_path / "run", steps=10)
+        train(TRACKING, tmp_path / "run", steps=10, algorithm="ppo")
     assert "pip install" in str(caught.value)
     assert "torch==" in str(caught.value)
     assert "platform-twin[rl]" in str(caught.value)

@@ -89,7 +89,9 @@ def test_a_law_is_corrected_in_short_episodes(tmp_path: Path) -> None:
     """Untrained, the policy is nearly the law; it carries the law along, and not the episodes."""
     name, folder = "twin/BallBalance-v0", tmp_path / "run"
     chosen = {"rollout": 32, "batch": 64, "layers": [16], "learning_rate": 1e-9, "episode": 30}
-    training = train(name, folder, steps=64, envs=2, hyperparameters=chosen, progress=False)
+    training = train(
+        name, folder, steps=64, algorithm="ppo", envs=2, hyperparameters=chosen, progress=False
+    )
     policy = Policy.load(folder / "policy.npz")
     assert "max_episode_steps" not in policy.options
     assert [row["length 50 %"] for row in rows(folder)] == [30.0]
@@ -108,8 +110,8 @@ def test_a_curriculum_widens_what_episodes_draw(
     masses = watched(monkeypatch)
     chosen = QUICK | {"episode": 10, "curriculum": CURRICULUM}
     train(
-        BALL, tmp_path / "run", steps=320, envs=2, options=OPTIONS, hyperparameters=chosen,
-        progress=False,
+        BALL, tmp_path / "run", steps=320, algorithm="ppo", envs=2, options=OPTIONS,
+        hyperparameters=chosen, progress=False,
     )  # fmt: skip
     check(masses)
 

@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 import pytest
+from typer.testing import CliRunner
 
+from twin import cli
 from twin.envs import environment_ids
+from twin.training.environments import make_environments
+from twin.training.evaluation.controllers import TRACKING
 from twin.training.evaluation.rollout import roll_out
-from twin.training.laws import make_law
+from twin.training.laws import linear_gains, make_law
 from twin.training.settings import USUAL, training_settings
+from twin.training.shared_numbers import shared_directions
 
 pytestmark = pytest.mark.quick
 
 
+def test_tasks_have_their_own_algorithms() -> None:
+    """What the help of `train` says of the defaults."""
+    tasks = dict.fromkeys(environment_ids(), ("ars", 384))
+    for name, wanted in (tasks | dict.fromkeys((TRACKING, "CartPole-v1"), ("ppo", 64))).items():
+        found = training_settings(None, {}, environment=name, steps=1)
+        assert (found.algorithm, found.envs) == wanted
+        assert found.envs % (2 * getattr(found.hyperparameters, "episodes", 1)) == 0
+        given = training_settings("sac", {}, environment=name, steps=1, envs=3)
+        assert (given.algorithm, given.envs) == ("sac", 3)
+    text = CliRunner().invoke(cli.app, ["train", "--help"], env={"COLUMNS": "300"}).output
+    assert "ppo for tracking and foreign tasks, ars for the others" in text
+    assert "384 for ars, 64 for others" in text
+
+
+def test_usual_settings_are_accepted_by_their_tasks() -> None:
+    for name, usual in USUAL.items():
+        assert {"algorithm", "law"} <= usual.keys() and name in environment_ids()
+        env = make_environments(name, 2, {"max_episode_steps": 5}, "next_step")
+        assert linear_gains(usual["law"], env).any()
+        if "shared" in usual:
+            assert len(shared_directions(env, usual["shared"])) == len(usual["shared"])
+        env.close()
+
+
 @pytest.mark.parametrize("algorithm", ["ppo", "sac"])
 def test_tasks_have_their_own_horizons(algorithm: str) -> None:
-    assert set(USUAL) < set(environment_ids())
     for environment, wanted in ((environment_ids()[0], 0.95), ("twin/BallBalance-v0", 0.99)):
         found = training_settings(algorithm, {}, environment=environment, steps=1)
         assert found.hyperparameters.discount == wanted

@@ -19,6 +19,16 @@ AlgorithmName = Literal["ppo", "sac", "ars"]
 Steps = Annotated[
     float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
 ]
+Algorithm = Annotated[
+    AlgorithmName | None,
+    typer.Option(
+        help="Learning algorithm; default: ppo for tracking and foreign tasks, ars for the others."
+    ),
+]
+Envs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Environments side by side; default: 384 for ars, 64 for others."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -39,12 +49,12 @@ def train(
     *,
     out: Annotated[Path, options.file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Steps = 1e6,
-    algo: Annotated[AlgorithmName, typer.Option(help="Learning algorithm.")] = "ppo",
+    algo: Algorithm = None,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     engine: options.Engine = "analytic",
     randomisation: options.Randomisation = None,
-    envs: Annotated[int, typer.Option(min=1, help="Environments side by side.")] = 64,
+    envs: Envs = None,
     seed: options.Seed = 0,
     option: options.EnvironmentOptions = None,
     set_: Settings = None,

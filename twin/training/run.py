@@ -53,8 +53,8 @@ def train(
     folder: str | Path,
     *,
     steps: int,
-    algorithm: str = "ppo",
-    envs: int = 64,
+    algorithm: str | None = None,
+    envs: int | None = None,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
@@ -76,8 +76,8 @@ def train(
         environment: id, such as "twin/PoseTracking-v0".
         folder: for all files.
         steps: of all environments together.
-        algorithm: "ppo", "sac" or "ars".
-        envs: environments side by side.
+        algorithm: "ppo", "sac" or "ars"; default: that of the task, "ppo" without one.
+        envs: environments side by side; default: 384 for "ars", 64 for the others.
         seed: of everything random.
         options: keyword arguments of the environment.
         hyperparameters: of the algorithm, where they differ from the defaults.
@@ -105,7 +105,7 @@ def train(
     parameters = chosen.hyperparameters
     limit = {} if parameters.episode is None else {"max_episode_steps": parameters.episode}
     autoreset = "next_step" if searching else "same_step"
-    env = make_environments(environment, envs, chosen.options | limit, autoreset)
+    env = make_environments(environment, chosen.envs, chosen.options | limit, autoreset)
     try:
         law = None
         if parameters.law != NO_LAW:

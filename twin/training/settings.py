@@ -123,7 +123,21 @@ ALGORITHMS: dict[str, type[ResidualSettings]] = {
 
 
 USUAL: dict[str, dict[str, Any]] = {
+    "twin/VibrationIsolation-v0": {
+        "algorithm": SEARCH,
+        "law": "isolation_law",
+        "correction": 0.5,
+        "episode": 400,
+        "episodes": 8,
+        "deviation": 0.005,
+        "rate": 0.008,
+        "shared": (
+            *("platform acceleration", "platform angular rate", "platform angular acceleration"),
+            *("platform velocity", "base acceleration", "base velocity", "rate", "last action"),
+        ),
+    },
     "twin/BallBalance-v0": {
+        "algorithm": SEARCH,
         "law": "balance_law",
         "correction": 0.5,
         "discount": 0.99,
@@ -131,11 +145,23 @@ USUAL: dict[str, dict[str, Any]] = {
         "episodes": 8,
         "final_rate": 0.0005,
     },
-    "twin/MotionCueing-v0": {"law": "tilt_law", "correction": 0.5, "discount": 0.98},
+    "twin/MotionCueing-v0": {
+        "algorithm": SEARCH,
+        "law": "tilt_law",
+        "correction": 0.5,
+        "discount": 0.98,
+    },
 }
-"""Environment -> hyperparameters that it asks for, of the algorithms that have them
-(docs/training.md). With a shorter horizon than that of the ball, doing nothing is worth more than
-the law that solves it."""
+"""Environment -> algorithm that solves it where PPO does not, and hyperparameters that it asks for,
+of the algorithms that have them (docs/training.md). With a shorter horizon than that of the ball,
+doing nothing is worth more than the law that solves it."""
+
+ELSEWHERE = "ppo"
+"""Algorithm for environments that are not in `USUAL`: its defaults are made for tracking."""
+
+ENVS = {"ppo": 64, "sac": 64, SEARCH: 384}
+"""Algorithm -> usual number of environments; random search needs two for each direction and
+episode."""
 
 
 class TrainingSettings(Settings):
@@ -143,10 +169,10 @@ class TrainingSettings(Settings):
 
     environment: str
     """id, such as twin/PoseTracking-v0"""
-    algorithm: Literal["ppo", "sac", "ars"] = "ppo"
+    algorithm: Literal["ppo", "sac", "ars"]
     steps: Count
     """of all environments together"""
-    envs: Count = 64
+    envs: Count
     seed: Annotated[int, Field(ge=0)] = 0
     options: dict[str, Any] = Field(default_factory=dict)
     """of the environment"""
@@ -161,27 +187,33 @@ class TrainingSettings(Settings):
 
 
 def training_settings(
-    algorithm: str, hyperparameters: Mapping[str, Any], **settings: Any
+    algorithm: str | None,
+    hyperparameters: Mapping[str, Any],
+    envs: int | None = None,
+    **settings: Any,
 ) -> TrainingSettings:
     """Return checked settings.
 
     Args:
-        algorithm: "ppo", "sac" or "ars".
+        algorithm: "ppo", "sac" or "ars"; None for the environment's in `USUAL`.
         hyperparameters: by name, where they differ from the defaults.
+        envs: environments side by side; None for the algorithm's in `ENVS`.
         settings: further fields of `TrainingSettings`.
 
     Raises:
         InputError: unknown names or values that cannot be used; names the first of them.
     """
+    usual = USUAL.get(str(settings.get("environment")), {})
+    algorithm = usual.get("algorithm", ELSEWHERE) if algorithm is None else algorithm
     if algorithm not in ALGORITHMS:
         raise InputError(
             "algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {brief(algorithm)}"
         )
-    usual = USUAL.get(str(settings.get("environment")), {})
     model = ALGORITHMS[algorithm]
     own = {name: value for name, value in usual.items() if name in model.model_fields}
     chosen = validated(model, {**own, **hyperparameters})
-    content = {"algorithm": algorithm, "hyperparameters": chosen, **settings}
+    size = ENVS[algorithm] if envs is None else envs
+    content = {"algorithm": algorithm, "hyperparameters": chosen, "envs": size, **settings}
     found: TrainingSettings = validated(TrainingSettings, content)
     return found
 
