@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time, thread_time
 from typing import Any
 
 import gymnasium as gym
@@ -12,7 +12,7 @@ import pytest
 
 import twin.envs
 
-ID = "twin/PoseTracking-v0"
+ID, ISOLATION = "twin/PoseTracking-v0", "twin/VibrationIsolation-v0"
 
 LONG = 10**9
 """Steps of an episode, such that resets do not count."""
@@ -21,10 +21,10 @@ assert twin.envs.environment_ids()
 
 
 def vector(
-    engine: str, size: int, mode: str, **options: Any
+    engine: str, size: int, mode: str, environment: str = ID, **options: Any
 ) -> gym.vector.VectorEnv[Any, Any, Any]:
     env = gym.make_vec(
-        ID,
+        environment,
         num_envs=size,
         vectorization_mode=mode,
         engine=engine,
@@ -41,8 +41,8 @@ def vector(
     [
         ("analytic", "vector_entry_point", 256, None),
         ("analytic", "vector_entry_point", 256, "hardware"),
-        ("mujoco", "vector_entry_point", 64, None),
-        ("mujoco", "sync", 16, None),
+        ("mujoco", "vector_entry_point", 32, None),
+        ("mujoco", "sync", 32, None),
         ("bullet", "vector_entry_point", 8, None),
     ],
 )
@@ -60,6 +60,41 @@ def test_vector_steps(benchmark, engine, mode, size, configuration):
     benchmark.extra_info["environment steps per second"] = rate
     print(f"\n{engine} {mode} {size} {configuration}: {rate:,.0f} steps/s")
     env.close()
+
+
+CLOCKS = {"clock": perf_counter, "all threads": process_time, "main thread": thread_time}
+
+
+@pytest.mark.benchmark(group="native vector on MuJoCo beside SyncVectorEnv")
+@pytest.mark.parametrize("size", [8, 32])
+@pytest.mark.parametrize(
+    ("environment", "configuration"), [(ID, None), (ID, "hardware"), (ISOLATION, None)]
+)
+def test_native_beside_sync(benchmark, environment, configuration, size):
+    """Time of an environment step of both kinds, in turn: on the clock, and of the processor."""
+    modes = ("vector_entry_point", "sync")
+    envs = {
+        mode: vector("mujoco", size, mode, environment, configuration=configuration)
+        for mode in modes
+    }
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (20, size, 6)).astype(np.float32)
+
+    def steps(mode: str) -> list[float]:
+        before = [read() for read in CLOCKS.values()]
+        for action in actions:
+            envs[mode].step(action)
+        pairs = zip(CLOCKS.values(), before, strict=True)
+        return [1e6 * (read() - start) / actions[..., 0].size for read, start in pairs]
+
+    rounds = [[steps(mode) for mode in modes] for _ in range(6)][1:]
+    native, sync = np.median(rounds, axis=0)
+    for name, own, other in zip(CLOCKS, native, sync, strict=True):
+        benchmark.extra_info[f"{name} in us"] = (own, other)
+        print(f"\n{environment} {configuration} {size}, {name}: ", end="")
+        print(f"{own:.0f} against {other:.0f} us, {other / own:.2f} times")
+    benchmark.pedantic(steps, args=(modes[0],), rounds=1)
+    for env in envs.values():
+        env.close()
 
 
 @pytest.mark.benchmark(group="one environment, stewart")

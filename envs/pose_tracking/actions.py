@@ -26,6 +26,9 @@ from twin.simulation.batched.batched_plant import BatchedPlant
 SHARE = 0.2
 """Of speed, effort or travel that an action of 1 means on top of the motion."""
 
+LEAST_GAIN = 1.0
+"""[1/s] Gain of the position loop that the spread of coordinates counts with where it is less."""
+
 CONTROLLER_PERIOD = 1e-3
 """[s] Period that the position loop's gain is derived for, as those of `twin.control`."""
 
@@ -36,6 +39,8 @@ class TrackingActions:
     Attributes:
         channel: of the numbers of an action.
         reach: length taken for half the travel [m].
+        spread: deviation of the coordinates from the reference under random actions, 0 where they
+            are not speeds on top of it [m, rad].
         law: meaning of the actions.
     """
 
@@ -72,6 +77,10 @@ class TrackingActions:
             gain = settings.position_gain
         bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
         scale = np.asarray(self.channel.scale)
+        # Uniform actions have a variance of 1/3; the loop forgets their sum at its gain.
+        added = settings.residual and settings.action == "velocities"
+        forgotten = 6.0 * max(gain, LEAST_GAIN) / batch.period
+        self.spread = scale / np.sqrt(forgotten) if added else np.zeros(n)
         self._velocities, self._poses = SameTypes(velocity_command), SameTypes(pose_command)
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 

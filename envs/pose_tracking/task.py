@@ -30,6 +30,9 @@ from twin.simulation.scene import Scene
 FINE = 0.005
 """Of half the way: scale of errors of coordinates."""
 
+SPREAD = 0.4
+"""Of the coordinates' deviation under random actions: least scale of errors."""
+
 CHANGE = 0.1
 """Of the speed: scale of errors of rates, and of changes from one period to the next."""
 
@@ -139,7 +142,8 @@ class PoseTracking(Task):
     def _channels(self) -> tuple[Channel, ...]:
         """Return what the numbers of an observation are."""
         n, unit, scales = self.platform.n_actuators, self.platform.coordinate_unit, self.scales
-        fine, change = FINE * scales.half, CHANGE * scales.speed
+        fine = np.maximum(FINE * scales.half, SPREAD * self.acting.spread)
+        change = CHANGE * scales.speed
         return (
             Channel("coordinate error", n, unit, fine),
             Channel("rate error", n, f"{unit}/s", change),

@@ -41,7 +41,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | base velocity | 3 | m/s | 0.03247 |
     | coordinate | 6 | m | 0.003659 |
     | rate | 6 | m/s | 0.03247 |
-    | effort | 6 | N | 614.6 |
+    | effort | 6 | N | 652.4 |
     | last action | 6 | 1 | 1 |
 
     Those of the platform are measured by an inertial sensor at its reference point, in its own

@@ -30,6 +30,7 @@ from twin.kernels.tasks.vibration_isolation.task import (
     fill_shaking_now,
 )
 from twin.model.constraints import characteristic_length
+from twin.model.evaluation import without_compiling
 from twin.platform import Platform
 from twin.simulation.scene import Scene
 
@@ -37,6 +38,9 @@ SHARE_OF_EFFORT = 0.2
 
 EFFORT_SCALE = 0.2
 """Of the actuators' effort: scale of what drives give beside holding the machine."""
+
+STARTING = 0.25
+"""Of the effort that reaches an action's speed within a control period: least scale of that."""
 
 TURNING = 0.1
 """Of the base's velocity over the joints' mean radius: level of angular rates in the reward."""
@@ -47,6 +51,10 @@ QUIET = 0.01
 ABRUPT = 0.1
 """Of the acceleration that reaches an action's speed within a control period: scale of that of the
 platform. Actions that change by twice their range in a period just reach the bound."""
+
+TOGETHER = 0.75
+"""Of the platform's speed along an axis, per speed of legs that all help: what the scale of its
+acceleration counts with, where it is more than 1."""
 
 TURNED = 2.0
 """Times the platform's acceleration over the joints' mean radius: scale of that about its axes."""
@@ -113,8 +121,11 @@ class VibrationIsolation(Task):
         platform, n, unit = self.platform, self.platform.n_actuators, self.platform.coordinate_unit
         radius = characteristic_length(platform.platform_joints)
         effect = np.maximum(leg_effect(platform), 1e-12)
-        effort = EFFORT_SCALE * self.scales.effort
-        abrupt = ABRUPT * TIMES * level.velocity / self.batch.period
+        legs = np.linalg.pinv(platform.jacobian(platform.home))
+        starting = STARTING * self._starting_effort(legs)
+        effort = np.maximum(EFFORT_SCALE * self.scales.effort, starting)
+        together = max(1.0, TOGETHER * float(np.linalg.norm(legs[:3], axis=1).max()))
+        abrupt = together * ABRUPT * TIMES * level.velocity / self.batch.period
         felt = max(level.acceleration, abrupt)
         return (
             Channel("platform acceleration", 3, "m/s2", felt),
@@ -128,6 +139,20 @@ class VibrationIsolation(Task):
             Channel("effort", n, platform.force_unit, effort),
             Channel("last action", n, "1", 1.0),
         )
+
+    def _starting_effort(self, legs: FloatArray) -> float:
+        """Return the effort that reaches the speed of an action within a period, 0 for forces.
+
+        Args:
+            legs: inverse Jacobian at home `(6, n)`.
+        """
+        platform = self.platform
+        if self.settings.action == "forces":
+            return 0.0
+        with without_compiling():
+            mass = platform.mass_matrix(platform.home)
+        inertia = np.einsum("ki,kl,li->i", legs, mass, legs)
+        return float((inertia * self.actions[0].scale).max()) / self.batch.period
 
     def _make_arrays(self, level: Spectrum) -> None:
         settings, batch, size = self.settings, self.batch, self.size

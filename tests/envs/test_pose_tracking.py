@@ -74,9 +74,11 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
     if task.platform.n_deflections:
         coordinates = coordinates - (coordinates[0] - info["coordinate_error"] - batch.measured[0])
     rates = np.diff(coordinates, axis=0) / batch.period
-    scales = task.scales
+    scales, law = task.scales, task.acting.law
+    wandering = np.asarray(law.scale) * np.sqrt(batch.period / (6.0 * law.gain))
+    fine = np.maximum(0.005 * scales.half, 0.4 * wandering)
     parts = {
-        0: (coordinates[0] - batch.measured[0]) / (0.005 * scales.half),
+        0: (coordinates[0] - batch.measured[0]) / fine,
         3: (batch.measured[0] - scales.middle) / scales.half,
         4: batch.measured_rates[0] / scales.speed,
         5: rates[0] / scales.speed,

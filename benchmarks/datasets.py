@@ -1,0 +1,87 @@
+"""Datasets of the four tasks at their three levels: sizes and returns.
+
+    python benchmarks/datasets.py --out FOLDER --page docs/datasets.md
+
+Datasets go to FOLDER/minari and FOLDER/lerobot, the table to the page between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from page_section import write_section
+
+from twin.datasets import record_dataset, write_lerobot
+from twin.datasets.levels import LEVELS, expert_of
+from twin.envs import environment_ids
+
+SEED = 0
+TITLES = ("task", "level", "actions", "steps", "mean return", "least", "largest")
+SIZES = ("Minari [MB]", "LeRobot [MB]")
+
+
+def recorded(environment: str, level: str, episodes: int, folder: Path) -> tuple[str, ...]:
+    """Record a dataset in both formats; return its row of the table."""
+    name = environment.rpartition("-")[0].rpartition("/")[2]
+    found = record_dataset(
+        environment,
+        level,
+        episodes=episodes,
+        dataset=f"twin/{name}/{level}-v0",
+        seed=SEED,
+        options=expert_of(environment).options,
+    )
+    frames = write_lerobot(found, folder / "lerobot" / name / level)
+    returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
+    actions = found.storage.metadata["algorithm_name"].replace(" with noise of", ", noise")
+    numbers = (np.mean(returns), min(returns), max(returns))
+    sizes = (found.storage.get_size(), megabytes(frames))
+    return (
+        name,
+        level,
+        actions,
+        f"{found.total_steps:,}",
+        *(f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}" for number in numbers),
+        *(f"{size:.1f}" for size in sizes),
+    )
+
+
+def megabytes(folder: Path) -> float:
+    """Return the size of all files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
+def rows(episodes: int, folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the row of every task and level."""
+    for environment in environment_ids():
+        for level in LEVELS:
+            yield recorded(environment, level, episodes, folder)
+
+
+def main() -> None:
+    """Record, print the rows, and write them into a page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--episodes", type=int, default=50)
+    parser.add_argument("--out", type=Path, help="default: a folder that is removed")
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = given.out or Path(temporary)
+        os.environ["MINARI_DATASETS_PATH"] = str(folder.resolve() / "minari")
+        lines = [TITLES + SIZES, ("---",) * len(TITLES + SIZES)]
+        for row in rows(given.episodes, folder):
+            print(*row, sep="  ", flush=True)
+            lines.append(row)
+    if given.page is not None:
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        note = f"{given.episodes} episodes each, seed {SEED}. Sizes are those of the folders."
+        write_section(given.page, "levels", f"{table}\n\n{note}")
+
+
+if __name__ == "__main__":
+    main()
