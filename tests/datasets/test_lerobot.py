@@ -60,6 +60,21 @@ def test_frames_are_those_of_the_recording(recorded: Any, tmp_path: Path) -> Non
     assert tasks.loc["ball balance of stewart"].task_index == 0
 
 
+def test_lerobots_own_class_loads_it(recorded: Any, tmp_path: Path) -> None:
+    library = pytest.importorskip("lerobot.datasets.lerobot_dataset", exc_type=ImportError)
+    found = library.LeRobotDataset("twin/ball", root=write_lerobot(recorded, tmp_path / "ball"))
+    assert (len(found), found.num_episodes, found.fps) == (recorded.total_steps, 3, 100)
+    at = 0
+    for number, episode in enumerate(recorded.iterate_episodes()):
+        for k in (0, len(episode.actions) - 1):
+            frame = found[at + k]
+            np.testing.assert_array_equal(frame["action"], episode.actions[k])
+            np.testing.assert_array_equal(frame["observation.state"], episode.observations[k])
+            assert frame["episode_index"] == number and frame["task"] == "ball balance of stewart"
+            assert bool(frame["next.done"]) == (k > 0)
+        at += len(episode.actions)
+
+
 def test_statistics_are_of_all_frames(recorded: Any, tmp_path: Path) -> None:
     place = write_lerobot(recorded, tmp_path / "ball")
     kept = json.loads((place / "meta" / "stats.json").read_text())

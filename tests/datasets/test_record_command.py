@@ -15,6 +15,9 @@ from twin.datasets import episode_log
 from twin.errors import InputError
 from twin.logs import read_log
 from twin.logs.channel import POSE_UNITS
+from twin.datasets.levels import EXPERTS
+from twin.envs import environment_ids
+from twin.training.evaluation.controllers import TRACKING
 
 minari = pytest.importorskip("minari")
 importlib.import_module("twin.cli.record")
@@ -57,21 +60,27 @@ def test_differences_from_the_training_are_printed(datasets: Path) -> None:
     assert told in " ".join(run.output.split())
 
 
+@pytest.mark.parametrize("environment", environment_ids())
 def test_levels_are_three_datasets_in_both_formats(
-    datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    environment: str, datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("twin.datasets.levels.PROBES", 1)
     monkeypatch.setattr("twin.datasets.levels.HALVINGS", 2)
-    words = "record twin/VibrationIsolation-v0 --dataset test/isolation-v0 --levels --episodes 1"
+    words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --lerobot {tmp_path / 'frames'}"
     words += f" --log {tmp_path / 'run.csv'}"
     run = CliRunner().invoke(app, words.split())
     assert run.exit_code == 0, run.output
     for level in ("random", "medium", "expert"):
-        assert minari.load_dataset(f"test/isolation/{level}-v0").total_steps == 20
-        assert len(read_log(tmp_path / f"run_{level}.csv")["base_acceleration"]) == 21
+        found = minari.load_dataset(f"test/task/{level}-v0")
+        assert found.env_spec.id == environment
+        assert found.total_steps == 20 or (level, environment) == ("random", TRACKING)
+        log = read_log(tmp_path / f"run_{level}.csv")
+        assert len(log["pose"]) == found.total_steps + 1
         assert (tmp_path / "frames" / level / "meta" / "info.json").is_file()
-    assert re.search(r"medium +isolation_law +with +noise", run.output)
+    name = EXPERTS[environment].name
+    assert re.search(rf"medium +{name} +with +noise", run.output)
+    assert re.search(rf"expert +{name} +1 +20 ", run.output)
     again = CliRunner().invoke(app, words.split())
     assert again.exit_code == 2 and "exists; take another folder" in again.output
 
