@@ -140,7 +140,7 @@ class VibrationIsolation(Task):
             Channel("last action", n, "1", 1.0),
         )
 
-    def _starting_effort(self, legs: FloatArray) -> float:
+    def _starting_effort(self, legs: Any) -> float:
         """Return the effort that reaches the speed of an action within a period, 0 for forces.
 
         Args:
