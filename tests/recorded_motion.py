@@ -8,6 +8,9 @@ import numpy as np
 
 import twin
 from twin.control import make_controller
+from twin.engines import make_engine
+from twin.identification.parameters import gravity_field, select
+from twin.model.engine import State
 from twin.motion.multi_sine import MultiSineMotion
 from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
@@ -27,9 +30,11 @@ def nominal() -> Platform:
     return twin.load("stewart", configuration="hardware")
 
 
-@lru_cache(maxsize=2)
-def recorded(controller: str = "computed_torque", duration: float = 2.0) -> Trajectory:
-    """Return a run of the hidden machine along a multi-sine."""
+@lru_cache(maxsize=4)
+def recorded(
+    controller: str = "computed_torque", duration: float = 2.0, tilt: tuple[float, ...] = ()
+) -> Trajectory:
+    """Return a run of the hidden machine along a multi-sine, on a base with tilts [rad]."""
     machine = nominal()
     speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
     motion = MultiSineMotion(
@@ -42,4 +47,17 @@ def recorded(controller: str = "computed_torque", duration: float = 2.0) -> Traj
     )
     hidden = machine.with_(parameters=HIDDEN)
     law = make_controller(controller, hidden, motion)
-    return hidden.simulate(duration, controller=law, timestep=5e-4)
+    if not tilt:
+        return hidden.simulate(duration, controller=law, timestep=5e-4)
+    # Felt on a level base that is accelerated by the difference.
+    field = gravity_field(machine, select(machine, "gravity"), tilt)
+    engine, away = make_engine("analytic", hidden, 5e-4), gravity_field(machine, (), ()) - field
+    place = engine.reset
+
+    def reset(*start: object) -> State:
+        place(*start)
+        engine.shake(away)
+        return engine.state
+
+    engine.reset = reset  # type: ignore[method-assign]
+    return hidden.simulate(duration, controller=law, engine=engine)

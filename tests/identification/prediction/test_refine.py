@@ -10,7 +10,7 @@ import twin
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.refine import refined, without_jumps
-from twin.identification.result.identify import _doubt_of_play, _unsettled
+from twin.identification.result.doubts import doubt_of_play, unsettled
 
 pytestmark = pytest.mark.quick
 
@@ -90,8 +90,8 @@ def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) 
     solution, information = found(problem, problem.truth + OFFSET)
     error = solution.values - problem.truth - OFFSET
     assert solution.last == pytest.approx(np.sqrt(error @ information @ error / COUNT), rel=0.05)
-    assert len(_unsettled(solution.last)) == 1
-    assert _unsettled(0.9) == []
+    assert len(unsettled(solution.last)) == 1
+    assert unsettled(0.9) == []
 
 
 def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended() -> None:
@@ -102,6 +102,6 @@ def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended()
     many, few = np.full(6, 50.0), np.zeros(6)
     for each in parameters:
         play = each in plays
-        assert _doubt_of_play(each, many, 0.9) == ""
-        assert ("few impacts" in _doubt_of_play(each, few, 0.9)) == play
-        assert ("search ended beside" in _doubt_of_play(each, many, 1.1)) == play
+        assert doubt_of_play(each, many, 0.9) == ""
+        assert ("few impacts" in doubt_of_play(each, few, 0.9)) == play
+        assert ("search ended beside" in doubt_of_play(each, many, 1.1)) == play

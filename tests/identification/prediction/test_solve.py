@@ -10,7 +10,7 @@ import pytest
 from recorded_motion import FREQUENCIES, HIDDEN, nominal
 
 from twin.control import make_controller
-from twin.identification.prediction.solve import _Pass
+from twin.identification.prediction.solve import _begin, _Pass
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.motion.multi_sine import MultiSineMotion
@@ -56,10 +56,21 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
 
 
 def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.identification.result.identify.FEWEST_REVERSALS", 100)
+    monkeypatch.setattr("twin.identification.result.doubts.FEWEST_REVERSALS", 100)
     found = identify(nominal(), [log], ["leg.drive.backlash"])
     assert any("few impacts" in note for note in found.notes)
     assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("start", "expected"), [(4.0, 1.0), (-4.0, 0.0), (9.0, 2.0), (None, 0.0)])
+def test_a_search_begins_with_the_better_values(start: float | None, expected: float) -> None:
+    """Those from forces, inside the bounds, unless the file predicts better."""
+    parameter = SimpleNamespace(nominal=3.0, spread=1.0)
+    problem: Any = SimpleNamespace(parameters=[parameter], errors=lambda values: values - 4.5)
+    bounds = np.array([[-2.0], [2.0]])
+    given = None if start is None else np.array([start])
+    assert _begin([problem], given, bounds) == pytest.approx(expected)
 
 
 @pytest.mark.quick

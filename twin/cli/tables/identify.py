@@ -1,21 +1,19 @@
-"""Tables of an identification: parameters old and new, and fits."""
+"""Tables of an identification: base parameters, parameters old and new, and fits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from twin.charts.text import number
 from twin.cli.console import Column, line, paragraph, table
-from twin.identification.result.identification import Identification
+from twin.identification.result.forces import base_rows, mapping_lines
+from twin.identification.result.identification import Fit, ForceStage, Identification
 
 
 def print_identification(found: Identification) -> None:
     """Print estimates beside the values of the file, fits, and what the logs do not show."""
-    columns = (
-        Column("parameter"),
-        Column("file", True),
-        Column("identified", True),
-        Column("95 %", True),
-        Column("unit"),
-    )
+    if found.forces is not None:
+        _print_forces(found, found.forces)
     half = found.margins * found.standard_errors
     rows = [
         (
@@ -27,15 +25,43 @@ def print_identification(found: Identification) -> None:
         )
         for parameter, value, width in zip(found.parameters, found.values, half, strict=True)
     ]
-    table(columns, rows, found.summary)
-    unit = f"u{found.platform.coordinate_unit}"
-    fits = [
-        (fit.part, str(fit.windows), number(1e6 * fit.before, 4), number(1e6 * fit.after, 4), unit)
-        for fit in found.fits
-    ]
-    titles = (Column("windows"), Column("count", True), Column("file", True))
-    table((*titles, Column("identified", True), Column("unit")), fits, "prediction errors, rms")
+    table(_columns("parameter", "file", "identified", "95 %"), rows, found.summary)
+    if found.errors is not None:
+        _print_fits(found.fits, "windows", *found.unit, "prediction errors, rms")
     for note in found.notes:
         paragraph(f"Note: {note}.")
     if found.held:
         line(f"held: {', '.join(parameter.path for parameter in found.held)}")
+
+
+def _print_forces(found: Identification, stage: ForceStage) -> None:
+    """Print base parameters, errors of the forces, and how to correct their signal."""
+    rows = [
+        (words, number(before, 5), number(after), f"+- {number(error, 2)}", unit)
+        for words, before, after, error, unit in base_rows(stage.base)
+    ]
+    title = f"base parameters from {stage.signal}, with standard errors, without priors"
+    table(_columns("combination", "file", "estimate", "error"), rows, title)
+    _print_fits(stage.fits, "samples", 1.0, found.platform.force_unit, "errors of the forces, rms")
+    paragraph("Lines of a mapping file that correct the signal:")
+    for text in mapping_lines(found.platform, stage):
+        line(f"  {text}")
+
+
+def _print_fits(fits: Sequence[Fit], what: str, scale: float, unit: str, title: str) -> None:
+    rows = [
+        (
+            fit.part,
+            str(fit.windows),
+            number(scale * fit.before, 4),
+            number(scale * fit.after, 4),
+            unit,
+        )
+        for fit in fits
+    ]
+    table(_columns(what, "count", "file", "identified"), rows, title)
+
+
+def _columns(first: str, *numbers: str) -> tuple[Column, ...]:
+    """Return a column of texts, some of numbers, and their unit."""
+    return (Column(first), *(Column(name, True) for name in numbers), Column("unit"))

@@ -67,7 +67,7 @@ class Prediction:
         paths = [each.path for each in parameters]
         self._count, n = len(paths), platform.n_actuators
         linear = linear_part(platform, parameters, self._where)
-        own = [each for each in linear if each.path not in TILTS]
+        own = [each for each in linear if each.path not in {*TILTS, *DELAYS}]
         self._own = [paths.index(each.path) for each in own]
         self._delays = {paths.index(path): DELAYS[path] for path in DELAYS if path in paths}
         self._tilts = {paths.index(path): TILTS[path] for path in TILTS if path in paths}

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from twin.basics.arrays import FloatArray, one_or_each
-from twin.identification.linear.model import LinearModel, linear_model
+from twin.errors import InputError
+from twin.identification.linear.model import LinearModel, joined, linear_model
 from twin.identification.linear.samples import ForceSamples
 from twin.identification.linear.unknowns import Body, linear_part, pseudo_inertia
 from twin.identification.parameters.parameter import Parameter
@@ -69,7 +70,7 @@ class LinearEstimate:
 def linear_estimate(
     platform: MachineModel,
     parameters: Sequence[Parameter],
-    samples: ForceSamples,
+    samples: ForceSamples | Sequence[ForceSamples],
     *,
     choice: Choice = "prior",
     noise: Any = None,
@@ -83,18 +84,21 @@ def linear_estimate(
     Args:
         platform: the machine with its nominal values.
         parameters: any; those that the linear stage cannot estimate are left out.
-        samples: states of motion with the forces measured in them.
+        samples: states of motion with the forces measured in them, or several of them.
         choice: what becomes of parameters that do not show; see `Visibility.decide`.
         noise: standard deviation of the forces [N] or [N m], one or `(n,)`; default estimated.
 
     Raises:
-        InputError: nothing to estimate, wrong shapes, or `choice` is "refuse" and something does
-            not show.
+        InputError: nothing to estimate, wrong shapes, forces at different places, or `choice` is
+            "refuse" and something does not show.
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    chosen = linear_part(platform, parameters, samples.where)
-    model = linear_model(platform, chosen, samples)
+    several = [samples] if isinstance(samples, ForceSamples) else list(samples)
+    if len({each.where for each in several}) != 1:
+        raise InputError("samples", "need forces of one kind: on the legs, or of the motors")
+    chosen = linear_part(platform, parameters, several[0].where)
+    model = joined([linear_model(platform, chosen, each) for each in several])
     nominal = np.array([parameter.nominal for parameter in model.parameters])
     n = platform.n_actuators
     given = None if noise is None else one_or_each(noise, "noise", n)
@@ -105,7 +109,7 @@ def linear_estimate(
         problem = _Problem(model, decision, deviations)
         values = problem.solved()
         left = model.measured - model.predicted(values)
-        if given is not None or samples.rate is None:
+        if given is not None or any(each.rate is None for each in several):
             break
         deviations = _noise(model, n) * _memory(left, model.legs, n)
     before = model.measured - model.predicted(nominal)

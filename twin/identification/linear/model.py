@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,12 @@ from twin.identification.linear.unknowns import (
     linear_part,
     table_of,
 )
-from twin.identification.parameters.parameter import TILT, Parameter
-from twin.identification.parameters.values import gravity_field, signal_errors
-from twin.machine.randomisation.paths import nominal_value
+from twin.identification.parameters.parameter import SIGNAL, TILT, Parameter
+from twin.identification.parameters.values import SignalErrors, gravity_field, signal_errors
+from twin.machine.randomisation.paths import nominal_value, unit_at
 from twin.model.machine_model import MachineModel, as_model
+
+DELAY = f"{SIGNAL}forces.delay"
 
 MOSTLY = 0.9
 """Share of the filter's memory over which a drive must move for a row to count."""
@@ -32,8 +34,8 @@ MOSTLY = 0.9
 class LinearModel:
     """Measured forces = matrix @ features(values): all that does not depend on the values is done.
 
-    Features are products of coordinates of bodies, field of gravity, scale and biases, so that
-    estimates need no kernels any more.
+    Features are products of coordinates of bodies, field of gravity, scale, delay and biases, so
+    that estimates need no kernels any more.
     """
 
     platform: MachineModel
@@ -43,6 +45,8 @@ class LinearModel:
     """paths of the columns that are no coordinates of bodies"""
     fields: FloatArray
     """`(f, 3)` differences from the field of gravity that blocks of columns stand for"""
+    delayed: bool
+    """whether two more blocks are derivatives of the first in time, for a small delay"""
     matrix: FloatArray
     """`(rows, c)`: for each block the coordinates and the rest, then one column for each leg"""
     measured: FloatArray
@@ -57,6 +61,11 @@ class LinearModel:
         machine = self.platform.parameters
         return {path: nominal_value(machine, path) for path in self.single}
 
+    @property
+    def single_units(self) -> tuple[str, ...]:
+        """Units of the columns that are no coordinates of bodies."""
+        return tuple(unit_at(self.platform.parameters, path) for path in self.single)
+
     @cached_property
     def _has_errors(self) -> bool:
         return any(not parameter.is_of_machine for parameter in self.parameters)
@@ -67,19 +76,24 @@ class LinearModel:
         given = {parameter.path: value for parameter, value in pairs}
         parts = [coordinates(body.values(given)) for body in self.bodies]
         single = [given.get(path, known) for path, known in self._known.items()]
-        block = np.concatenate([*parts, single, [1.0]])
-        n = self.platform.n_actuators
+        block = np.concatenate([*parts, single])
+        weights, bias = self.weights(values)
+        return np.concatenate([np.outer(weights, [*block, 1.0]).ravel(), bias])
+
+    def weights(self, values: Any) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of the blocks of columns, and the biases `(n,)`, of values `(p,)`."""
+        weights, n = np.ones(1), self.platform.n_actuators
         if not self._has_errors:
-            return np.concatenate([block, np.zeros(n)])
-        weights = np.ones(1)
+            return weights, np.zeros(n)
         if len(self.fields):
             change = gravity_field(self.platform, self.parameters, values)
             change[2] += self.platform.parameters.gravity
             weights = np.concatenate([weights, self.fields @ change])
-        errors = signal_errors(self.platform, self.parameters, values).get("forces")
-        bias = np.zeros(n) if errors is None else errors.bias
-        scale = 1.0 if errors is None else errors.scale
-        return np.concatenate([scale * np.outer(weights, block).ravel(), bias])
+        known = signal_errors(self.platform, self.parameters, values)
+        errors = known.get("forces", SignalErrors(1.0, np.zeros(n), 0.0))
+        if self.delayed:
+            weights = np.append(weights, [-errors.delay, 0.5 * errors.delay**2])
+        return errors.scale * weights, errors.bias
 
     def predicted(self, values: Any) -> FloatArray:
         """Return the forces `(rows,)` of values `(p,)`."""
@@ -141,11 +155,29 @@ def linear_model(
         other = regressor(machine, bodies, single, samples, field)
         both = np.concatenate([other.matrix, other.rest[..., None]], axis=-1)
         blocks.append(both - blocks[0])
+    delayed = DELAY in (each.path for each in chosen)
+    if delayed:
+        slope = _rates(blocks[0], samples.rate)
+        blocks += [slope, _rates(slope, samples.rate)]
     whole = np.concatenate(
         [*blocks, np.broadcast_to(np.eye(n), (len(samples.pose), n, n))], axis=-1
     )
     matrix, measured, legs = _rows(first, samples, whole)
-    return LinearModel(machine, chosen, bodies, single, fields, matrix, measured, legs, first.words)
+    return LinearModel(
+        machine, chosen, bodies, single, fields, delayed, matrix, measured, legs, first.words
+    )
+
+
+def _rates(values: FloatArray, rate: float | None) -> FloatArray:
+    """Return derivatives in time; none of states in no order."""
+    return np.zeros_like(values) if rate is None else rate * np.gradient(values, axis=0)
+
+
+def joined(models: Sequence[LinearModel]) -> LinearModel:
+    """Return the model of all rows of models of the same machine with the same parameters."""
+    rows = zip(*((each.matrix, each.measured, each.legs) for each in models), strict=True)
+    matrix, measured, legs = map(np.concatenate, rows)
+    return replace(models[0], matrix=matrix, measured=measured, legs=legs)
 
 
 def _rows(
@@ -156,9 +188,11 @@ def _rows(
     moving, forces, every = first.moving, samples.forces, 1
     if samples.rate is not None and samples.cutoff is not None:
         step = 1.0 / samples.rate
-        whole = low_passed(whole.reshape(count, -1), step, samples.cutoff).reshape(whole.shape)
-        forces = low_passed(forces, step, samples.cutoff)
-        moving = low_passed(moving.astype(float), step, samples.cutoff) > MOSTLY
+        whole, forces, share = (
+            low_passed(each.reshape(count, -1), step, samples.cutoff, "even").reshape(each.shape)
+            for each in (whole, forces, moving.astype(float))
+        )
+        moving = share > MOSTLY
         every = max(1, int(samples.rate / (2.0 * samples.cutoff)))
     # Leg after leg, so that what follows in time follows in rows.
     chosen = np.zeros((count, n), dtype=bool)

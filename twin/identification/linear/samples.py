@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -11,7 +11,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, positive
 from twin.errors import InputError, StateError
-from twin.logs.channel import check_increasing
+from twin.logs.channel import POSE_UNITS, Channel, check_increasing
 from twin.logs.log import Log
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
@@ -29,6 +29,9 @@ COORDINATES = ("coordinates", "measured", "pose")
 
 FASTEST = 500.0
 """Samples per second of which the model is made: dry friction jumps between two of them."""
+
+WIDER = 2.0
+"""Times the cutoff up to which the motion is kept: its filter shall not show in the forces."""
 
 EDGE = 2.0
 """Periods of that frequency at each end, which the filter spoils."""
@@ -64,6 +67,12 @@ class ForceSamples:
                 raise InputError(name, f"must have shape (k, {width or 'n'}), got {values.shape}")
             object.__setattr__(self, name, values)
 
+    def part(self, rows: slice) -> Self:
+        """Return some of the samples, in their order."""
+        arrays = ("pose", "twist", "acceleration", "forces", "deflection")
+        parts = {name: getattr(self, name) for name in arrays}
+        return replace(self, **{k: v[rows] for k, v in parts.items() if v is not None})
+
     def inside(self, platform: MachineModel) -> FloatArray:
         """Return the deflections `(k, 2m)` of the springs in series with the actuators."""
         if not platform.n_deflections:
@@ -82,8 +91,8 @@ def samples_of_log(
 ) -> ForceSamples:
     """Return the samples of a log of signals, on an even grid.
 
-    The motion is low-passed without phase shift, and its derivatives are those of a spline; forces
-    are left to the estimate, which filters them together with their model.
+    The motion is low-passed without phase shift at twice the cutoff, and its derivatives are those
+    of a spline; forces are left to the estimate, which filters them together with their model.
 
     Args:
         platform: the machine.
@@ -115,18 +124,26 @@ def samples_of_log(
     if len(fine) * step * frequency < 4.0 * EDGE:
         raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
     kept = min(frequency, 0.4 / step)
-    poses = _poses(machine, channels[0].at(fine), motion)
-    moved = low_passed(displacement(poses, machine.home), step, kept)
+    poses = _poses(machine, _resampled(channels[0], fine, step), motion)
+    moved = low_passed(displacement(poses, machine.home), step, WIDER * kept)
     spline = make_interp_spline(fine, moved, k=5)
     time = fine[(fine > start + EDGE / kept) & (fine < stop - EDGE / kept)]
     axes = AxisSample(*(spline(time, order) for order in range(3)))
     course = machine.constrain(*motion_of_axes(axes, machine.home, "rotation_vector"))
-    forces = channels[1].at(time)
+    forces = _resampled(channels[1], time, step)
     if force == "currents":
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
     return ForceSamples(*course, forces, FORCES[force], 1.0 / step, kept)
+
+
+def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
+    """Return a channel at times `step` [s] apart, without what is too fast for them."""
+    period = float(np.median(np.diff(channel.time)))
+    if step < 2.0 * period or channel.units == POSE_UNITS:
+        return channel.at(times)
+    return replace(channel, values=low_passed(channel.values, period, 0.2 / step)).at(times)
 
 
 def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray:
@@ -141,10 +158,16 @@ def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray
     return poses
 
 
-def low_passed(values: FloatArray, step: float, cutoff: float) -> FloatArray:
-    """Return columns without what is above a frequency, without phase shift."""
+def low_passed(
+    values: FloatArray, step: float, cutoff: float, ends: Literal["odd", "even"] = "odd"
+) -> FloatArray:
+    """Return columns without what is above a frequency, without phase shift.
+
+    Continued beyond their ends they go on as they go ("odd"), or turn back ("even"): then noise of
+    the last sample does not stay.
+    """
     if cutoff * step >= 0.4:
         return values
     sections = butter(4, cutoff, fs=1.0 / step, output="sos")
     padding = min(len(values) - 1, int(EDGE / (cutoff * step)))
-    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=padding))
+    return np.asarray(sosfiltfilt(sections, values, axis=0, padtype=ends, padlen=padding))

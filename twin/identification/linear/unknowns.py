@@ -41,7 +41,7 @@ OF_MOTORS = frozenset(
 )
 """Fields of drives in which the forces of motors are linear."""
 
-ERRORS = ("signal.forces.scale", "signal.forces.bias.")
+ERRORS = f"{SIGNAL}forces."
 
 
 class Body(NamedTuple):

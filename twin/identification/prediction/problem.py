@@ -10,11 +10,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.identification.parameters import Parameter, with_parameters
+from twin.identification.parameters import Parameter, gravity_field, with_parameters
 from twin.identification.prediction.commands import commands_key, delayed_commands
 from twin.identification.prediction.recording import Recording
 from twin.identification.prediction.rollouts import Commands, Observed, ParameterSets, Starts
 from twin.identification.prediction.windows import smoothed_motion, turns, windows_of
+from twin.kernels.dynamics.assembly import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
 from twin.plant.prepared import encoder_resolution
@@ -54,6 +55,7 @@ class PredictionProblem:
     Attributes:
         parameters: those that are free.
         windows: of the recording.
+        field: `(3,)` [m/s2] by which gravity differs from that of machine and parameters.
         noise: `(n,)` standard deviation of the encoders [m, rad].
 
     Reference:
@@ -73,6 +75,7 @@ class PredictionProblem:
             InputError: see `windows_of`.
         """
         self.machine, self._recording, self.parameters = machine, recording, tuple(parameters)
+        self.field = np.zeros(3)
         period = recording.period
         self.windows = windows_of(recording, max(2, round(window / period)))
         self._ratio = int(np.ceil(period / min(drive_timestep(machine), LONGEST_STEP) - 1e-9))
@@ -202,6 +205,11 @@ class PredictionProblem:
         """
         machines = [with_parameters(self.machine, self.parameters, each) for each in values]
         stacked, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
+        pairs = zip(machines, values, strict=True)
+        fields = np.array(
+            [gravity_field(machine, self.parameters, each) for machine, each in pairs]
+        )
+        stacked.bodies[:, GRAVITY : GRAVITY + 3] = fields + self.field
         kept = float(np.exp(-self._memory))
         observed = Observed(
             self._recording.position,

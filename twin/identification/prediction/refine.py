@@ -72,7 +72,7 @@ def refined(
     nominal = np.array([each.nominal for each in parameters])
     spreads = np.array([each.spread for each in parameters])
     scales = [sizes(each.errors(nominal + spreads * x)) for each in problems]
-    squares = _squares(problems, nominal + spreads * x, scales)
+    squares = total_squares(problems, nominal + spreads * x, scales)
     for _ in range(STEPS):
         shown, directions = np.linalg.eigh(information)
         steps = np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T
@@ -81,7 +81,7 @@ def refined(
         step, information = newton_step(smooth, x, bounds, robust=robust)
         start = x
         for share in SHARES:
-            after = _squares(problems, nominal + spreads * (start + share * step), scales)
+            after = total_squares(problems, nominal + spreads * (start + share * step), scales)
             if after <= (1.0 + RISE) * squares:
                 x, squares = start + share * step, after
                 break
@@ -159,7 +159,7 @@ def _weights(errors: FloatArray, robust: bool) -> FloatArray:
     return np.asarray(1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors))
 
 
-def _squares(
+def total_squares(
     problems: Sequence[PredictionProblem], values: FloatArray, scales: Sequence[FloatArray]
 ) -> float:
     """Return the sum of the squares of all errors per scale; infinite where there are none."""

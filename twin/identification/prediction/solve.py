@@ -12,7 +12,13 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import with_parameters
 from twin.identification.prediction.problem import Linear, PredictionProblem
-from twin.identification.prediction.refine import Solution, newton_step, refined, sizes
+from twin.identification.prediction.refine import (
+    Solution,
+    newton_step,
+    refined,
+    sizes,
+    total_squares,
+)
 
 FIRST_SHARE = 4
 """One stretch in so many shows what is visible."""
@@ -196,6 +202,7 @@ def first_slopes(problems: Sequence[PredictionProblem]) -> FloatArray:
 
 def solve(
     problems: Sequence[PredictionProblem],
+    start: FloatArray | None = None,
     *,
     robust: bool = False,
     tick: Callable[[], Any] = lambda: None,
@@ -210,6 +217,7 @@ def solve(
 
     Args:
         problems: of one machine with the same parameters.
+        start: `(p,)` values to begin with, where they predict better than the nominal ones.
         robust: whether large errors count less than their square.
         tick: called after every evaluation.
 
@@ -222,7 +230,7 @@ def solve(
     ends = [[getattr(each, side) for each in parameters] for side in ("lower", "upper")]
     bounds = (np.array(ends) - nominal) / spreads
     short = [problem.short(FIRMNESS, SHORT_SHARE) for problem in problems]
-    x, steps = np.zeros(len(nominal)), None
+    x, steps = _begin(short, start, bounds), None
     for _ in range(TRIES):
         for most, reach in ROUNDS:
             first = _Pass(short, x, steps, robust, tick)
@@ -237,6 +245,20 @@ def solve(
         if all(np.median(sizes(each)) < MISFIT for each in left):
             break
     return refined(problems, x, current.information, bounds, robust=robust, tick=tick)
+
+
+def _begin(
+    problems: Sequence[PredictionProblem], start: FloatArray | None, bounds: FloatArray
+) -> FloatArray:
+    """Return where a search begins, in spreads: at `start` if it predicts better than the file."""
+    parameters = problems[0].parameters
+    nominal = np.array([each.nominal for each in parameters])
+    spreads = np.array([each.spread for each in parameters])
+    tried = [np.zeros(len(nominal))]
+    if start is not None:
+        tried.append(np.clip((start - nominal) / spreads, *bounds))
+    one = [np.ones(1)] * len(problems)
+    return min(tried, key=lambda x: total_squares(problems, nominal + spreads * x, one))
 
 
 def _some(problem: PredictionProblem, share: int) -> PredictionProblem:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.identification.linear import BaseParameters, LinearEstimate
 from twin.identification.parameters import Parameter
 from twin.identification.result.statistics import Whiteness
 from twin.platform import Platform
@@ -23,14 +24,15 @@ class Source(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Prediction errors of one part of the logs, root mean squares of the motors' coordinates."""
+    """Errors of one part of the logs, root mean squares: of predicted coordinates, or of forces."""
 
     part: str
     windows: int
+    """windows of predictions, or samples of forces"""
     before: float
-    """with the parameters of the file [m, rad]"""
+    """with the parameters of the file [m, rad], or [N, N m]"""
     after: float
-    """with the identified ones [m, rad]"""
+    """with the identified ones [m, rad], or [N, N m]"""
 
 
 class Errors(NamedTuple):
@@ -46,6 +48,26 @@ class Errors(NamedTuple):
     """`(f,)` [Hz]"""
     density: FloatArray
     """`(f,)` amplitude density of those after [m/sqrt(Hz), rad/sqrt(Hz)]"""
+
+
+class ForceStage(NamedTuple):
+    """Linear stage: what measured forces say, before any simulation."""
+
+    signal: str
+    """"forces" of the legs, or "currents" of the motors"""
+    estimate: LinearEstimate
+    """of all selected parameters in which forces are linear, and of the delay of the signal"""
+    base: BaseParameters
+    fits: tuple[Fit, Fit]
+    """of the data that the estimate is from, and of those kept apart"""
+    force_per_current: float
+    """[N/A, N m/A] of currents, as given; 1 for forces"""
+
+    @property
+    def shown(self) -> tuple[Parameter, ...]:
+        """The parameters that the forces show."""
+        invisible = self.estimate.visibility.invisible
+        return tuple(each for each in self.estimate.decision.free if each not in invisible)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +89,13 @@ class Identification:
     """kept at their values of the file"""
     notes: tuple[str, ...]
     """what the logs do not show, and estimates to doubt, in words"""
+    forces: ForceStage | None
+    """None where the logs have no measured forces, or these show none of the parameters"""
     fits: tuple[Fit, ...]
-    """of the data that the estimate is from, and of those kept apart"""
-    errors: Errors
-    whiteness: Whiteness
+    """of the data that the estimate is from, and of those kept apart; of forces without errors"""
+    errors: Errors | None
+    """of predictions; None where there are none"""
+    whiteness: Whiteness | None
     sources: tuple[Source, ...]
     date: str
     """ISO 8601, UTC"""
@@ -93,12 +118,20 @@ class Identification:
         return np.asarray(self.covariance / np.outer(errors, errors))
 
     @property
+    def unit(self) -> tuple[float, str]:
+        """Factor and unit in which people read the fits: um or urad of predictions."""
+        if self.errors is None:
+            return 1.0, self.platform.force_unit
+        return 1e6, f"u{self.platform.coordinate_unit}"
+
+    @property
     def summary(self) -> str:
         """One sentence on what was found."""
-        apart, unit = self.fits[-1], f"u{self.platform.coordinate_unit}"
+        apart, (scale, unit) = self.fits[-1], self.unit
+        kind = "prediction errors" if self.errors else "errors of the forces"
         seconds = sum(source.duration for source in self.sources)
         return (
             f"{len(self.values)} parameters of {self.platform.name} from {seconds:.4g} s of data: "
-            f"prediction errors on data kept apart fall from {1e6 * apart.before:.3g} to "
-            f"{1e6 * apart.after:.3g} {unit}, {apart.before / apart.after:.3g} times."
+            f"{kind} on data kept apart fall from {scale * apart.before:.3g} to "
+            f"{scale * apart.after:.3g} {unit}, {apart.before / apart.after:.3g} times."
         )

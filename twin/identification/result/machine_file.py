@@ -35,6 +35,7 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
         f"date = {found.date}",
         f"logs = [{', '.join(_text(source.name) for source in found.sources)}]",
         f"sha256 = [{', '.join(_text(source.sha256) for source in found.sources)}]",
+        *_outside(found),
     ]
     table = ""
     for path, comment in _entries(found):
@@ -45,6 +46,20 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
         value = _value(found.platform, path)
         lines += [f"# {part}" for part in comment] + [f"{field} = {value}"]
     return "\n".join(lines) + "\n"
+
+
+def _outside(found: Identification) -> list[str]:
+    """Return lines on tilts and errors of signals, which no machine has; for people alone."""
+    every = zip(found.parameters, found.values, found.standard_errors, strict=True)
+    return [
+        line
+        for parameter, value, error in every
+        if not parameter.is_of_machine
+        for line in (
+            f"# {_comment(parameter, value, error)}",
+            f'"{parameter.path}" = {_toml(value)}',
+        )
+    ]
 
 
 def write_identified(
@@ -80,6 +95,8 @@ def _entries(found: Identification) -> list[tuple[str, list[str]]]:
     for parameter, value, error in zip(
         found.parameters, found.values, found.standard_errors, strict=True
     ):
+        if not parameter.is_of_machine:
+            continue
         keys = parameter.path.split(".")
         while keys[-1].isdecimal():
             keys.pop()

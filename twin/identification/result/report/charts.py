@@ -9,7 +9,8 @@ import numpy as np
 from twin.basics.optional import optional
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.style import CURVES, PAPER, layout
-from twin.identification.result.identification import Identification
+from twin.identification.result.identification import Errors, Identification
+from twin.identification.result.statistics import Whiteness
 
 HEIGHT_PER_ROW, SMALLEST_HEIGHT, ROOM = 22, 260, 60
 """[pixels] of the matrix of correlations."""
@@ -17,8 +18,21 @@ HEIGHT_PER_ROW, SMALLEST_HEIGHT, ROOM = 22, 260, 60
 
 def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
     """Return title, explanation and plotly figure of each chart."""
+    matrix = (
+        "Correlation of the estimates",
+        "Near 1 or -1 two parameters can hardly be told apart. Stages count as independent.",
+        _matrix(found),
+    )
+    if found.errors is None or found.whiteness is None:
+        return [matrix]
+    return [*_of_predictions(found, found.errors, found.whiteness), matrix]
+
+
+def _of_predictions(
+    found: Identification, errors: Errors, white: Whiteness
+) -> list[tuple[str, str, Any]]:
+    """Return the charts of prediction errors."""
     unit = found.platform.coordinate_unit
-    errors, white = found.errors, found.whiteness
     apart = found.fits[-1].windows
     over_time = Axes(
         f"error, rms of a window [u{unit}]",
@@ -59,11 +73,6 @@ def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
             "Errors of white noise stay between the dashed lines. The intervals allow for errors "
             "that do not.",
             panels_figure([correlation], "samples between the errors"),
-        ),
-        (
-            "Correlation of the estimates",
-            "Near 1 or -1 two parameters can hardly be told apart.",
-            _matrix(found),
         ),
     ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from twin.basics.files import write_text
 from twin.charts.results_page import results_page
+from twin.identification.result.forces import base_rows, mapping_lines
 from twin.identification.result.identification import Identification
 from twin.identification.result.report.charts import charts_of
 
@@ -37,8 +38,12 @@ def page_of(found: Identification) -> str:
         charts_of(found),
         found=found,
         rows=_rows(found),
-        unit=f"u{found.platform.coordinate_unit}",
-        white=found.whiteness.probability >= WHITE,
+        scale=found.unit[0],
+        unit=found.unit[1],
+        force_unit=found.platform.force_unit,
+        white=found.whiteness and found.whiteness.probability >= WHITE,
+        base=[] if found.forces is None else base_rows(found.forces.base),
+        mapping=[] if found.forces is None else mapping_lines(found.platform, found.forces),
     )
 
 

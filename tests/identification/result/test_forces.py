@@ -1,0 +1,162 @@
+"""Identification from measured forces: alone, before predictions, and errors of their signal."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from recorded_motion import HIDDEN, nominal, recorded
+
+from twin.errors import InputError
+from twin.identification.prediction.solve import solve
+from twin.identification.result.forces import base_rows, mapping_lines
+from twin.identification.result.identification import Identification
+from twin.identification.result.identify import identify
+from twin.identification.result.machine_file import identified_toml
+from twin.identification.result.report import page_of
+from twin.logs import Channel, Log, LogMapping, log_of
+
+pytestmark = pytest.mark.quick
+
+BODY = "platform.body.mass, platform.body.center_of_mass.0"
+LATE, SCALE = 1.5e-3, 1.03
+BIAS = np.array([3.0, -2.0, 0.0, 4.0, -5.0, 1.0])
+EARLY = 2.5e-4
+"""[s] by which simulated forces are early: they are those of the next step."""
+
+
+def measured() -> Log:
+    """Return encoders and forces of the hidden machine; without its commands."""
+    log = log_of(recorded(duration=4.0))
+    return Log((log["coordinates"], log["forces"]))
+
+
+def read_late() -> Log:
+    """Return the same with errors of the forces."""
+    forces = measured()["forces"]
+    late = replace(forces.delayed(LATE), values=SCALE * forces.values + BIAS)
+    return measured().with_channels(late)
+
+
+def at(found: Identification, path: str) -> int:
+    """Return the index of a parameter of the result."""
+    return [parameter.path for parameter in found.parameters].index(path)
+
+
+def assert_inside(found: Identification, path: str, truth: float, most: float) -> None:
+    """Check that an interval holds the truth, and the size of the error."""
+    k = at(found, path)
+    error = abs(found.values[k] - truth)
+    assert error < 1.5 * found.margins[k] * found.standard_errors[k], path
+    assert error < most, path
+
+
+def test_forces_alone_show_the_payload() -> None:
+    found = identify(nominal(), [measured(), measured()], "payload")
+    assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.05)
+    center = "platform.body.center_of_mass.0"
+    assert_inside(found, center, HIDDEN[center], 1e-4)
+    assert found.platform.parameters.platform.body.mass == found.values[0]
+    assert found.errors is None
+    assert found.fits[-1].after < 0.02 * found.fits[-1].before
+    assert "forces alone decide" in found.notes[0]
+    [mass] = [row for row in base_rows(found.forces.base) if row[0].startswith("mass")]  # type: ignore[union-attr]
+    assert mass[1] == 97.0
+    assert abs(mass[2] - HIDDEN["platform.body.mass"]) < 0.05
+    assert mass[4] == "kg"
+    assert mass[0] in page_of(found)
+
+
+def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them() -> None:
+    platform = nominal()
+    found = identify(platform, [read_late()], f"{BODY}, signal.forces.*")
+    assert_inside(found, "signal.forces.scale", SCALE, 1e-3)
+    assert_inside(found, "signal.forces.delay", LATE - EARLY, 2e-5)
+    for leg, bias in enumerate(BIAS):
+        assert_inside(found, f"signal.forces.bias.{leg}", bias, 0.5)
+    content = tomllib.loads("\n".join(mapping_lines(platform, found.forces)))  # type: ignore[arg-type]
+    content["signals"]["forces"]["channels"] = ["forces"]
+    corrected = LogMapping.of(content).apply(read_late(), platform)["forces"]
+    assert_allclose(corrected.time, measured()["forces"].time + EARLY, rtol=0.0, atol=2e-5)
+    assert_allclose(corrected.values, measured()["forces"].values, rtol=2e-3, atol=0.5)
+    record = tomllib.loads(identified_toml(found, "stewart", Path("mine.toml")))["identified"]
+    assert record["signal.forces.scale"] == found.values[at(found, "signal.forces.scale")]
+
+
+def test_currents_show_friction_of_the_drives() -> None:
+    """Of forces of motors that are commanded, late by delay and lag."""
+    log = log_of(recorded(duration=4.0))
+    amperes = Channel(
+        "currents", log["command_forces"].time, log["command_forces"].values / 20, "A"
+    )
+    given = Log((log["measured"], amperes))
+    names = f"{BODY}, leg.drive.friction_torque, leg.drive.viscous_torque, signal.forces.scale"
+    found = identify(nominal(), [given], names, force_per_current=20.0)
+    assert_inside(found, "leg.drive.friction_torque", HIDDEN["leg.drive.friction_torque"], 0.013)
+    assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.5)
+    assert found.forces is not None
+    assert any("N/A" in line for line in mapping_lines(nominal(), found.forces))
+    with pytest.raises(InputError, match="command_forces"):
+        identify(nominal(), [given], names)
+
+
+@pytest.mark.slow
+def test_predictions_begin_with_what_forces_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They keep it where they cannot show it themselves, and their own estimates where they can."""
+    log = log_of(recorded())
+    starts = []
+    monkeypatch.setattr(
+        "twin.identification.result.predictions.solve",
+        lambda used, start, **options: starts.append(start) or solve(used, start, **options),
+    )
+    found = identify(nominal(), [log], [*HIDDEN, "signal.forces.scale"])
+    assert_allclose(starts[0][:2], list(HIDDEN.values())[:2], rtol=0.02)
+    assert_allclose(starts[0][2:], [each.nominal for each in found.parameters[2:4]])
+    assert [parameter.path for parameter in found.parameters][4:] == ["signal.forces.scale"]
+    assert_inside(found, "signal.forces.scale", 1.0, 5e-3)
+    alone = found.forces.estimate  # type: ignore[union-attr]
+    assert found.standard_errors[0] < 0.5 * alone.standard_errors[0]
+    monkeypatch.setattr(
+        "twin.identification.result.predictions.first_slopes", lambda problems: np.zeros((6, 2))
+    )
+    kept = identify(nominal(), [log], [*HIDDEN][:2])
+    assert kept.errors is None
+    assert_inside(kept, "platform.body.mass", HIDDEN["platform.body.mass"], 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_forces", [True, False])
+def test_a_floor_out_of_level_is_found(with_forces: bool) -> None:
+    """Also without forces: predictions feel the tilt as well."""
+    tilt = (4e-3, -7e-3)
+    log = log_of(recorded(tilt=tilt))
+    if not with_forces:
+        log = Log(tuple(each for each in log.channels if each.name != "forces"))
+    found = identify(nominal(), [log], [*HIDDEN, "gravity"])
+    assert (found.forces is None) != with_forces
+    for path, truth in {"tilt.x": tilt[0], "tilt.y": tilt[1], **HIDDEN}.items():
+        assert_inside(found, path, truth, abs(0.01 * truth))
+    assert found.fits[-1].after < 0.5e-6
+
+
+def test_forces_of_another_sign_are_refused() -> None:
+    forces = measured()["forces"]
+    with pytest.raises(InputError, match="check sign"):
+        identify(
+            nominal(), [measured().with_channels(replace(forces, values=-forces.values))], "payload"
+        )
+
+
+def test_what_forces_cannot_show_is_refused() -> None:
+    with pytest.raises(InputError, match="command_forces"):
+        identify(nominal(), [measured()], "payload, leg.drive.delay")
+    held = identify(nominal(), [measured()], "payload, leg.drive.delay", unseen="hold").held
+    assert [parameter.path for parameter in held] == ["leg.drive.delay"]
+    with pytest.raises(InputError, match="cannot be identified from these forces"):
+        identify(nominal(), [measured()], "leg.rod.inertia.2.2")
+    with pytest.raises(InputError, match="cannot be estimated"):
+        identify(nominal(), [log_of(recorded())], "signal.coordinates.scale")
