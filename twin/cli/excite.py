@@ -11,7 +11,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, paragraph, table
 from twin.cli.quantities import quantity_option
-from twin.cli.values import check_files, write
+from twin.cli.values import check_files, settings_from, write
 
 if TYPE_CHECKING:
     from twin.identification.excitation import Excitation
@@ -44,6 +44,7 @@ def excite(
     *,
     parameters: Parameters = "payload",
     duration: options.Duration = 20.0,
+    spread: options.Spreads = None,
     noise: Noise = None,
     highest: Highest = 3.0,
     configuration: options.Configuration = None,
@@ -64,7 +65,7 @@ def excite(
 
     check_files(out=(out, ".csv"))
     platform = load(machine, configuration)
-    chosen = select(platform, parameters)
+    chosen = select(platform, parameters, settings_from(spread or (), "spread"))
     sigma = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
     found = make(platform, chosen, duration, noise=sigma, highest=highest, seed=seed)
     _print_errors(found, platform.name)

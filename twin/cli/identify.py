@@ -9,6 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
+from twin.cli.quantities import quantity_option
 
 if TYPE_CHECKING:
     from twin.identification.result.identification import Source
@@ -24,7 +25,17 @@ Names = Annotated[
     typer.Option(
         "--parameters",
         metavar="GROUP|PATH,...",
-        help="Groups (payload, platform, legs, friction, drives) or paths of platform.toml.",
+        help="Groups (payload, platform, legs, friction, drives, gravity, sensors), paths of "
+        "platform.toml, tilt.x, or signal.forces.scale (the torque constant), .delay and .bias.",
+    ),
+]
+ForcePerCurrent = Annotated[
+    float | None,
+    quantity_option(
+        "Force of a leg's motor per current in N/A or N m/A, for logs with currents.",
+        "force_per_current",
+        "N/A",
+        "N m/A",
     ),
 ]
 Mapping = Annotated[
@@ -45,6 +56,9 @@ Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Time of predictio
 Robust = Annotated[
     bool, typer.Option("--robust", help="Large errors count less than their square.")
 ]
+WINDOW = 20.0
+"""[s] of a log that are read at once."""
+
 Replace = Annotated[bool, typer.Option("--replace", help="Replace files that exist.")]
 
 
@@ -58,6 +72,8 @@ def identify(
     out: Out = None,
     report: Report = None,
     configuration: options.Configuration = None,
+    spread: options.Spreads = None,
+    force_per_current: ForcePerCurrent = None,
     unseen: Unseen = "refuse",
     window: Window = "0.1",
     robust: Robust = False,
@@ -71,9 +87,9 @@ def identify(
     """
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
-    from twin.cli.quantities import quantities
+    from twin.cli.quantities import in_unit, quantities
     from twin.cli.tables.identify import print_identification
-    from twin.cli.values import check_files
+    from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import EVALUATIONS, identify
     from twin.identification.result.machine_file import check_new, write_identified
     from twin.platform import load
@@ -85,12 +101,16 @@ def identify(
         optional("jinja2")
     platform = load(machine, configuration)
     (span,) = quantities(window, "window", "s") or (0.1,)
+    unit = f"{platform.force_unit}/A"
+    factor = in_unit(force_per_current, "force_per_current", unit, "that of this machine's motors")
     read = [_read(path, mapping, platform) for path in logs]
     with Progress(f"identifying {platform.name}", EVALUATIONS, every=1) as progress:
         found = identify(
             platform,
             [log for log, _ in read],
             parameters,
+            spreads=settings_from(spread or (), "spread"),
+            force_per_current=factor,
             unseen=unseen,  # type: ignore[arg-type]
             window=span,
             robust=robust,
@@ -110,20 +130,40 @@ def identify(
 
 
 def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, Source]:
-    """Return a log in signals of the machine, and where it is from."""
-    import hashlib
+    """Return a log in signals of the machine, and where it is from.
 
+    Without a mapping only the signals that are needed stay in memory.
+    """
     from twin.cli.console import line
-    from twin.errors import InputError
     from twin.identification.result.identification import Source
-    from twin.logs import LogMapping, check_log, read_log
+    from twin.identification.result.pieces import SIGNALS
+    from twin.logs import Log, LogMapping, check_log, join, read_log, read_windows
 
-    log = read_log(path, None if mapping is None else LogMapping.read(mapping), platform)
+    if mapping is not None:
+        log = read_log(path, LogMapping.read(mapping), platform)
+    else:
+        log = join(
+            Log(tuple(each for each in window.channels if each.name in SIGNALS))
+            for window in read_windows(path, WINDOW)
+        )
     for finding in check_log(log, platform):
         line(f"{path}: {finding}")
+    start, stop = log.span
+    return log, Source(path.name, _sha256(path), stop - start)
+
+
+def _sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder in the order of their paths."""
+    import hashlib
+
+    from twin.errors import InputError
+
+    digest = hashlib.sha256()
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                with file.open("rb") as stream:
+                    hashlib.file_digest(stream, lambda: digest)
     except OSError as error:
         raise InputError("log", f"{path} cannot be read ({error.strerror})") from None
-    start, stop = log.span
-    return log, Source(path.name, digest, stop - start)
+    return digest.hexdigest()

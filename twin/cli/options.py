@@ -68,6 +68,16 @@ Timestep = Annotated[
 Controller = Annotated[ControllerName, typer.Option(help="Controller of the machine.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
 
+Spreads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--spread",
+        metavar="PATH=QUANTITY",
+        help="Standard deviation of what is known of a parameter, such as "
+        "'platform.body.mass=5 kg'; may be repeated.",
+    ),
+]
+
 MOTION_HELP = "still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion"
 MotionName = Annotated[str, typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}.")]
 OptionalMotion = Annotated[

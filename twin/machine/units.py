@@ -77,6 +77,8 @@ UNITS: dict[str, dict[str, float]] = {
     "1/s": {"1/s": 1.0},
     "1/s2": {"1/s2": 1.0},
     "A": {"A": 1.0, "mA": 1e-3},
+    "N/A": {"N/A": 1.0, "kN/A": 1e3},
+    "N m/A": {"N m/A": 1.0, "Nm/A": 1.0, "mN m/A": 1e-3, "mNm/A": 1e-3},
     "degC": {"degC": 1.0},
 }
 """SI unit -> the units of its kind as they are written, with their factors.
@@ -91,7 +93,8 @@ KINDS = {
     **{"m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness"},
     **{"rad/s2": "angular acceleration", "N s/m": "damping", "1/s": "rate", "1/s2": "rate squared"},
     **{"N m/rad": "rotary stiffness", "N m s/rad": "rotary damping"},
-    **{"A": "current", "degC": "temperature"},
+    **{"A": "current", "N/A": "force per current", "N m/A": "torque per current"},
+    "degC": "temperature",
 }
 """Quantity of every SI unit."""
 

@@ -21,10 +21,12 @@ def test_it_prints_errors_and_writes_a_motion(
     monkeypatch.setattr(excitation, "excite", partial(excitation.excite, rounds=1))
     file = tmp_path / "motion.csv"
     options = ("--for", "platform.body.mass,friction", "--duration", "3 s", "--noise", "20 N")
+    options += ("--spread", "platform.body.mass=3 kg")
     words = ("excite", "stewart", "--configuration", "hardware", *options, "--out", str(file))
     result = CliRunner().invoke(cli.app, words)
     assert result.exit_code == 0, result.output
-    assert "mass of the platform body" in result.output
+    [row] = [text for text in result.output.splitlines() if "mass of the platform body" in text]
+    assert row.split()[-6:-4] == ["kg", "3"]
     assert "Not predicted: breakaway" in result.output
     assert max(map(len, result.output.replace(str(file), "").splitlines())) <= 100
     machine = load("stewart")

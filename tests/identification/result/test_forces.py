@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from recorded_motion import HIDDEN, nominal, recorded
+from typer.testing import CliRunner
 
+import twin
+from twin import cli
+from twin.cli.identify import _read, _sha256
 from twin.errors import InputError
 from twin.identification.prediction.solve import solve
 from twin.identification.result.forces import base_rows, mapping_lines
@@ -18,7 +23,7 @@ from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
 from twin.identification.result.machine_file import identified_toml
 from twin.identification.result.report import page_of
-from twin.logs import Channel, Log, LogMapping, log_of
+from twin.logs import Channel, Log, LogMapping, log_of, write_log
 
 pytestmark = pytest.mark.quick
 
@@ -151,6 +156,32 @@ def test_forces_of_another_sign_are_refused() -> None:
         )
 
 
+@pytest.mark.parametrize(("spread", "mass", "most"), [("1 g", 97.0, 1.5), ("20 kg", 101.3, 0.1)])
+def test_a_stated_spread_is_how_far_the_file_may_be_wrong(
+    spread: str, mass: float, most: float
+) -> None:
+    given = {"platform.body.mass": spread}
+    found = identify(nominal(), [measured()], BODY, spreads=given, unseen="prior")
+    assert abs(found.values[0] - mass) < most
+
+
+def test_the_command_prints_both_stages(tmp_path: Path) -> None:
+    file = write_log(measured(), tmp_path / "run.csv")
+    out, spread = tmp_path / "mine.toml", "platform.body.mass=5 kg"
+    words = ["identify", "stewart", file, "--configuration", "hardware", "--out", out]
+    words += ["--parameters", f"{BODY}, gravity, signal.forces.scale"]
+    result = CliRunner().invoke(cli.app, [*map(str, words), "--spread", spread])
+    assert result.exit_code == 0, result.output
+    assert "base parameters from forces" in result.output
+    assert 'delay = "-0.2' in result.output
+    assert twin.load(out).parameters.platform.body.mass == pytest.approx(101.3, abs=0.5)
+    wrong = CliRunner().invoke(
+        cli.app, [*map(str, words[:5]), "--parameters", BODY, "--spread", "a=1"]
+    )
+    assert wrong.exit_code == 2
+    assert "a: stewart has no such number" in wrong.stderr
+
+
 def test_what_forces_cannot_show_is_refused() -> None:
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [measured()], "payload, leg.drive.delay")
@@ -160,3 +191,20 @@ def test_what_forces_cannot_show_is_refused() -> None:
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")
     with pytest.raises(InputError, match="cannot be estimated"):
         identify(nominal(), [log_of(recorded())], "signal.coordinates.scale")
+
+
+def test_logs_are_read_in_windows_and_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder has the hash of its files, one after the other."""
+    file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
+    monkeypatch.setattr("twin.cli.identify.WINDOW", 0.7)
+    log, source = _read(file, None, nominal())
+    assert log.names == ("coordinates", "forces", "pose", "measured", "command_forces")
+    assert (log["forces"].values == measured()["forces"].values).all()
+    assert source.sha256 == sha256(file.read_bytes()).hexdigest()
+    bag = tmp_path / "bag"
+    (bag / "b").mkdir(parents=True)
+    (bag / "b" / "1.db3").write_bytes(b"second")
+    (bag / "a.yaml").write_bytes(b"first")
+    assert _sha256(bag) == sha256(b"firstsecond").hexdigest()

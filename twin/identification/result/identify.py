@@ -14,10 +14,12 @@ from twin.errors import InputError, listed
 from twin.identification.linear.unknowns import ERRORS
 from twin.identification.parameters import Parameter, select, with_parameters
 from twin.identification.parameters.parameter import SIGNAL
+from twin.identification.prediction.clocks import synchronised
 from twin.identification.prediction.problem import WINDOW
 from twin.identification.prediction.recording import Recording, recording_of
 from twin.identification.result.forces import force_stage
 from twin.identification.result.identification import ForceStage, Identification, Source
+from twin.identification.result.pieces import pieces
 from twin.identification.result.predictions import (
     PredictionStage,
     check_predictable,
@@ -77,12 +79,13 @@ def identify(
             logs do not show (see `unseen`), or arguments out of range.
     """
     as_instance(platform, "platform", Platform)
-    given = [as_instance(log, "logs", Log) for log in logs]
-    if not given:
+    whole = [as_instance(log, "logs", Log) for log in logs]
+    if not whole:
         raise InputError("logs", "is empty; give one log or more")
     span, share = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     chosen = select(platform, parameters, spreads)
+    given, cuts = pieces(whole, span)
     forces = force_stage(
         platform, given, chosen, unseen=unseen, apart=share, force_per_current=factor
     )
@@ -107,7 +110,7 @@ def identify(
         )
     seconds = [stop - start for start, stop in (log.span for log in given)]
     named = tuple(sources) or tuple(Source("", "", each) for each in seconds)
-    return _merged(platform, chosen, forces, predicted, notes, named)
+    return _merged(platform, chosen, forces, predicted, [*cuts, *notes], named)
 
 
 def _recordings(
@@ -120,11 +123,19 @@ def _recordings(
     """
     try:
         check_predictable(platform)
-        return [recording_of(log, platform) for log in logs], []
+        recordings = [recording_of(log, platform) for log in logs]
     except InputError as error:
         if forces is None or not {*needed} <= {*forces.estimate.parameters}:
             raise
         return [], [f"the forces alone decide, without predictions ({error})"]
+    found, moves = zip(*(synchronised(each, platform) for each in recordings), strict=True)
+    notes = [
+        f"clocks of commands and encoders differ by {1e3 * clock:.2f} ms, which is removed: delays "
+        "and lags of the drives are those of the file, do not identify them from this log"
+        for clock in moves
+        if clock
+    ]
+    return list(found), notes
 
 
 def _check_shown(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:

@@ -1,0 +1,55 @@
+"""Commands on another clock than the encoders: found, removed and said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from recorded_motion import HIDDEN, nominal, recorded
+
+from twin.identification.prediction.clocks import synchronised
+from twin.identification.prediction.recording import Recording, recording_of
+from twin.identification.result.identify import identify
+from twin.logs import log_of
+
+pytestmark = pytest.mark.quick
+
+
+def recording(controller: str) -> Recording:
+    return recording_of(log_of(recorded(controller)), nominal())
+
+
+@pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
+@pytest.mark.parametrize("early", [0.03, -0.02])
+def test_another_clock_is_found(controller: str, early: float) -> None:
+    """Within what delay, lag and friction of the hidden machine differ from those of the file."""
+    other = recording(controller)
+    other = replace(other, command_time=other.command_time - early)
+    found, moved = synchronised(other, nominal())
+    assert moved == pytest.approx(early, abs=2.5e-3)
+    assert np.allclose(found.command_time, other.command_time + moved)
+
+
+@pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
+def test_delays_are_no_difference_of_clocks(controller: str) -> None:
+    given = recording(controller)
+    found, moved = synchronised(given, nominal())
+    assert found is given
+    assert moved == 0.0
+
+
+def test_motion_that_says_nothing_moves_nothing() -> None:
+    given = recording("computed_torque")
+    noise = np.random.default_rng(0).normal(size=given.commands.shape)
+    assert synchronised(replace(given, commands=noise), nominal())[1] == 0.0
+
+
+@pytest.mark.slow
+def test_an_identification_removes_it_and_says_so() -> None:
+    log = log_of(recorded())
+    late = log.with_channels(log["command_forces"].delayed(0.02))
+    names = [name for name in HIDDEN if not name.endswith("delay")]
+    found = identify(nominal(), [late], names, unseen="prior")
+    assert "clocks of commands and encoders differ by -1" in " ".join(found.notes)
+    assert found.values[0] == pytest.approx(HIDDEN["platform.body.mass"], rel=5e-3)

@@ -1,0 +1,48 @@
+"""Clocks of commands and encoders: their difference, found in the motion and removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.identification.prediction.recording import Recording
+from twin.identification.prediction.windows import smoothed_motion
+from twin.logs import Channel, time_offset
+from twin.model.machine_model import MachineModel
+from twin.plant.drives import drive_constants, drive_timestep
+
+LARGEST = 0.1
+"""[s] Differences that are looked for; periodic motions need twice as long a period."""
+
+LEAST = 5e-3
+"""[s] Adopted: smaller ones are taken for delays, and for errors of the file's numbers."""
+
+SURE = 0.9
+"""Adopted: correlation of commands and motion below which neither says anything."""
+
+
+def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording, float]:
+    """Return a recording with its commands on the clock of the encoders, and their move [s].
+
+    The motors' speeds, or the efforts that the file's numbers give for their motion, follow the
+    commands. What is left of that time without the delays and lags of the file is the difference
+    of the clocks. Nothing moves where it is small, or where the motion does not tell.
+    """
+    drives = drive_constants(machine, drive_timestep(machine))
+    motion, _ = smoothed_motion(recording, machine, drives)
+    force = recording.mode == "force"
+    followed = Channel("motion", recording.time, motion.effort if force else motion.speed, "")
+    try:
+        found = time_offset(
+            followed, Channel("commands", recording.command_time, recording.commands, ""), LARGEST
+        )
+    except InputError:
+        return recording, 0.0
+    own = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
+    late = [each.delay + (each.current_lag if force else 0.0) for each in own]
+    clock = found.seconds - float(np.mean(late or [0.0]))
+    if abs(clock) < LEAST or found.correlation < SURE:
+        return recording, 0.0
+    return replace(recording, command_time=recording.command_time + clock), clock
