@@ -30,7 +30,7 @@ from twin.identification.excitation import excite
 from twin.identification.parameters import select
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
-from twin.logs import log_of
+from twin.logs import Log, log_of
 from twin.machine.randomisation import hardware_spread
 from twin.machine.randomisation.paths import nominal_value
 from twin.motion import Motion
@@ -96,7 +96,9 @@ def study(seed: int, duration: float, groups: str = "") -> None:
         motion = excite(file, select(file, groups), duration, seed=seed).motion
     run = moved(hidden, file, motion, engine)
     began, processor = time.perf_counter(), time.process_time()
-    found = identify(file, [log_of(run)], PARAMETERS, unseen="hold")
+    log = log_of(run)
+    kept = Log((log["measured"], log["command_forces"]))  # the forces would be exact
+    found = identify(file, [kept], PARAMETERS, unseen="hold")
     clock, processor = time.perf_counter() - began, time.process_time() - processor
     print(f"seed {seed}, {engine}: {clock:.0f} s, {processor:.0f} s of processor time")
     print(found.summary, *found.notes, sep="\n  ", flush=True)

@@ -1,4 +1,4 @@
-"""Find payload, friction and delay of a machine in a log of its commands and encoders.
+"""Find payload, friction and delay of a machine in a log of its commands, encoders and forces.
 
 The hidden machine stands for a real one: a controller that knows the file alone moves it, and only
 its log is used. `twin identify` does the same from files, and writes the identified machine.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import twin
 from twin.cli.console import Column, line, table
 from twin.control import make_controller
+from twin.identification.result.forces import base_rows
 from twin.identification.result.identify import identify
 from twin.logs import log_of
 from twin.motion import MultiSineMotion
@@ -33,6 +34,9 @@ def main() -> None:
     run = hidden.simulate(DURATION, controller=controller, timestep=5e-4)
 
     found = identify(machine, [log_of(run)], list(HIDDEN))
+    if found.forces is not None:
+        for words, _, value, error, unit in base_rows(found.forces.base):
+            line(f"the forces alone: {words} {value:.5g} +- {error:.1g} {unit}")
     rows = [
         (parameter.words, *(f"{number:.5g}" for number in numbers), parameter.unit)
         for parameter, *numbers in zip(
