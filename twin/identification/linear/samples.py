@@ -92,7 +92,8 @@ def samples_of_log(
     """Return the samples of a log of signals, on an even grid.
 
     The motion is low-passed without phase shift at twice the cutoff, and its derivatives are those
-    of a spline; forces are left to the estimate, which filters them together with their model.
+    of a spline; forces are left to the estimate, which filters them together with their model. Of
+    motors that are measured, forces on the legs tell how far they are ahead of these.
 
     Args:
         platform: the machine.
@@ -124,7 +125,10 @@ def samples_of_log(
     if len(fine) * step * frequency < 4.0 * EDGE:
         raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
     kept = min(frequency, 0.4 / step)
-    poses = _poses(machine, _resampled(channels[0], fine, step), motion)
+    coordinates = _resampled(channels[0], fine, step)
+    if (motion, force) == ("measured", "forces"):
+        coordinates = coordinates - _ahead(machine, _resampled(channels[1], fine, step))
+    poses = _poses(machine, coordinates, motion)
     moved = low_passed(displacement(poses, machine.home), step, WIDER * kept)
     spline = make_interp_spline(fine, moved, k=5)
     time = fine[(fine > start + EDGE / kept) & (fine < stop - EDGE / kept)]
@@ -144,6 +148,17 @@ def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
     if step < 2.0 * period or channel.units == POSE_UNITS:
         return channel.at(times)
     return replace(channel, values=low_passed(channel.values, period, 0.2 / step)).at(times)
+
+
+def _ahead(machine: MachineModel, forces: FloatArray) -> FloatArray:
+    """Return how far motors are ahead of their legs under forces: deflection and half the play."""
+    found = np.zeros_like(forces)
+    for k, leg in enumerate(machine.parameters.legs):
+        drive = None if leg.drive is None else leg.drive.reflected()
+        if drive is not None and drive.inertia > 0.0 and drive.stiffness > 0.0:
+            found[:, k] = forces[:, k] / drive.stiffness
+            found[:, k] += 0.5 * drive.backlash * np.sign(forces[:, k])
+    return found
 
 
 def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray:

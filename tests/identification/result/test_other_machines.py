@@ -1,0 +1,60 @@
+"""Both stages on machines of other kinds: a light one with direct drives, one with cranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.control import make_controller
+from twin.identification.result.identify import identify
+from twin.logs import Log, log_of
+from twin.motion.multi_sine import MultiSineMotion
+
+SPEED = 0.05
+"""[m/s, rad/s] of each sine."""
+
+FREQUENCIES = np.array([0.9, 2.1, 3.7])
+NUMBERS = ("platform.body.mass", "platform.body.center_of_mass.1", "leg.drive.delay")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "friction", "with_forces"),
+    [("srspm", "leg.drive.friction", True), ("rss", "leg.drive.friction_torque", False)],
+)
+def test_hidden_numbers_are_found(name: str, friction: str, with_forces: bool) -> None:
+    """Forces alone are within their errors too, though light bodies hang on springy drives."""
+    machine = twin.load(name, configuration="hardware")
+    drive = machine.parameters.legs[0].drive
+    assert drive is not None
+    body = machine.parameters.platform.body
+    truth = {
+        NUMBERS[0]: 1.06 * body.mass,
+        NUMBERS[1]: body.center_of_mass[1] + 0.004,
+        NUMBERS[2]: 1.5 * drive.delay,
+        friction: 1.2 * getattr(drive, friction.rpartition(".")[2]),
+    }
+    sizes = SPEED / (2.0 * np.pi * FREQUENCIES)
+    motion = MultiSineMotion(
+        machine.home,
+        frequencies=FREQUENCIES,
+        amplitude=dict.fromkeys(("x", "y", "z", "roll", "pitch", "yaw"), sizes),
+        duration=2.0,
+        phases="random",
+        fade_in=0.3,
+    )
+    hidden = machine.with_(parameters=truth)
+    law = make_controller("computed_torque", hidden, motion)
+    run = hidden.simulate(2.0, controller=law, timestep=5e-4)
+    assert not run.stopped
+    log = log_of(run)
+    kept = ("measured", "command_forces", *["forces"] * with_forces)
+    found = identify(machine, [Log(tuple(log[name] for name in kept))], list(truth))
+    error = np.abs(found.values - list(truth.values()))
+    assert (found.forces is not None) == with_forces
+    if found.forces is not None:
+        estimate = found.forces.estimate
+        left = estimate.values[:2] - list(truth.values())[:2]
+        assert (np.abs(left) < 3.5 * estimate.standard_errors[:2]).all()
+    assert (error < 1.5 * found.margins * found.standard_errors).all()
