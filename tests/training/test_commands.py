@@ -56,6 +56,17 @@ def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
     assert (tmp_path / "a.md").read_text().startswith("| engine | policy |")
 
 
+def test_differences_from_the_training_are_printed_above_the_table() -> None:
+    arguments = ("--policy", "stewart_isolation", "--engine", "analytic", "--jobs", 1)
+    options = ("--option", "acceleration=0.2", "--option", "max_episode_steps=20", "--episodes", 1)
+    result = run("evaluate", "twin/VibrationIsolation-v0", *arguments, *options)
+    assert result.exit_code == 0, result.output
+    head, _, below = " ".join(result.output.split()).partition("transmissibility")
+    changed = "acceleration 0.2 (training: null), max_episode_steps 20 (training: 800)."
+    assert f"stewart_isolation is not evaluated as it was trained: {changed}" in head
+    assert "stewart_isolation" in below and "training" not in below
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
+from twin.training.evaluation.confidence import (
+    Mean,
+    mean_of,
+    mean_over_trainings,
+    paired_difference,
+)
 
 
 def test_interval_is_students() -> None:
@@ -64,3 +69,29 @@ def test_bad_values_are_refused() -> None:
         mean_of([1.0, np.nan])
     with pytest.raises(InputError, match="baseline"):
         paired_difference([1.0, 2.0], [1.0])
+
+
+def test_interval_over_trainings_holds_for_other_trainings_and_other_episodes() -> None:
+    """An interval of the 40 values as if they were independent would cover half of the means."""
+    generator = np.random.default_rng(2)
+    trainings, episodes = (
+        generator.normal(0.0, 1.0, shape) for shape in ((500, 5, 1), (500, 1, 8))
+    )
+    values = 2.0 + trainings + episodes + generator.normal(0.0, 0.3, (500, 5, 8))
+    means = [mean_over_trainings(each) for each in values]
+    covered = np.mean([abs(mean.value - 2.0) <= mean.half_width for mean in means])
+    assert covered > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 500)
+    plain = np.mean(
+        [
+            abs(mean_of(each.ravel()).value - 2.0) <= mean_of(each.ravel()).half_width
+            for each in values
+        ]
+    )
+    assert plain < 0.8
+
+
+def test_one_training_has_the_interval_of_its_episodes() -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    assert mean_over_trainings(values[None]) == mean_of(values)
+    with pytest.raises(InputError, match="trainings"):
+        mean_over_trainings(values)

@@ -1,4 +1,4 @@
-"""Means over episodes with their 95 % confidence intervals."""
+"""Means over episodes, and over trainings, with their 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -62,3 +62,23 @@ def paired_difference(values: Any, baseline: Any) -> Mean:
     if np.shape(values) != np.shape(baseline):
         raise InputError("baseline", "must have the same episodes as the values")
     return mean_of(np.asarray(values, dtype=float) - np.asarray(baseline, dtype=float))
+
+
+def mean_over_trainings(values: Any) -> Mean:
+    """Return the mean of `(trainings, episodes)` values, all policies in the same episodes.
+
+    The interval is for other trainings and other episodes: the half widths of both, over the
+    means of the trainings and over those of the episodes, add up by their squares. One training
+    has that of its episodes.
+
+    Raises:
+        InputError: another shape, or not finite.
+    """
+    found = as_floats(values, "values")
+    if found.ndim != 2:
+        raise InputError("values", f"must have shape (trainings, episodes), got {found.shape}")
+    ways = [
+        mean_of(found.mean(axis=axis)).half_width for axis in (0, 1) if found.shape[1 - axis] > 1
+    ]
+    half = float(np.hypot.reduce(ways)) if ways else float("nan")
+    return Mean(float(found.mean()), half, found.shape[1])
