@@ -2,9 +2,10 @@
 
     nice python benchmarks/learning_curves.py --seeds 5 --page docs/training.md
 
-Trained seeds stay in `benchmarks/results/learning_curves.json` and are not trained again; `--seeds
-0` only draws `--picture` and writes the table between the page's marks.
-Every policy is then evaluated in the same episodes on the analytic engine.
+The policies stay in the folder `--policies`, for `robustness.py`; curves and scores stay in
+`benchmarks/results/learning_curves.json`. What is in both is not trained again; `--seeds 0` only
+draws `--picture` and writes the table between the page's marks.
+Every policy is evaluated in the same episodes on the analytic engine.
 """
 
 from __future__ import annotations
@@ -15,31 +16,44 @@ import json
 import time as clock
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from page_section import write_section
 
 from twin.basics.files import write_text
 from twin.training import evaluate, load_policy, train
+from twin.training.evaluation.confidence import Mean
 
 RESULTS = Path(__file__).parent / "results" / "learning_curves.json"
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "learning_curves.png"
 STYLE = ROOT / "examples" / "plots.mplstyle"
+
+
+class Judged(NamedTuple):
+    """What the evaluation of a policy has beside it."""
+
+    law: str
+    """baseline of the returns"""
+    title: str
+    """of the metric of the task"""
+    rival: str
+    """baseline of this metric"""
+
+
 BASELINES = {
-    "stewart_isolation": "isolation_law",
-    "stewart_tracking": "zero",
-    "stewart_ball": "balance_law",
-    "stewart_cueing": "tilt_law",
+    "stewart_isolation": Judged("isolation_law", "transmissibility", "isolation_law"),
+    "stewart_tracking": Judged("zero", "position error [mm]", "zero"),
+    "stewart_ball": Judged("balance_law", "return", "balance_law"),
+    "stewart_cueing": Judged("tilt_law", "perceived error [thresholds]", "adaptive"),
 }
-"""Policy -> what its evaluation has beside it."""
 EPISODES, FIRST = 10, 5_000_000
 """Of the evaluation: their number, and the seed of the first."""
 
 
-def trained(name: str, seed: int) -> dict[str, Any]:
-    """Return curve, returns and processor time of one more training like that of a policy.
+def trained(name: str, seed: int, file: Path) -> dict[str, Any]:
+    """Return curve and processor time of one more training like that of a policy; keep its file.
 
     Raises:
         SystemExit: the training was interrupted.
@@ -47,7 +61,7 @@ def trained(name: str, seed: int) -> dict[str, Any]:
     origin = load_policy(name).origin
     with TemporaryDirectory() as place:
         folder, began = Path(place) / "run", clock.process_time()
-        train(
+        found = train(
             origin.environment,
             folder,
             steps=origin.steps,
@@ -58,21 +72,32 @@ def trained(name: str, seed: int) -> dict[str, Any]:
             hyperparameters=origin.settings["hyperparameters"],
             progress=False,
         )
-        seconds, policy = clock.process_time() - began, folder / "policy.npz"
-        with (folder / "learning.csv").open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        if float(rows[-1]["steps"]) < origin.steps:
+        seconds = clock.process_time() - began
+        if not found.finished:
             raise SystemExit(f"{name}, seed {seed}: interrupted; run the command again")
-        pair = (BASELINES[name], policy)
-        found = evaluate(origin.environment, pair, episodes=EPISODES, seed=FIRST)
-    law, own = (found.mean(str(each), "analytic", "return").value for each in pair)
+        with (folder / "learning.csv").open(newline="", encoding="utf-8") as table:
+            rows = list(csv.DictReader(table))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        found.policy.save(file)
     return {
         "seconds": round(seconds),
-        "baseline": round(law, 2),
-        "return": round(own, 2),
         "steps": [int(float(row["steps"])) for row in rows],
         "curve": [round(float(row["return 50 %"]), 2) for row in rows],
     }
+
+
+def judged(name: str, file: Path) -> dict[str, Any]:
+    """Return the mean returns of a policy and of its law, and the difference of its metric.
+
+    The difference is that from the rival, episode by episode: mean and half width.
+    """
+    law, title, rival = BASELINES[name]
+    names = tuple(dict.fromkeys((rival, law)))
+    environment = load_policy(name).origin.environment
+    found = evaluate(environment, (*names, file), episodes=EPISODES, seed=FIRST)
+    below, own = (found.mean(each, "analytic", "return").value for each in (law, str(file)))
+    apart = found.difference(str(file), "analytic", title)
+    return {"baseline": round(below, 2), "return": round(own, 2), "difference": apart}
 
 
 def draw(results: dict[str, dict[str, Any]], picture: Path) -> None:
@@ -98,17 +123,23 @@ def draw(results: dict[str, dict[str, Any]], picture: Path) -> None:
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
-    """Return the evaluations in Markdown."""
-    lines = ["| policy | seeds | return, mean | spread | least | baseline | processor time [s] |"]
-    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    """Return the evaluations in Markdown; the last but one column is of the policies kept."""
+    lines = [
+        "| policy | seeds | return, mean | spread | least | baseline | metric of the worst seed, "
+        "less that of a baseline | processor time [s] |"
+    ]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, seeds in results.items():
-        runs = list(seeds.values())
+        runs, (law, title, rival) = list(seeds.values()), BASELINES[name]
         found = np.array([run["return"] for run in runs])
         spread = f"{found.std(ddof=1):.1f}" if len(found) > 1 else "-"
-        law = f"{runs[0]['baseline']:.1f} (`{BASELINES[name]}`)"
+        leads = [Mean(*run["difference"]) for run in runs if "difference" in run]
+        worst = (min if title == "return" else max)(leads, key=lambda lead: lead.value)
         seconds = sorted({run["seconds"] for run in runs})
         lines.append(
-            f"| `{name}` | {len(runs)} | {found.mean():.1f} | {spread} | {found.min():.1f} | {law} "
+            f"| `{name}` | {len(runs)} | {found.mean():.1f} | {spread} | {found.min():.1f} "
+            f"| {runs[0]['baseline']:.1f} (`{law}`) "
+            f"| {title}, {worst.text().replace('+-', '±')} (`{rival}`; of {len(leads)}) "
             f"| {' to '.join(map(str, dict.fromkeys((seconds[0], seconds[-1]))))} |"
         )
     return "\n".join(lines)
@@ -119,16 +150,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--policy", choices=BASELINES, action="append")
+    parser.add_argument("--policies", type=Path, default=Path("build/policies"))
     parser.add_argument("--page", type=Path)
     parser.add_argument("--picture", type=Path, default=PICTURE)
     given = parser.parse_args()
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for name in given.policy or BASELINES:
         for seed in range(1, given.seeds + 1):
-            if str(seed) not in results.setdefault(name, {}):
-                results[name][str(seed)] = trained(name, seed)
+            file, runs = given.policies / f"{name}_{seed}.npz", results.setdefault(name, {})
+            run = runs.get(str(seed), {})
+            if not (run and file.exists()):
+                run = trained(name, seed, file)
+            if "difference" not in run:
+                runs[str(seed)] = run | judged(name, file)
                 write_text(RESULTS, json.dumps(results) + "\n")
-                print(name, seed, results[name][str(seed)]["return"], flush=True)
+                print(name, seed, runs[str(seed)]["return"], flush=True)
     results = {name: results[name] for name in BASELINES if results.get(name)}
     draw(results, given.picture)
     if given.page is not None:

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from twin.cli.application import app
 from twin.datasets import episode_log
+from twin.datasets.levels import EXPERTS
+from twin.envs import environment_ids
 from twin.errors import InputError
 from twin.logs import read_log
 from twin.logs.channel import POSE_UNITS
-from twin.datasets.levels import EXPERTS
-from twin.envs import environment_ids
 from twin.training.evaluation.controllers import TRACKING
 
 minari = pytest.importorskip("minari")

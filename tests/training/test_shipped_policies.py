@@ -1,0 +1,74 @@
+"""Shipped policies: better than their baselines on an engine they never saw, and no drift."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.basics.arrays import FloatArray
+from twin.envs.channels import channel_slices
+from twin.training import Policy, evaluate, load_policy
+from twin.training.environments import make_environments
+
+SEED = 6_000_000
+"""Of no training and of no evaluation whose results are shipped."""
+
+
+@pytest.mark.slow
+def test_the_ball_policy_returns_more_than_700_and_than_its_law() -> None:
+    found = evaluate(
+        "twin/BallBalance-v0",
+        ["balance_law", "stewart_ball"],
+        engines=("mujoco",),
+        episodes=1,
+        seed=SEED,
+    )
+    assert found.mean("stewart_ball", "mujoco", "return").value > 700.0
+    assert found.difference("stewart_ball", "mujoco", "return").value > 0.0
+
+
+def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout() -> None:
+    found = evaluate(
+        "twin/MotionCueing-v0",
+        ["adaptive", "stewart_cueing"],
+        engines=("mujoco",),
+        episodes=1,
+        seed=SEED,
+    )
+    assert found.changes["stewart_cueing"] == {}
+    title = "perceived error [thresholds]"
+    assert found.difference("stewart_cueing", "mujoco", title).value < -0.1
+
+
+def displacements(policy: Policy, seconds: float = 24.0) -> FloatArray:
+    """Return distances from home `(steps, 4)` [m] on the ideal machine above a weak shaking."""
+    given = {"acceleration": 0.2, "randomisation": None, "duration": seconds}
+    options = {**policy.options, **given, "max_episode_steps": -1}
+    env: Any = make_environments(policy.origin.environment, 4, options, "next_step")
+    observation, _ = env.reset(seed=[SEED, SEED + 1, SEED + 2, SEED + 3])
+    found = []
+    for _ in range(round(seconds / env.unwrapped.task.batch.period)):
+        observation, _, _, _, info = env.step(policy(observation).astype(np.float32))
+        found.append(np.linalg.norm(info["absolute_displacement"], axis=1))
+    env.close()
+    return np.array(found)
+
+
+def growth(policy: Policy) -> float:
+    """Return the RMS distance of the second half of the time in parts of that of the first."""
+    early, late = np.array_split(displacements(policy), 2)
+    return float(np.sqrt(np.mean(np.square(late)) / np.mean(np.square(early))))
+
+
+def test_displacement_under_the_isolation_policy_does_not_grow() -> None:
+    """It does where the policy cancels the drives' slow return to the start."""
+    shipped = load_policy("stewart_isolation")
+    assert growth(shipped) < 1.2
+    seen = {channel.name: channel for channel in shipped.origin.observations}["coordinate"]
+    gains, (moved,) = np.array(shipped.gains), shipped.origin.actions
+    where = channel_slices(shipped.origin.observations)["coordinate"]
+    gains[:, where] += np.diag(np.divide(seen.scale, moved.scale))
+    assert growth(replace(shipped, gains=gains)) > 1.5

@@ -1,0 +1,51 @@
+"""The shipped table of robustness: what is on record of it, and that a change either way fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from twin.training import policy_names
+from twin.validation.cases.policies.robustness import measure_of, robustness
+from twin.validation.cases.policies.shipped import SHIPPED
+
+ALL = [shipped for several in SHIPPED.values() for shipped in several]
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
+def test_every_policy_has_its_conditions_on_record(shipped: Any) -> None:
+    held, table = robustness(shipped)
+    assert held.verdict == "pass", held.value
+    assert len(table.rows) >= 7
+    assert set(shipped.short) <= {row[0] for row in table.rows}
+    assert all("+-" in text for row in table.rows for text in row[2:])
+
+
+def test_all_shipped_policies_are_in_the_report() -> None:
+    assert {shipped.policy for shipped in ALL} == set(policy_names())
+
+
+def row(condition: str, difference: float, title: str = "error") -> dict[str, Any]:
+    means = {"baseline": [1.0, 0.1, 8], "policy": [1.0 + difference, 0.1, 8]}
+    apart = [difference, 0.2, 8]
+    return {"condition": condition, "title": title, "baseline name": "law", "difference": apart} | (
+        means
+    )
+
+
+def test_outcomes_that_change_either_way_count() -> None:
+    rows = [row("better", -0.3), row("alike", -0.1), row("worse", 1.2), row("of other", 9.0, "d")]
+    own = ALL[0]._replace(title="error", within=None, short=("alike", "worse"))
+    assert measure_of(rows, own).value == 0
+    assert measure_of([row("better", -0.1), *rows[1:]], own).value == 1
+    assert measure_of([rows[0], row("alike", -0.3), *rows[2:]], own).value == 1
+    assert measure_of(rows, own._replace(within=2.0, short=("worse",))).value == 0
+
+
+def test_larger_returns_are_better() -> None:
+    own = ALL[0]._replace(title="return", within=None, short=())
+    assert measure_of([row("more", 0.3, "return")], own).value == 0
+    assert measure_of([row("less", -0.3, "return")], own).value == 1
