@@ -60,4 +60,4 @@ def test_poses_turn_in_base_axes() -> None:
     np.testing.assert_allclose(moved[:3], [0.1, 1.2, 0.3])
     # Turned about the base's x axis: the platform's x axis, along y before, tilts up.
     tilted = [0.0, np.cos(0.3), np.sin(0.3)]
-    np.testing.assert_allclose(rotation_matrix(moved[3:])[:, 0], tilted, atol=1e-15)
+    np.testing.assert_allclose(rotation_matrix(moved[3:])[:, 0], tilted, atol=1e-15, rtol=0)

@@ -55,8 +55,7 @@ def record(
     Options of the environment are those that a trained policy was trained with, or that the expert
     acts in; given ones take their place.
     """
-    from twin.datasets import episode_log, record_dataset, write_lerobot
-    from twin.logs import write_log
+    from twin.datasets import record_dataset
 
     check_files(log=(log, ".mcap", ".csv", ".parquet"))
     own = environment_options(
@@ -77,13 +76,21 @@ def record(
         found = record_dataset(environment, each, dataset=name, options=own, **about)
         rows.append(_row(each, found))
         line(f"wrote {name} to {found.storage.data_path.parent}")
-        if lerobot is not None:
-            line(f"wrote {write_lerobot(found, lerobot / each if levels else lerobot)}")
-        if log is not None:
-            place = log.with_stem(f"{log.stem}_{each}") if levels else log
-            line(f"wrote {write_log(episode_log(found), place)}")
+        _write_copies(found, each if levels else "", lerobot, log)
     titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
+
+
+def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None) -> None:
+    """Write a dataset, of a level if it has one, as one of LeRobot and as a log."""
+    from twin.datasets import episode_log, write_lerobot
+    from twin.logs import write_log
+
+    if lerobot is not None:
+        line(f"wrote {write_lerobot(found, lerobot / level)}")
+    if log is not None:
+        place = log.with_stem(f"{log.stem}_{level}") if level else log
+        line(f"wrote {write_log(episode_log(found), place)}")
 
 
 def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:

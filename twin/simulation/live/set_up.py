@@ -44,10 +44,10 @@ NUMBERS = {
 }
 """Controls with one number or more -> how many."""
 
-WORDS, TRUTHS, LISTS = ("motion", "axis", "colour"), ("loop", "playing"), ("layers", "charts")
-"""Controls with a word, with yes or no, and with some of several words."""
+CHOICES, TRUTHS, LISTS = ("motion", "axis", "colour"), ("loop", "playing"), ("layers", "charts")
+"""Controls with one of several words, with yes or no, and with some of several words."""
 
-CONTROLS = (*WORDS, *NUMBERS, *TRUTHS, *LISTS)
+CONTROLS = (*CHOICES, *NUMBERS, *TRUTHS, *LISTS)
 
 NAMES = ("machine", *SETTINGS, *axis_names(), *CONTROLS)
 
@@ -121,7 +121,7 @@ def as_set_up(text: str) -> SetUp:
 
 def _value(text: str, name: str) -> Value:
     """Return the value of a control."""
-    if name in WORDS:
+    if name in CHOICES:
         return text
     if name in TRUTHS:
         return _truth(text, name)
