@@ -84,6 +84,8 @@ def machine_pages() -> Iterator[tuple[str, str, tuple[Window, ...]]]:
         replay = Replay(Trajectory.load(file))
         page, url = stack.enter_context(served(lambda server: replay_page(server, replay)))
         stack.callback(page.close)
+        replay.seek(replay.start + RUN)
+        page.runner.paused = True
         page.runner.start()
         yield "replay", url, WINDOWS[1:2]
         for machine in OTHERS:
