@@ -29,12 +29,13 @@ def episode_log(dataset: Any, number: int = 0) -> Log:
     task, episode = task_of(dataset), dataset[int(dataset.episode_indices[number])]
     time = task.batch.period * np.arange(len(episode.rewards) + 1)
     known = signal_units(task.platform)
+    actions = episode.actions
     channels = [
-        Channel("action", time[:-1], episode.actions, "1"),
-        Channel("reward", time[1:], episode.rewards, "1"),
+        Channel("action", time[:-1], actions, ("1",) * actions.shape[1]),
+        Channel("reward", time[1:], episode.rewards, ("1",)),
     ]
     for name, values in (episode.infos or {}).items():
         if not isinstance(values, dict):
             rows = np.reshape(values, (len(time), -1)).astype(float)
-            channels.append(Channel(name, time, rows, known.get(name, "")))
+            channels.append(Channel(name, time, rows, known.get(name, ("",) * rows.shape[1])))
     return Log(tuple(channels), {"machine": task.platform.name, "dataset": dataset.spec.dataset_id})
