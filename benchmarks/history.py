@@ -21,7 +21,7 @@ from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
 from twin.machine.catalogue import parameters_path
 from twin.model import batch
-from twin.model.derivatives import slope_width
+from twin.model.derivatives import dynamics_width
 from twin.platform import Platform
 from twin.rotations import displaced
 
@@ -60,7 +60,7 @@ def dynamics(name: str) -> Iterator[Row]:
         batch.fill_in_lanes(in_lanes, constants, states, out, given=False)
 
     def derivatives() -> None:
-        forward_dynamics_slopes(*constants, slope_width(), states, slopes)
+        forward_dynamics_slopes(*constants, dynamics_width(), states, slopes)
 
     with patch.object(batch, "usable_cores", lambda: 1):
         yield f"{name}: single states / lanes", ratio(alone, lanes)

@@ -17,8 +17,7 @@ from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
 from twin.machine.catalogue import parameters_path
 from twin.model import batch as batches
-from twin.model.batch import lane_count
-from twin.model.derivatives import FEWEST_SLOPES
+from twin.model.derivatives import dynamics_width
 
 pinocchio = pytest.importorskip("pinocchio")
 
@@ -85,8 +84,7 @@ def test_pinocchio(benchmark, constrained):
 def test_kernel_derivatives(benchmark, platform, states):
     batch = States(*(states[k] for k in ("pose", "twist", "deflection", "forces", "wrench")))
     out = np.empty((len(batch.poses), 6, 27))
-    width = (0,) * max(lane_count(), FEWEST_SLOPES)
-    benchmark(forward_dynamics_slopes, *platform.constants[:2], width, batch, out)
+    benchmark(forward_dynamics_slopes, *platform.constants[:2], dynamics_width(), batch, out)
 
 
 @DERIVATIVES

@@ -33,6 +33,18 @@ def oscillator(frequency: float, ratio: float) -> Linearisation:
     return Linearisation(np.array([[stiffness]]), np.array([[damping]]))
 
 
+@pytest.mark.parametrize("name", ["compliant_stewart", "micro_hexapod"])
+def test_differences_agree_with_exact_derivatives(name: str) -> None:
+    floating = twin.load(name).with_(gravity=1e-12)
+    k, forces = floating.n_deflections, np.zeros(floating.n_actuators)
+    exact = floating.forward_dynamics_derivatives(floating.home, np.zeros(6), forces)
+    stiffness = np.hstack([exact.pose, exact.deflection[:, :k]])
+    damping = np.hstack([exact.twist, exact.deflection[:, k:]])
+    found = linearise(floating)
+    for one, other in ((found.stiffness, stiffness), (found.damping, damping)):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9 * np.abs(other).max())
+
+
 @pytest.mark.parametrize("frequency", [1.0, 2600.0])
 def test_limits_of_an_oscillator(frequency: float) -> None:
     free = oscillator(frequency, 0.0)

@@ -25,6 +25,14 @@ def slope_width() -> tuple[int, ...]:
     return (0,) * max(lane_count(), FEWEST_SLOPES)
 
 
+def dynamics_width() -> tuple[int, ...]:
+    """Return the width of duals for all derivatives of the dynamics: twice `slope_width`.
+
+    With 16, one pass has all 15 variables that the equations are solved anew for.
+    """
+    return 2 * slope_width()
+
+
 class Derivatives(NamedTuple):
     """Derivatives of `m` results: of accelerations `(6 + k)` or of actuator forces `(n)`.
 
@@ -194,7 +202,7 @@ def _derivatives(
     columns = np.cumsum([6, *sizes[:2], 3, *sizes[2:]])
     batch, count = States(*arrays), len(arrays[0])
     found = np.empty((count, size, columns[-1]))
-    check_results(kernels[0](body, legs, slope_width(), batch, found), found, legs, arrays[0])
+    check_results(kernels[0](body, legs, dynamics_width(), batch, found), found, legs, arrays[0])
     by_parameters = np.empty((count, size, len(parameters)))
     if len(parameters):
         slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
