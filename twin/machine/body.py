@@ -61,7 +61,7 @@ def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
 
 def six(tensor: FloatArray) -> FloatArray:
     """Return xx, yy, zz, xy, xz, yz of a tensor `(3, 3)`."""
-    return tensor[UPPER]
+    return np.asarray(tensor[UPPER])
 
 
 InertiaTensor = Annotated[
