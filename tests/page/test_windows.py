@@ -63,7 +63,7 @@ def test_texts_are_legible_and_messages_lie_below_the_machine(
     camera = next(iter(live.page.server.get_clients().values())).camera
     scene, seen = box(visitor.page.locator(SCENE)), box(message)
     # The camera looks at the middle of the machine.
-    np.testing.assert_allclose(camera.look_at[:2], live.session.platform.home[:2], atol=0.3)
+    np.testing.assert_allclose(camera.look_at[:2], live.session.platform.home[:2], rtol=0, atol=0.3)
     middle = scene["x"] + 0.5 * scene["width"], scene["y"] + 0.5 * scene["height"]
     assert not covers(seen, *middle)
     assert seen["y"] > middle[1]
