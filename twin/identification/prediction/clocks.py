@@ -33,10 +33,12 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     drives = drive_constants(machine, drive_timestep(machine))
     motion, _ = smoothed_motion(recording, machine, drives)
     force = recording.mode == "force"
-    followed = Channel("motion", recording.time, motion.effort if force else motion.speed, "")
+    followed, units = motion.effort if force else motion.speed, ("",) * machine.n_actuators
     try:
         found = time_offset(
-            followed, Channel("commands", recording.command_time, recording.commands, ""), LARGEST
+            Channel("motion", recording.time, followed, units),
+            Channel("commands", recording.command_time, recording.commands, units),
+            LARGEST,
         )
     except InputError:
         return recording, 0.0
