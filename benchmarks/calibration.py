@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import BoolArray
 from twin.basics.arrays import FloatArray
 from twin.calibration import (
@@ -30,7 +31,6 @@ from twin.calibration import (
     simulated,
 )
 from twin.calibration.residuals import Residuals
-from twin.platform import Platform
 from twin.rotations import displacement
 
 MACHINES = ("stewart", "srspm", "rss", "micro_hexapod")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.rotations import pose_from_angles
 
 COUNT = 4096

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.envs.episodes import Episodes
 from twin.envs.pose_tracking.environment import PoseTrackingVectorEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.errors import TwinError
-from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 
 SPAN = 1.0

@@ -17,12 +17,12 @@ import numpy as np
 from overhead import HEAVIER, PERIODS, commit, compiled_periods, environment, ratio
 
 import twin
+from twin.analysis.platform import Platform
 from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
 from twin.machine.catalogue import parameters_path
 from twin.model import batch
 from twin.model.derivatives import dynamics_width
-from twin.platform import Platform
 from twin.rotations import displaced
 
 RESULTS = Path(__file__).parent / "results" / "history.csv"

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.tracking import TrackingErrors
 from twin.cli.closed_loop import closed_loop
 from twin.control import make_controller
@@ -35,7 +36,6 @@ from twin.machine.randomisation import hardware_spread
 from twin.machine.randomisation.paths import nominal_value
 from twin.motion import Motion
 from twin.motion.multi_sine import MultiSineMotion
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 RESULTS = Path(__file__).parent / "results"

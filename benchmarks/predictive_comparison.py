@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import expm
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
@@ -33,7 +34,6 @@ from twin.control.supervisor import Supervisor
 from twin.model.ball.ball import ball_for
 from twin.model.ball.position import on_plate
 from twin.motion import SineMotion
-from twin.platform import Platform
 from twin.rotations import displaced
 
 RESULTS = Path(__file__).parent / "results" / "predictive_comparison.json"

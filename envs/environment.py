@@ -13,13 +13,13 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_array, one_of
 from twin.envs.channels import width
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
-from twin.platform import Platform
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import as_array
 from twin.envs.signal_path import SignalPath
 from twin.envs.task import Task, read_settings
 from twin.errors import InputError, brief
 from twin.kernels.tasks.observation import LARGEST, accept
-from twin.platform import Platform, load
 
 
 class Episodes:

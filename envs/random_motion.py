@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, read_only
 from twin.control.reference import sample_reference
 from twin.errors import InputError
@@ -16,7 +17,6 @@ from twin.model.batch import lane_count
 from twin.model.constraints import characteristic_length
 from twin.model.evaluation import without_compiling
 from twin.motion import Motion, MultiSineMotion, axis_names
-from twin.platform import Platform
 
 FADE = 0.5
 """[s] over which a motion rises from rest and returns to it, at most a quarter of it."""

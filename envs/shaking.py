@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.shaking import fill_shaking
-from twin.platform import Platform
 
 FADE = 0.5
 """[s] over which a base begins to shake, and ends; at most a quarter of the time."""

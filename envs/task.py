@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, read_only
 from twin.envs.channels import Channel, channel_scales, check_names, rescaled, width
 from twin.errors import InputError, UnknownOptionError
@@ -22,7 +23,6 @@ from twin.model.evaluation import without_compiling
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.drives import actuator_limit
-from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.scene import Scene
 

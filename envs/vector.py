@@ -11,6 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import as_array, one_of
 from twin.envs.environment import (
     RENDER_MODES,
@@ -24,7 +25,6 @@ from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
 from twin.envs.sub_environments import SubEnvironmentAccess
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
-from twin.platform import Platform
 
 MODES = tuple(mode.value for mode in AutoresetMode)
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine.randomisation import with_values
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.batched.drive_arrays import loop_gains
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.results import CaseResult, Measure
 
 Outcome = Callable[[Platform, str], CaseResult]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from twin.analysis.platform import Platform
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
 from twin.motion import SineMotion, StepMotion
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}

@@ -22,10 +22,10 @@ from scales import Scale, scale_of
 from unsymmetric import content_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines import engine_names
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.platform import Platform
 
 QUICK_MACHINES = ("stewart", "driving_simulator")
 """Machines of the quick tier: six legs and six degrees of freedom, four legs and three."""

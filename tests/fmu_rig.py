@@ -12,9 +12,9 @@ from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
 from numpy.typing import NDArray
 
+from twin.analysis.platform import Platform
 from twin.engines.fmu.unit import write_unit
 from twin.engines.fmu.variables import CENTER, INERTIA, POSE, TWIST, WRENCH, legs
-from twin.platform import Platform
 
 
 class UnitFile:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from twin.analysis.platform import Platform
 from twin.machine.file.read import parameters_from
-from twin.platform import Platform
 
 SERVO = {
     "source": "Data sheet of a servo like the MG996R",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scales import scale_of
 from scipy.spatial.transform import Rotation
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines import make_engine
 from twin.identification.parameters import gravity_field, select
 from twin.model.engine import State
 from twin.motion.multi_sine import MultiSineMotion
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 HIDDEN = {

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.platform import Platform
 
 EXTRA = {
     "base": [[0.1, 0.02, -0.01], [-0.2, 0.3, 0.0]],

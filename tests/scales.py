@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 PERIODS = 5.0
 """Of a spring's inverse frequency: nearly one whole period."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.controller import Controller
 from twin.motion import SineMotion
 from twin.motion.motion import Motion
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 RIGID = ("stewart", "srspm", "rss", "driving_simulator")

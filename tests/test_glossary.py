@@ -151,7 +151,7 @@ def test_commands_use_the_words_of_the_glossary() -> None:
 
 
 def test_the_walk_sees_names() -> None:
-    names = set(public_names("twin.platform"))
+    names = set(public_names("twin.analysis.platform"))
     assert {"platform", "Platform", "load", "simulate", "configuration", "timestep"} <= names
     assert "CARRIER_JOINTS" in set(public_names("twin.engines.urdf.robot"))
     assert parts_of("SomeName_of_URDFFile") == ["Some", "Name", "of", "URDF", "File"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from paths import moved
 from scales import Scale
 
+from twin.analysis.platform import Platform
 from twin.model.motions import LegCoordinates
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

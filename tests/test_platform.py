@@ -11,11 +11,11 @@ import pytest
 import twin
 from twin.analysis.payload.body import Payload
 from twin.analysis.payload.static import static_payload
+from twin.analysis.platform import Platform
 from twin.analysis.workspace import analysis
 from twin.control.linear import linearise
 from twin.errors import InputError
 from twin.machine.payload import Occupant
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from twin import cli
+from twin.analysis.platform import Platform
 from twin.cli.quantities import in_unit, pose_of, quantities, quantity
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.rotations import angles_from_quaternion
 
 pytestmark = pytest.mark.quick

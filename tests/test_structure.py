@@ -35,7 +35,6 @@ ORDER = (
     "simulation",
     "logs",
     "analysis",
-    "platform",
     "papers",
     "identification",
     "calibration",

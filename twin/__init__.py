@@ -12,11 +12,11 @@ from twin.errors import TwinError
 
 if TYPE_CHECKING:
     from twin import rotations
+    from twin.analysis.platform import Platform, load
     from twin.engines import make_engine
     from twin.machine.catalogue import gallery_names, machine_names
     from twin.model.integrate import ForceTable, integrate
     from twin.plant.signals import Command
-    from twin.platform import Platform, load
     from twin.rotations import angles, pose
     from twin.simulation.simulate import simulate
     from twin.simulation.trajectory import Trajectory
@@ -26,12 +26,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Command": "twin.plant.signals",
     "ForceTable": "twin.model.integrate",
-    "Platform": "twin.platform",
+    "Platform": "twin.analysis.platform",
     "Trajectory": "twin.simulation.trajectory",
     "angles": "twin.rotations",
     "gallery_names": "twin.machine.catalogue",
     "integrate": "twin.model.integrate",
-    "load": "twin.platform",
+    "load": "twin.analysis.platform",
     "machine_names": "twin.machine.catalogue",
     "make_engine": "twin.engines",
     "pose": "twin.rotations",

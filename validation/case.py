@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.validation.results import CaseResult, Entry, Figure, Measure, Quantity, Statement, Table
 
 Condition = Callable[[Platform], str]

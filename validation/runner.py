@@ -13,9 +13,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from twin.analysis.platform import Platform, load
 from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.machine.catalogue import machine_names
-from twin.platform import Platform, load
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, LeftOut, Quantity, slowest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 ANGLES = {
     "stewart": "yaw_pitch_roll",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.platform import Platform
 
 SIDE = 300.0
 """[user units] of the larger extent of each view."""

@@ -13,8 +13,8 @@ from handbook.dimensions import dimensions_svg
 from handbook.markdown import fenced, plain
 from handbook.parameters import configurations, parameters, summary
 from handbook.validated import published, validated
+from twin.analysis.platform import Platform
 from twin.engines.stability import suitable_timestep
-from twin.platform import Platform
 
 USE = """import twin
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import twin.machine.mechanism
 import twin.viewer
+from twin.analysis.platform import Platform
 from twin.basics.optional import optional
-from twin.platform import Platform
 from twin.viewer.camera import Camera
 
 VIEWS = ("overview", "side")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_vector, not_negative, read_only
 from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
@@ -19,7 +20,6 @@ from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
 from twin.kernels.tasks.increments import ActionLaw
 from twin.model.ball.ball import Ball, as_ball
 from twin.model.ball.position import as_start
-from twin.platform import Platform
 
 TARGETS = 16
 """Drawn for an episode; then they come again."""

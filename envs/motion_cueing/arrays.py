@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, positive
 from twin.envs.channels import Channel, rescaled
 from twin.envs.motion_cueing.settings import MotionCueingSettings
@@ -26,7 +27,6 @@ from twin.kernels.tasks.motion_cueing.senses import MODEL_SIZE
 from twin.motion.cueing.perception import THRESHOLDS
 from twin.motion.cueing.platform_axes import machine_ranges
 from twin.motion.cueing.prediction import CANALS, OTOLITHS
-from twin.platform import Platform
 
 POSE_ACTIONS = {"increments": INCREMENTS, "accelerations": ACCELERATIONS}
 """Kinds of actions on the pose."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_vector
 from twin.envs.motion_cueing.arrays import (
     POSE_ACTIONS,
@@ -34,7 +35,6 @@ from twin.kernels.tasks.motion_cueing.task import evaluate
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import default_head
 from twin.motion.cueing.platform_axes import motion_of_axes
-from twin.platform import Platform
 from twin.simulation.scene import Scene
 
 

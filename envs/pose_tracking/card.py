@@ -9,6 +9,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import as_instance
 from twin.envs.channels import width
 from twin.envs.environment import task_spaces
@@ -17,7 +18,6 @@ from twin.envs.pose_tracking.task import PoseTracking
 from twin.envs.signal_path import NAMES
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.model.device import THREADS, CardModel, as_card_array, is_on_card
-from twin.platform import Platform
 
 MOTIONS = 256
 """Random motions drawn by default, at most: some 3 ms each."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference, sample_reference
 from twin.envs.channels import Channel
@@ -24,7 +25,6 @@ from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
 from twin.kernels.tasks.pose_tracking.task import evaluate
 from twin.model.constraints import characteristic_length
 from twin.motion import Motion
-from twin.platform import Platform
 from twin.simulation.scene import Scene
 
 FINE = 0.005

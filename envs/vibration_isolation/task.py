@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import LARGEST, SMALLEST, FloatArray, bounded
 from twin.envs.channels import Channel, rescaled
 from twin.envs.shaking import (
@@ -31,7 +32,6 @@ from twin.kernels.tasks.vibration_isolation.task import (
 )
 from twin.model.constraints import characteristic_length
 from twin.model.evaluation import without_compiling
-from twin.platform import Platform
 from twin.simulation.scene import Scene
 
 SHARE_OF_EFFORT = 0.2

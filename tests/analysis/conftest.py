@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.matrix import characteristic_scale
-from twin.platform import Platform
 from twin.rotations import displaced
 
 Array = NDArray[np.float64]

@@ -17,9 +17,9 @@ from twin.analysis.machine_summary import (
     axis_ranges,
     machine_summary,
 )
+from twin.analysis.platform import Platform
 from twin.machine.file.describe import describe
 from twin.machine.units import UNITS
-from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 
 AXES = ("x", "y", "z", "yaw", "pitch", "roll")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.homing import HomingController
 from twin.errors import ControlError, InputError
 from twin.plant.encoder import machine_encoders
 from twin.plant.plant import Plant
 from twin.plant.signals import Measurement
-from twin.platform import Platform
 
 SEED = 5
 COUNT = 5.08e-3 / 4096

@@ -7,11 +7,11 @@ import pytest
 from redundant import redundant_machine
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.load_sharing import DROOP, LoadSharing, internal_forces, shares_loads
 from twin.motion import SineMotion
 from twin.plant.signals import Measurement
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -10,11 +10,11 @@ from hobby import hobby
 from shipped import shipped_content
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.gains import DAMPED, STIFFER, burden, derived_velocity_loop
 from twin.control.load_stiffness import falling_stiffness
 from twin.machine.file.read import parameters_from
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

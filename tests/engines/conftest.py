@@ -14,12 +14,12 @@ from scipy.optimize import root
 from unsymmetric import KINDS, machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import FIDELITIES, Engine, State
 from twin.model.motions import PlatformMotion
-from twin.platform import Platform
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)

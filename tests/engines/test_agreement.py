@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.projection import projection
 from twin.engines.stability import suitable_timestep
 from twin.errors import SingularPoseError
-from twin.platform import Platform
 
 pybullet = pytest.importorskip("pybullet")
 

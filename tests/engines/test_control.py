@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 RISE = 0.01
 """[m] by which the set point lies above home."""

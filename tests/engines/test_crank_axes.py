@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from laid_out import CRANK, servos
 
+from twin.analysis.platform import Platform
 from twin.engines.projection import TREES, projection
-from twin.platform import Platform
 from twin.rotations import displaced
 
 

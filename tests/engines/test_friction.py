@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from unsymmetric import content_without_symmetry
 
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces
 from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 Make = Callable[..., Engine]
 

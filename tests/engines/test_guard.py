@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.engines.guard import Guard, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.machine.legs import LEG_KINDS
 from twin.machine.mechanism.appearance import COLORS
 from twin.machine.mechanism.parts import BASE, PLATFORM
-from twin.platform import Platform
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from engines.expected_bodies import expected_bodies
 from legs_at_home import home_leg_frames
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mjcf.elements import SMALLEST, add_inertial
 from twin.engines.mjcf.robot import robot_xml
@@ -26,7 +27,6 @@ from twin.machine.legs.strut.parameters import StrutLeg
 from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.mechanism.parts import Mass
 from twin.machine.mechanism.shapes import Plate
-from twin.platform import Platform
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
 

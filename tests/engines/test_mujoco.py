@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.engines.mujoco.engine import MujocoEngine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
-from twin.platform import Platform
 
 ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""

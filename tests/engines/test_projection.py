@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.projection import (
     TREES,
@@ -18,7 +19,6 @@ from twin.engines.projection import (
 )
 from twin.errors import InputError, SingularPoseError
 from twin.machine import MachineParameters
-from twin.platform import Platform
 
 BAR = 1e-9
 """Relative; the project's bar. 1e-14 measured."""

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines import engine_names
 from twin.engines.stability import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines import ENGINES, make_engine
 from twin.errors import InputError, MissingDependencyError, SingularPoseError
 from twin.model.engine import Engine
-from twin.platform import Platform
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),

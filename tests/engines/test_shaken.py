@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from fields import in_field
 
+from twin.analysis.platform import Platform
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.machine import MachineParameters
 from twin.model.engine import Engine, State
-from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

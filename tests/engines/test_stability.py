@@ -10,6 +10,7 @@ import pytest
 from unsymmetric import content_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.stability import (
     MARGIN,
     Linearisation,
@@ -20,7 +21,6 @@ from twin.engines.stability import (
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine
-from twin.platform import Platform
 
 Make = Callable[..., Engine]
 

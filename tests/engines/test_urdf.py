@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.urdf.elements import roll_pitch_yaw, text
 from twin.engines.urdf.robot import legs_urdf, platform_urdf, robot_urdf
 from twin.machine.catalogue import assets_folder
-from twin.platform import Platform
 
 
 def legs_text(platform: Platform) -> str:

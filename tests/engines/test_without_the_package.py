@@ -14,9 +14,9 @@ import pytest
 from package_walk import ROOT
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.urdf.robot import robot_urdf
-from twin.platform import Platform
 
 BALL = "{http://drake.mit.edu}ball_constraint"
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from conftest import States
 
+from twin.analysis.platform import Platform
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.interpret import interpreted
 from twin.model.evaluation import without_compiling
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -14,13 +14,13 @@ from live_rig import Live
 from playwright.sync_api import Browser
 
 from legible.check import Keep, layout_faults, reading_faults
+from twin.analysis.platform import load
 from twin.link.protocol import Sample
 from twin.page.environment.page import environment_page
 from twin.page.environment.session import EnvironmentSession
 from twin.page.replay_page import replay_page
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage
-from twin.platform import load
 from twin.shadow.alarm import Alarm
 from twin.shadow.derive import NEVER
 from twin.shadow.shadow import Shadow

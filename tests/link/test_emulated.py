@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.link.emulated import EmulatedMachine, parse_fault
 from twin.link.protocol import Encoder, Sample
-from twin.platform import Platform
 from twin.simulation.batched.analytic import AnalyticBatchedPlant
 
 pytestmark = pytest.mark.quick

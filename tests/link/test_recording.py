@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.reference import sample_reference
@@ -17,7 +18,6 @@ from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import Log, log_of, write_log
 from twin.motion.multi_sine import MultiSineMotion
-from twin.platform import Platform, load
 from twin.shadow.derive import NEVER
 from twin.shadow.session import Ring
 from twin.shadow.shadow import Shadow

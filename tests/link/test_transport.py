@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.link.protocol import Encoder, Sample
 from twin.link.transport import Counts, UdpLink, open_source, open_telemetry, samples
 from twin.link.transport.address import Address
 from twin.link.transport.arrivals import Arrivals
 from twin.logs import Channel, Log, LogMapping, signal_units, write_log
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.logs import Channel, Finding, Log, check_log, leg_coordinates
 from twin.logs.channel import POSE_UNITS
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

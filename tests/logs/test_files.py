@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
 from twin.logs.files import table
 from twin.logs.files.messages import Collector
 from twin.logs.files.table import TableColumns
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

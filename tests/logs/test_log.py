@@ -9,11 +9,11 @@ import pytest
 from closed_loops import heave
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.logs import Channel, Log, join, log_of, signal_units
 from twin.logs.channel import POSE_UNITS
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

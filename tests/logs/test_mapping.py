@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError, ParameterError
 from twin.logs import Channel, Log, LogMapping
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -10,11 +10,11 @@ import pytest
 from hobby import SERVO, content
 from shipped import shipped_content
 
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.hardware.drive import CrankServo, ScrewStepper
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -12,6 +12,7 @@ from closed_loops import run
 from shipped import machine_of_kind
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.machine.file.describe import describe
@@ -19,7 +20,6 @@ from twin.machine.file.read import parameters_from
 from twin.machine.file.template import LEG_KINDS, template, write_template
 from twin.machine.table import merged
 from twin.plant.plant import Plant
-from twin.platform import Platform
 
 
 @pytest.mark.parametrize("legs", LEG_KINDS)

@@ -6,8 +6,8 @@ import gymnasium as gym
 import pytest
 
 import twin.envs
+from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

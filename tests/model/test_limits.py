@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.model.evaluation import coordinates_given
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -9,11 +9,11 @@ import pytest
 from own_machines import OWN, own_machine
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.motion.fitting import LARGEST_USE, LIMIT_SHARE, fitted_motion, limit_use
 from twin.motion.specification import MotionSpecification, usual_amplitude
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import TankTrackMotion
 from twin.motion.cueing.workspace_use import workspace_use
 from twin.motion.specification import MotionSpecification, fitted_tank_course
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

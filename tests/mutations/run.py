@@ -10,12 +10,12 @@ from unittest.mock import patch
 
 import twin
 from mutations.change import Change, Formula, Numbers, applied
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.kernels.integrators.dormand_prince import dormand_prince
 from twin.kernels.interpret import interpreted
 from twin.machine import MachineParameters
 from twin.machine.file.read import _machines_of
-from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import Measure

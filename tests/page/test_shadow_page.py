@@ -14,6 +14,7 @@ import pytest
 from browser_rig import Visitor
 from started import free_port, started
 
+from twin.analysis.platform import load
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
@@ -21,7 +22,6 @@ from twin.link.transport.arrivals import Counts
 from twin.link.transport.udp import UdpLink
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
-from twin.platform import load
 from twin.rotations import displacement
 from twin.shadow.alarm import Alarm
 from twin.shadow.derive import NEVER, write_thresholds

@@ -11,6 +11,7 @@ from drive_rig import Bench
 from shipped import shipped_content
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
@@ -23,7 +24,6 @@ from twin.plant.drives import (
     mobility,
     motor_parts,
 )
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
+from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import Controller
 from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED
@@ -21,7 +22,6 @@ from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.saturation import at_limits, saturation
 from twin.plant.signals import Command, Measurement
-from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.trajectory import Trajectory
 

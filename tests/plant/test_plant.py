@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shipped import shipped_content
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.engines import make_engine
@@ -23,7 +24,6 @@ from twin.model.engine import State
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.platform import Platform
 
 FIDELITIES = (None, "hardware")
 REST = np.zeros(6)

@@ -10,6 +10,7 @@ import pytest
 from drive_rig import Bench, constants, state
 from hobby import SERVO, content, hobby
 
+from twin.analysis.platform import Platform
 from twin.analysis.tuning.steps import VelocityStudy
 from twin.control import make_controller
 from twin.errors import InputError
@@ -21,7 +22,6 @@ from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
 from twin.plant.position_drives import drawn_lead
 from twin.plant.signals import Command
-from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
 
 pytestmark = pytest.mark.quick

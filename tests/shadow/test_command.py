@@ -11,12 +11,12 @@ import pytest
 from started import PATIENCE, free_port, started
 from typer.testing import CliRunner
 
+from twin.analysis.platform import Platform, load
 from twin.cli import app
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.udp import UdpLink
-from twin.platform import Platform, load
 from twin.shadow.alarm import KINDS
 from twin.shadow.derive import write_thresholds
 from twin.shadow.thresholds import Thresholds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.platform import load
+from twin.analysis.platform import load
 from twin.shadow.alarm import Alarm
 from twin.shadow.detectors import SlowDetectors
 from twin.shadow.evidence import Evidence, Sizes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twin.platform import load
+from twin.analysis.platform import load
 from twin.shadow.alarm import Alarm
 from twin.shadow.encoders import EncoderWatch
 from twin.shadow.model import ShadowModel

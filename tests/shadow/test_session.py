@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from twin.analysis.platform import Platform, load
 from twin.cli import app
 from twin.errors import InputError
 from twin.link.protocol import Sample
 from twin.link.transport.arrivals import Counts
 from twin.logs import read_log, write_log
-from twin.platform import Platform, load
 from twin.shadow.derive import NEVER, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow

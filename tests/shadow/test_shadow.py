@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from twin.analysis.platform import Platform, load
 from twin.control.drive_model import drive_model
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
-from twin.platform import Platform, load
 from twin.shadow.derive import NEVER, measured_by, read_thresholds, write_thresholds
 from twin.shadow.model import ShadowModel
 from twin.shadow.shadow import Shadow

@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.guard import KEPT_STEPS, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import State
 from twin.model.integrate import ForceTable, integrate
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

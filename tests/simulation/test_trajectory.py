@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.simulation.recorded.motion import ARRAYS, ORIGIN
 from twin.simulation.trajectory import Trajectory
 

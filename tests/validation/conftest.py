@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from case_outcomes import Outcome
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.cases import load_case
 from twin.validation.results import CaseResult
 

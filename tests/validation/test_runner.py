@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import (
     InputError,
     MachineNotFoundError,
@@ -22,7 +23,6 @@ from twin.errors import (
 )
 from twin.machine.catalogue import parameters_path
 from twin.model.batch import usable_cores
-from twin.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case
 from twin.validation.cases import CASES, load_case

@@ -21,12 +21,12 @@ from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mujoco.engine import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
 from twin.machine.mechanism.parts import BASE
 from twin.model.ball.ball import Ball, ball_for
 from twin.page.scene.backdrop import DARK_LINES, DARK_PLANE, NIGHT
-from twin.platform import Platform
 from twin.viewer.bodies.plates import SHADOW
 from twin.viewer.bodies.scene import DARK
 from twin.viewer.camera import Camera, Quality

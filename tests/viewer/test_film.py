@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
+from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.machine.payload.occupant import Occupant
-from twin.platform import Platform
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
 from twin.viewer import drawing_context, film

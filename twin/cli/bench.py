@@ -11,9 +11,9 @@ from twin.cli.console import Column, table
 def bench(machines: options.Machines = None) -> None:
     """Time the main functions and the engines' steps on this computer."""
     from twin.analysis.benchmark import BATCH, function_times, step_times
+    from twin.analysis.platform import load
     from twin.engines.stability import suitable_timestep
     from twin.machine.catalogue import machine_names
-    from twin.platform import load
 
     for name in machines or machine_names():
         platform = load(name)

@@ -14,8 +14,8 @@ from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import check_files, write
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.calibration import Calibration
-    from twin.platform import Platform
 
 Poses = Annotated[
     Path | None,
@@ -98,8 +98,8 @@ def calibrate(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
+    from twin.analysis.platform import load
     from twin.errors import InputError
-    from twin.platform import load
 
     ending = ".csv" if plan is not None else ".toml"
     files = {"out": (out, ending), "offsets": (offsets, ".toml"), "visits": (visits, ".csv")}

@@ -79,9 +79,9 @@ def cue(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.cueing_figure import cueing_figure
+    from twin.analysis.platform import load
     from twin.errors import InputError
     from twin.motion import cueing
-    from twin.platform import load
 
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if manoeuvre is not None and source is not None:

@@ -15,9 +15,9 @@ from twin.cli.values import check_files, settings_from
 from twin.errors import InputError
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.link.emulated import EmulatedMachine
     from twin.link.emulation import Emulation
-    from twin.platform import Platform
 
 LOGS = (".mcap", ".csv", ".parquet")
 """Endings of logs."""
@@ -109,11 +109,11 @@ def emulate(
     """
     from math import inf
 
+    from twin.analysis.platform import load
     from twin.basics.arrays import positive
     from twin.link import pace
     from twin.link.emulated import EmulatedMachine, parse_fault
     from twin.logs import write_log
-    from twin.platform import load
 
     check_files(log=(log, *LOGS))
     design = load(machine, configuration)
@@ -164,8 +164,8 @@ def _emulation(
 
 def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
     """Return the machine as it really is."""
+    from twin.analysis.platform import load
     from twin.basics.toml import read_toml
-    from twin.platform import load
 
     found = design
     for text in texts:

@@ -57,11 +57,11 @@ def excite(
     Raises:
         InputError: parameters that the machine does not have, or an invalid value.
     """
+    from twin.analysis.platform import load
     from twin.cli.quantities import in_unit
     from twin.identification.excitation import excite as make
     from twin.identification.excitation import motion_table
     from twin.identification.parameters import select
-    from twin.platform import load
 
     check_files(out=(out, ".csv"))
     platform = load(machine, configuration)

@@ -52,9 +52,9 @@ def feasible(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+    from twin.analysis.platform import load
     from twin.cli.tables.feasible import print_feasibility
     from twin.errors import InputError
-    from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
     if over_range and motion is not None:

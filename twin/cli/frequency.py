@@ -74,9 +74,9 @@ def frequency(
     from functools import partial
 
     from twin.analysis.frequency.measured import measure_response, measured_figure
+    from twin.analysis.platform import load
     from twin.cli.tables.frequency import print_responses, response_content
     from twin.control import make_controller
-    from twin.platform import load
 
     check_files(json=(json, ".json"), plot=(plot, PAGE))
     given = {"timestep": timestep, "low": low, "high": high, "length": length, "speed": speed}

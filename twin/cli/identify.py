@@ -12,9 +12,9 @@ from twin.cli.application import app
 from twin.cli.quantities import quantity_option
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.identification.result.identification import Source
     from twin.logs import Log
-    from twin.platform import Platform
 
 Logs = Annotated[
     list[Path],
@@ -85,6 +85,7 @@ def identify(
     Raises:
         InputError: logs or options that cannot be used, or parameters that the logs do not show.
     """
+    from twin.analysis.platform import load
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
     from twin.cli.quantities import in_unit, quantities
@@ -92,7 +93,6 @@ def identify(
     from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import EVALUATIONS, identify
     from twin.identification.result.machine_file import check_new, write_identified
-    from twin.platform import load
 
     check_files(out=(out, ".toml"), report=(report, ".html"))
     for path in filter(None, (out, report)):

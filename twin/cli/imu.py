@@ -83,10 +83,10 @@ def imu(
     from twin.analysis.inertial.log_file import read_inertial_log, read_thesis_log
     from twin.analysis.inertial.report import summary
     from twin.analysis.inertial.response import compare_log
+    from twin.analysis.platform import load
     from twin.basics.arrays import positive
     from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
-    from twin.platform import load
 
     check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
     width = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}

@@ -18,8 +18,8 @@ FormatName = Literal["mjcf", "urdf", "fmu"]
 @app.command("list")
 def list_machines() -> None:
     """List the shipped machines and those of the gallery."""
+    from twin.analysis.platform import load
     from twin.machine.catalogue import gallery_names, machine_names
-    from twin.platform import load
 
     titles = [Column(name) for name in ("machine", "title", "legs")]
     columns = (*titles, Column("dof", True), Column("actuators", True))
@@ -39,11 +39,11 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
 
     from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
     from twin.analysis.machine_summary import axis_ranges, machine_summary
+    from twin.analysis.platform import load
     from twin.charts.text import value_text
     from twin.cli.tables.feasible import print_verdicts
     from twin.machine.file.describe import describe
     from twin.model.evaluation import without_compiling
-    from twin.platform import load
 
     platform = load(machine, configuration)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
@@ -97,8 +97,8 @@ def export(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
+    from twin.analysis.platform import load
     from twin.engines.export import export as write_model
-    from twin.platform import load
 
     given = {"fmi": fmi, "timestep": timestep}
     chosen = {name: value for name, value in given.items() if value is not None}

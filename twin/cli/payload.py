@@ -15,7 +15,7 @@ from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write
 if TYPE_CHECKING:
     from twin.analysis.payload.dynamic import DynamicPayload
     from twin.analysis.payload.worst_phase import WorstPhase
-    from twin.platform import Platform
+    from twin.analysis.platform import Platform
 
 SenseName = Literal["magnitude", "signed"]
 
@@ -72,8 +72,8 @@ def payload(
     """
     from twin.analysis.payload.report import payload_record
     from twin.analysis.payload.static import static_payload
+    from twin.analysis.platform import load
     from twin.cli.tables.payload import print_dynamic, print_static
-    from twin.platform import load
 
     check_files(json=(json, ""), plot=(plot, PAGE))
     platform = load(machine, configuration)

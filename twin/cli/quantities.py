@@ -10,9 +10,9 @@ import typer
 from twin.errors import InputError, brief
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
     from twin.motion.specification import MotionSpecification
-    from twin.platform import Platform
 
 SHOWN = 3
 """Units of each kind in a message."""

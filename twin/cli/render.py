@@ -85,9 +85,9 @@ def render(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
+    from twin.analysis.platform import load
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
-    from twin.platform import load
     from twin.viewer.film import Look, write_film, write_picture
     from twin.viewer.picture_files import PICTURE
 
@@ -126,7 +126,7 @@ def _saved(
     file: Path, machine: str, configuration: str | None
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
-    from twin.platform import load
+    from twin.analysis.platform import load
     from twin.simulation.recorded.machine import machine_of
     from twin.simulation.trajectory import Trajectory
 

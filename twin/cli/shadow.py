@@ -18,11 +18,11 @@ from twin.cli.tables.shadow import alarm_rows, counts, live_table
 from twin.cli.values import check_files
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.link.protocol import Sample
     from twin.link.transport.source import Source
     from twin.page.shadow_page import ShadowWindow
     from twin.plant.signals import Mode
-    from twin.platform import Platform
     from twin.shadow.session import ShadowSession
     from twin.shadow.thresholds import Thresholds
 
@@ -96,9 +96,9 @@ def shadow(
     Raises:
         InputError: an invalid value, or a source of no use.
     """
+    from twin.analysis.platform import load
     from twin.link.transport.source import open_source, open_telemetry
     from twin.logs import LogMapping, write_log
-    from twin.platform import load
     from twin.shadow.session import ShadowSession
     from twin.shadow.shadow import Shadow
 

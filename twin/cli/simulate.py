@@ -56,9 +56,9 @@ def simulate(
     plot: options.Plot = None,
 ) -> None:
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
+    from twin.analysis.platform import load
     from twin.charts.text import number
     from twin.engines.stability import suitable_timestep
-    from twin.platform import load
 
     check_files(out=(out, *TRAJECTORY), plot=(plot, PAGE))
     platform = load(machine, configuration)

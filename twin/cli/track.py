@@ -15,8 +15,8 @@ from twin.cli.quantities import motion_specification
 from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.plant.inertial_sensor import InertialLog
-    from twin.platform import Platform
     from twin.simulation.trajectory import Trajectory
 
 
@@ -52,13 +52,13 @@ def track(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.inertial.log_file import write_inertial_log
+    from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop, generic_note, saturated
     from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
     from twin.errors import InputError
-    from twin.platform import load
 
     check_files(out=(out, *TRAJECTORY), plot=(plot, PAGE), log=(log, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)

@@ -17,10 +17,10 @@ from twin.cli.quantities import in_unit, quantities, quantity_option
 from twin.cli.values import PAGE, check_files, write, write_plot
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.analysis.tuning.search import Trial
     from twin.analysis.tuning.study import StepStudy
     from twin.analysis.tuning.tuning import Tuning
-    from twin.platform import Platform
 
 LoopName = Literal["velocity", "position"]
 
@@ -93,10 +93,10 @@ def tune(
     """
     from dataclasses import replace
 
+    from twin.analysis.platform import load
     from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
-    from twin.platform import load
 
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
     platform = load(machine, configuration)

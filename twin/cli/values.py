@@ -16,8 +16,8 @@ from twin.cli.quantities import quantities
 from twin.errors import InputError
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
-    from twin.platform import Platform
     from twin.simulation.trajectory import Trajectory
 
 HOLD = "hold"

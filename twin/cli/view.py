@@ -154,8 +154,8 @@ Shown = tuple["Source", Callable[[Any], "Page"]]
 
 def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown:
     """Return a saved run and its page."""
+    from twin.analysis.platform import load
     from twin.page.replay_page import replay_page
-    from twin.platform import load
     from twin.simulation.live.replay import Replay
     from twin.simulation.trajectory import Trajectory
 

@@ -14,7 +14,7 @@ from twin.cli.application import app
 from twin.cli.console import Column, line, progress_bar, table
 
 if TYPE_CHECKING:
-    from twin.platform import Platform
+    from twin.analysis.platform import Platform
 
 Environments = Annotated[
     list[str] | None,
@@ -48,10 +48,10 @@ def warm(
 
     Compiled code is kept on the disk. Programs and commands that use it start in a second or two.
     """
+    from twin.analysis.platform import load
     from twin.basics.arrays import one_of
     from twin.envs import environment_ids
     from twin.machine.catalogue import machine_names
-    from twin.platform import load
 
     tasks = [one_of(each, "environment", environment_ids()) for each in environment or ()]
     found = [load(name, configuration) for name in machines or machine_names()]

@@ -35,9 +35,9 @@ def workspace(
     --pose is the centre. The JSON file holds, in SI units and rad: machine, parameters, center,
     ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
     """
+    from twin.analysis.platform import load
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
     from twin.analysis.workspace.report.summary import summary_rows, workspace_content
-    from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
     platform = load(machine, configuration)

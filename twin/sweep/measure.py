@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.tracking import TrackingErrors
 from twin.errors import InputError, brief
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 MEASURES = {

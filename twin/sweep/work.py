@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.platform import Platform
 from twin.basics.arrays import positive
 from twin.control import make_controller
 from twin.control.controller import Controller
@@ -19,7 +20,6 @@ from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.machine.randomisation.paths import with_values
 from twin.motion import Motion
 from twin.plant.plant import Plant
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
 from twin.sweep.measure import measures, own_measures

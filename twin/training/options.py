@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from twin.analysis.platform import Platform, load
 from twin.errors import InputError
-from twin.platform import Platform, load
 from twin.training.policy import Policy
 
 PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")

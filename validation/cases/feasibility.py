@@ -13,8 +13,8 @@ from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
 from twin.analysis.feasibility.margin import amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.analysis.machine_summary import axis_ranges
+from twin.analysis.platform import Platform
 from twin.model.evaluation import without_compiling
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Table
 

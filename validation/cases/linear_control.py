@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.linear import LinearMachine, linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
 from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
 from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
 from twin.model.motions import REST
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.engines.mujoco.engine import MujocoEngine
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import (

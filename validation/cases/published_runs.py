@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
-from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, pose_from_angles
 from twin.validation.case import Case
 from twin.validation.measures.metrics import largest

@@ -15,9 +15,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.motion import TankTrackMotion
 from twin.motion.specification import fitted_tank_course
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

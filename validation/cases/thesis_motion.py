@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
 from twin.rotations import displacement
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
-from twin.platform import Platform
 from twin.validation.measures.comparison import projection_errors, trajectory_comparison
 from twin.validation.measures.durations import TIMESTEP, compared_step, duration_for
 from twin.validation.measures.metrics import largest

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.measures.equilibrium import fastest_rate
 
 TIMESTEP = 1e-3

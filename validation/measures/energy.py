@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError, SingularPoseError, UnreachablePoseError
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
-from twin.platform import Platform
 from twin.validation.measures.comparison import log_curve
 from twin.validation.results import Measure, Panel
 

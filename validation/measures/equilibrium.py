@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
-from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.sampling import moved, stroke
 

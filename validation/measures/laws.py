@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.platform import Platform
 from twin.validation.measures.driven import actuator_rates, coordinate_name
 from twin.validation.measures.durations import fall_scale
 from twin.validation.measures.equilibrium import fastest_rate

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.rotations import quaternion_from_angles
 from twin.validation.measures.metrics import largest
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from twin.analysis.platform import Platform, load
 from twin.basics.files import check_place, write_text
 from twin.basics.optional import optional
 from twin.charts import style
 from twin.charts.text import number, value_text
 from twin.model.batch import usable_cores
-from twin.platform import Platform, load
 from twin.validation.cases import CASES
 from twin.validation.report.environment import environment
 from twin.validation.report.figures import drawn, packed

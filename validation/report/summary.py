@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from twin.analysis.machine_summary import machine_summary
+from twin.analysis.platform import Platform
 from twin.machine.catalogue import machine_names
 from twin.machine.file.describe import describe
-from twin.platform import Platform
 from twin.validation.measures.comparison import LABELS, error_name
 from twin.validation.published.errata import read_errata
 from twin.validation.report.environment import Environment

@@ -15,12 +15,12 @@ from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
 from twin.analysis.feasibility.margin import Margin
 from twin.analysis.feasibility.verdict import Feasibility, verdict
 from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.model.motions import REST
 from twin.motion import SineMotion, StepMotion
 from twin.motion.specification import MotionSpecification
-from twin.platform import Platform
 from twin.rotations import displaced, pose_from_angles
 
 pytestmark = pytest.mark.quick

@@ -15,10 +15,10 @@ from twin.analysis.inertial.compensation import channel_of_axis, compensate
 from twin.analysis.inertial.log_file import read_inertial_log, table_text, write_inertial_log
 from twin.analysis.inertial.report import response_figure
 from twin.analysis.inertial.response import compare_log
+from twin.analysis.platform import load
 from twin.cli import imu as command
 from twin.cli.application import app
 from twin.motion import read_recording
-from twin.platform import load
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,10 @@ from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
 from twin.analysis.payload.report import sweep_figure
 from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
+from twin.analysis.platform import Platform
 from twin.basics.quaternions import quaternion_product
 from twin.cli.application import app
 from twin.errors import InputError
-from twin.platform import Platform
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
 """Shares of a small grid: 64 positions."""

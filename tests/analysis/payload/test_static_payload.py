@@ -20,11 +20,11 @@ from twin.analysis.payload.body import ScaledPayload, mass_steps, scaled_payload
 from twin.analysis.payload.positions import Followers, Positions, grid_positions, strokes
 from twin.analysis.payload.report import static_figure
 from twin.analysis.payload.static import StaticPayload, continuous_limit, static_payload
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.sag import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.model.motions import REST
-from twin.platform import Platform
 
 
 class Searched(NamedTuple):

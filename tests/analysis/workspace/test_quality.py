@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.matrix import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.admissible import determinants, square
@@ -21,7 +22,6 @@ from twin.analysis.workspace.maps import plane_map
 from twin.analysis.workspace.region import mean_over, region
 from twin.analysis.workspace.search.rays import singular_distance, sphere
 from twin.errors import InputError
-from twin.platform import Platform
 
 
 def test_conditioning_is_the_platforms(platform: Platform, states: object) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import Admissible, Cause
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.closed_forms import (
@@ -18,7 +19,6 @@ from twin.analysis.workspace.closed_forms import (
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search.rays import circle, extent, search, sphere
 from twin.errors import InputError
-from twin.platform import Platform
 
 
 def own_chart(platform: Platform) -> Chart:

@@ -7,6 +7,7 @@ import pytest
 
 import twin
 from twin.analysis.machine_summary import axis_ranges
+from twin.analysis.platform import Platform
 from twin.analysis.workspace import motion_ranges as ranges
 from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart, own_axes
@@ -22,7 +23,6 @@ from twin.papers.driving_simulator.studies.motion_ranges import (
     exact_ranges,
     exact_ranges_at_best_heave,
 )
-from twin.platform import Platform
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from twin.analysis.platform import Platform
 from twin.control.linear import LinearMachine, linearise
-from twin.platform import Platform
 
 
 @pytest.fixture(scope="session")

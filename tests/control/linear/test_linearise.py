@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.equilibrium import natural_modes
 from twin.analysis.stiffness.matrix import stiffness_matrix
 from twin.analysis.stiffness.sag import with_gravity
@@ -23,7 +24,6 @@ from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest.modes import locked_linearisation
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 
 

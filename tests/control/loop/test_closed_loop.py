@@ -9,6 +9,7 @@ import pytest
 from closed_loops import angles, heave, lift, run
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.control.reference import sample_reference
@@ -16,7 +17,6 @@ from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

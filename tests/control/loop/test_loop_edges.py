@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.cascade import Cascade
@@ -24,7 +25,6 @@ from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.platform import Platform
 
 HALT = 50
 """Control period in which a written controller fails."""

@@ -12,6 +12,7 @@ from closed_loops import angles, heave
 from numpy.typing import NDArray
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control import controller_names, make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
@@ -23,7 +24,6 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
-from twin.platform import Platform
 
 PAIRS = [
     *[(name, "stewart") for name in controller_names()[:6]],

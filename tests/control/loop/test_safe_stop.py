@@ -12,6 +12,7 @@ import pytest
 from closed_loops import heave, lift, run
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.control.position_loop import PositionLoop
@@ -21,7 +22,6 @@ from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}

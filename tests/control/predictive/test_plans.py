@@ -10,6 +10,7 @@ import pytest
 from closed_loops import angles, heave, run
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.predictive.mppi import mean_knots
 from twin.control.predictive.objective import RETURN
@@ -19,7 +20,6 @@ from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
-from twin.platform import Platform
 from twin.rotations import displaced
 from twin.simulation.trajectory import Trajectory
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fmu_rig import UnitFile, unit_of
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 
 @pytest.fixture(scope="session")

@@ -17,10 +17,10 @@ from scales import scale_of
 
 import twin
 from twin.analysis.payload.body import Payload
+from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.stability import suitable_timestep
 from twin.machine.body import six
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

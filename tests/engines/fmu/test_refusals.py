@@ -11,7 +11,7 @@ from fmpy.fmi1 import FMICallException
 from fmu_rig import UnitFile, UnitRun, unit_of
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -10,6 +10,7 @@ from conftest import States
 from numpy.testing import assert_allclose
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.identification.linear import (
     ForceSamples,
@@ -22,7 +23,6 @@ from twin.identification.linear import (
 from twin.identification.parameters import Parameter, gravity_field, select, with_parameters
 from twin.logs import Channel, Log
 from twin.motion import MultiSineMotion
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

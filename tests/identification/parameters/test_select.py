@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.basics.quaternions import rotated
 from twin.errors import InputError
 from twin.identification.parameters import (
@@ -16,7 +17,6 @@ from twin.identification.parameters import (
     with_parameters,
 )
 from twin.machine.randomisation.paths import nominal_value
-from twin.platform import Platform
 from twin.rotations import displaced
 
 pytestmark = pytest.mark.quick

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from twin.analysis.platform import Platform, load
 from twin.identification.prediction.commands import delayed_commands
 from twin.identification.prediction.recording import Recording
 from twin.kernels.plant import columns as column
 from twin.plant.drives import drive_constants
-from twin.platform import Platform, load
 
 pytestmark = pytest.mark.quick
 

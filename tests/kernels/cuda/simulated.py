@@ -14,11 +14,11 @@ from conftest import States
 
 import twin
 import twin.envs
+from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError, SingularPoseError
 from twin.kernels.cuda import batches, rows
 from twin.kernels.integrators.runge_kutta import runge_kutta
 from twin.model.device import CardModel
-from twin.platform import Platform
 
 COUNT = 4
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.body import check_inertia
 from twin.machine.payload.occupant import Occupant, Wheelchair
 from twin.machine.payload.seating import seated_on, with_body
 from twin.machine.payload.segments import Segment, combined, rigid_sum
-from twin.platform import Platform
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 

@@ -13,6 +13,7 @@ import pytest
 from shipped import SHIPPED, shipped_content
 from unsymmetric import KINDS
 
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
@@ -26,7 +27,6 @@ from twin.machine.randomisation.rebuild import (
     INDEPENDENT_OF_PLATFORM,
 )
 from twin.machine.table import Table
-from twin.platform import Platform
 
 STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")
 """Numbers of a file that are no quantities by themselves."""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from shipped import SHIPPED
 
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.randomisation import (
@@ -26,7 +27,6 @@ from twin.machine.randomisation import (
     wide_spread,
 )
 from twin.machine.randomisation.sampler import REDRAWS
-from twin.platform import Platform
 
 UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
 HALF = Uniform(low=0.5, high=1.5, relative=True)

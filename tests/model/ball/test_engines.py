@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.errors import InputError, SimulationStoppedError
@@ -19,7 +20,6 @@ from twin.model.ball.ball import Ball, ball_for
 from twin.model.ball.position import on_plate, slip
 from twin.model.engine import Engine, State
 from twin.model.motions import REST
-from twin.platform import Platform
 
 STEPS = 2000
 STIFFNESS = 30.0

@@ -9,9 +9,9 @@ from starts import Start, start_of, without_damping
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

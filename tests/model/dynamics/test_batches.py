@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.lanes import batches
 from twin.model import batch
 from twin.model.machine_model import MachineModel
-from twin.platform import Platform
 
 
 class States(NamedTuple):

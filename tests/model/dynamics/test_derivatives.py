@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.linear.linearise import free_directions
 from twin.errors import InputError, UnreachablePoseError
 from twin.machine.randomisation.paths import nominal_value
 from twin.model.derivatives import Derivatives
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 
 SAME = 1e-7

@@ -9,9 +9,9 @@ import pytest
 from fields import LEANING, in_field, turned, turned_pose, turned_vectors
 from scipy.spatial.transform import Rotation
 
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
 from twin.papers.formulations import Formulation, formulation_names
-from twin.platform import Platform
 
 LEAN = Rotation.from_rotvec([0.4, -0.9, 0.3])
 

@@ -10,9 +10,9 @@ from scipy.integrate import solve_ivp
 from starts import Start, start_of
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError
 from twin.model.integrate import ForceTable, integrate
-from twin.platform import Platform
 
 
 @pytest.fixture(scope="module")

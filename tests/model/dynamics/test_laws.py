@@ -12,9 +12,9 @@ from paths import moved
 from scales import Scale
 from unsymmetric import machine_without_symmetry
 
+from twin.analysis.platform import Platform
 from twin.errors import SingularPoseError
 from twin.machine import MachineParameters
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -16,9 +16,9 @@ from paths import poses_within_limits
 from scales import scale_of
 from unsymmetric import content_without_symmetry
 
+from twin.analysis.platform import Platform
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.platform import Platform
 
 pinocchio = pytest.importorskip("pinocchio")
 

@@ -16,7 +16,7 @@ from unsymmetric import KINDS, machine_without_symmetry
 from virtual_motion import Motion, free_motion, height_roll_pitch, pillar_motion
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 CLOSE = 1e-11
 """Relative to the sum of the terms' sizes: rounding of second derivatives on a circle."""

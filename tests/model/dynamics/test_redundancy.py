@@ -13,7 +13,7 @@ from scales import scale_of
 from unsymmetric import machine_without_symmetry
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 pytestmark = pytest.mark.quick
 

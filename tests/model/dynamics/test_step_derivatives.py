@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 
 STEP = {"stewart": 0.01, "driving_simulator": 0.01, "compliant_stewart": 1e-3}

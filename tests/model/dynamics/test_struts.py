@@ -12,8 +12,8 @@ from scales import scale_of
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from scales import scale_of
 from scipy.spatial.transform import Rotation
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
 from twin.model.integrate import integrate
-from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

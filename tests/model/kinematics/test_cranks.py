@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.machine.machine import MachineParameters
-from twin.platform import Platform
 
 ROUNDING = 4e-15
 """[m] of angles and products, times lengths about one metre."""

@@ -16,8 +16,8 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

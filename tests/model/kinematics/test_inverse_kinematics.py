@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import SingularPoseError
-from twin.platform import Platform
 
 STRAIGHT = ("ups", "strut", "viscoelastic")
 MACHINES = [name for name in twin.machine_names() if twin.load(name).kind in STRAIGHT]

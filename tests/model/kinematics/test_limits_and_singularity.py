@@ -9,8 +9,8 @@ import pytest
 from paths import poses_about_home, stroke_length
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

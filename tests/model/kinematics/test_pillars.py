@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.platform import Platform
 
 ROUNDING = 2e-15
 """[m] of angles and products, times lengths about one metre."""

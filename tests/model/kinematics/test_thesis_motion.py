@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.rotations import pose_from_angles
 
 RETRACTED = 0.8644

@@ -13,13 +13,13 @@ from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import trace as trace_file
 from twin.page.scene.backdrop import round_length
 from twin.page.scene.marks import centre_of_mass
 from twin.page.scene.scene_view import LAYERS, OPENING, SceneView, viewpoint
-from twin.platform import Platform
 from twin.simulation.scene import Scene
 from twin.viewer.view import VIEWS
 

@@ -8,11 +8,11 @@ from paths import poses_within_limits
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError, SingularPoseError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, formulation_names, simulate_formulation
 from twin.papers.formulations.model import extended_joints
-from twin.platform import Platform
 
 TOP = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
 """Level at the height from which the published program lets the machine fall."""

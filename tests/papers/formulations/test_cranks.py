@@ -11,6 +11,7 @@ from paths import poses_within_limits
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.kernels.interpret import interpreted
 from twin.papers.formulations.kernels import extended
 from twin.papers.formulations.kernels.arrays import (
@@ -24,7 +25,6 @@ from twin.papers.formulations.kernels.arrays import (
 from twin.papers.formulations.kernels.legs.rss import leg_potential
 from twin.papers.formulations.kernels.task import extended_to_task
 from twin.papers.formulations.model import extended_joints, make_work, pack_model
-from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

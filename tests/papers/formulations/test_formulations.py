@@ -15,6 +15,7 @@ from scales import scale_of
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError, SingularPoseError, TwinError
 from twin.model.integrate import integrate
 from twin.papers.formulations import (
@@ -24,7 +25,6 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.papers.formulations.model import extended_joints
-from twin.platform import Platform
 
 NAMES = formulation_names()
 assert len(NAMES) == 5

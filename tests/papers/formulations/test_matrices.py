@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from unsymmetric import machine_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
 from twin.papers.formulations.operations import Counted, operations
-from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.errors import InputError
@@ -13,7 +14,6 @@ from twin.machine.randomisation import with_values
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.platform import Platform
 from twin.simulation.batched.drive_arrays import same_drives, varied_plant
 
 pytestmark = pytest.mark.quick

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
 from twin.motion.axes import AxisSample
 from twin.motion.specification import MotionSpecification
-from twin.platform import Platform
 from twin.simulation.live.course import Course, Pace, at_rest, through
 from twin.simulation.live.steering import AHEAD, BEFORE, Axes, Steering
 

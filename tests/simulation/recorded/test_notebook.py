@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

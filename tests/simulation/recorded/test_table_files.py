@@ -13,9 +13,9 @@ import pytest
 from closed_loops import heave
 
 import twin
+from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.platform import Platform
 from twin.simulation.recorded.table import content_of, metadata_of, shapes_of, table_of
 from twin.simulation.trajectory import Trajectory
 

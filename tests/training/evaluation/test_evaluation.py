@@ -13,9 +13,9 @@ import pytest
 from stand_in import EPISODE, Points
 
 import twin.envs  # noqa: F401 (registers the environments)
+from twin.analysis.platform import load
 from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
-from twin.platform import load
 from twin.training import Policy, evaluate, load_policy
 from twin.training import metrics as table
 from twin.training.environments import channels, check_fit, make_environments

@@ -14,12 +14,12 @@ from unsymmetric import content_without_symmetry
 
 import twin
 import twin.validation.cases
+from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError
 from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.plate import PlateModel
-from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.cases.driving_simulator import multipliers as simulator_multipliers
 from twin.validation.measures import comparison

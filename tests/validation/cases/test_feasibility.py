@@ -6,8 +6,8 @@ import pytest
 from case_outcomes import failed_names
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.platform import Platform
 from twin.validation.cases import load_case
 
 pytestmark = pytest.mark.quick

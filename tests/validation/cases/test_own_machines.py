@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from case_outcomes import failed
 
+from twin.analysis.platform import Platform, load
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
 from twin.machine.file.template import write_template
 from twin.machine.legs import LEG_KINDS
-from twin.platform import Platform, load
 from twin.validation.cases import load_case
 from twin.validation.cases.workspace.closed_forms import plate_measures
 

@@ -8,8 +8,8 @@ import pytest
 from case_outcomes import failed
 
 import twin
+from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.durations import (
     GRID,

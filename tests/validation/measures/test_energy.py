@@ -9,7 +9,7 @@ import pytest
 from case_outcomes import failed
 
 import twin
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.cases.general.driven_motion import sines
 from twin.validation.measures.driven import driven, work_measure
 from twin.validation.measures.energy import balance_of, free_motion

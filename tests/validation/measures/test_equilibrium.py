@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.platform import Platform
 from twin.model.motions import REST
-from twin.platform import Platform
 from twin.validation.measures.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
 from twin.validation.measures.equilibrium import fastest_rate, rest, typical_force
 

@@ -15,11 +15,11 @@ import twin
 from twin.analysis.payload.criterion import THESIS_CRITERION, VibrationTest
 from twin.analysis.payload.dynamic import dynamic_payload
 from twin.analysis.payload.worst_phase import phase_bounds
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
 from twin.model.integrate import integrate
-from twin.platform import Platform
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
 from twin.validation.cases.payload.statements import largest_speed

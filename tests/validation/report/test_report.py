@@ -14,9 +14,9 @@ import pytest
 from unsymmetric import content_without_symmetry
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError
 from twin.machine.file.read import parameters_from
-from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import LABELS, error_name, trajectory_comparison
 from twin.validation.published.compared import PrintedValue, compared

@@ -10,10 +10,10 @@ import pytest
 from conftest import MACHINES
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.machine.mechanism.parts import BASE, PLATFORM
-from twin.platform import Platform
 from twin.viewer.bodies.fittings import ACCENT
 from twin.viewer.bodies.machine import machine_bodies, picture_drawing
 from twin.viewer.bodies.meshes import Mesh

@@ -9,10 +9,10 @@ import pytest
 import trimesh
 
 import twin
+from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.errors import InputError, ParameterError, SimulationStoppedError
-from twin.platform import Platform
 from twin.viewer.bodies.drawing import drawn_mesh
 from twin.viewer.scene_model import SceneModel
 

@@ -10,10 +10,10 @@ from twin.analysis.payload.dynamic import DynamicPayload
 from twin.analysis.payload.positions import Followers
 from twin.analysis.payload.static import StaticPayload
 from twin.analysis.payload.worst_phase import WorstPhase
+from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
 from twin.charts.text import number, value_text
 from twin.cli.console import Column, line, table
-from twin.platform import Platform
 
 TOO_HEAVY = "the legs alone are too heavy"
 

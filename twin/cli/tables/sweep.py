@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from twin.analysis.platform import load
 from twin.charts.text import number
 from twin.cli.console import Column, line, table
-from twin.platform import load
 from twin.sweep import Sweep
 from twin.sweep.work import DONE, Row
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.charts.text import number
 from twin.errors import InputError
@@ -26,7 +27,6 @@ from twin.identification.parameters.added import added
 from twin.identification.result.identification import Fit, ForceStage
 from twin.identification.visibility import Choice
 from twin.logs import Log
-from twin.platform import Platform
 
 UNEXPLAINED = 0.5
 """Adopted: share of the forces that no parameters explain, from which on the signal is wrong."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.identification.linear import BaseParameters, LinearEstimate
 from twin.identification.parameters import Parameter
 from twin.identification.result.statistics import Whiteness
-from twin.platform import Platform
 
 
 class Source(NamedTuple):

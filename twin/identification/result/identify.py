@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import as_instance, bounded, positive
 from twin.errors import InputError, listed
 from twin.identification.linear.unknowns import ERRORS
@@ -27,7 +28,6 @@ from twin.identification.result.predictions import (
 )
 from twin.identification.visibility import Choice
 from twin.logs import Log
-from twin.platform import Platform
 
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from twin.analysis.platform import Platform
 from twin.basics.files import write_text
 from twin.charts.text import number
 from twin.errors import InputError
 from twin.identification.parameters import Parameter
 from twin.identification.result.identification import Identification
 from twin.machine.catalogue import gallery_names, machine_names
-from twin.platform import Platform
 
 
 def identified_toml(found: Identification, machine: str, target: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, gravity_field, with_parameters
@@ -25,7 +26,6 @@ from twin.identification.result.statistics import (
     whiteness,
 )
 from twin.identification.visibility import Choice, Decision, visibility
-from twin.platform import Platform
 
 
 class PredictionStage(NamedTuple):

@@ -19,6 +19,7 @@ import numpy as np
 
 from twin.analysis.frequency.excitation import axis_path
 from twin.analysis.frequency.response import FrequencyResponse, response_figures
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.observer.design import lumped_mass
 from twin.errors import InputError
@@ -26,7 +27,6 @@ from twin.model.machine_base import changed
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, path_mass
 from twin.papers.stewart_thesis.loop_model import LoopModel
 from twin.papers.stewart_thesis.velocity_step import heave_leg
-from twin.platform import Platform
 
 FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])
 """[Hz]"""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium.utils.seeding import np_random
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.envs.episodes import Episodes
@@ -15,7 +16,6 @@ from twin.envs.pose_tracking.task import PoseTracking
 from twin.envs.registration import ENVIRONMENTS
 from twin.motion import Motion
 from twin.plant.plant import Plant
-from twin.platform import Platform
 from twin.rotations import angle_between
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory

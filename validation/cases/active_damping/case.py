@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.linear.response import linear_modes, slowest_shape
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.sag import with_gravity
 from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
@@ -29,7 +30,6 @@ from twin.control.active_damping.laws import continuous_force_feedback, continuo
 from twin.control.active_damping.local import LocalFeedback
 from twin.control.active_damping.local_design import series_stiffness, suitable_leak
 from twin.control.linear import LinearMachine, linearise
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case

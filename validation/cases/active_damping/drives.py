@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.linear.response import decay_poles, linear_modes, slowest_shape
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,
@@ -21,7 +22,6 @@ from twin.control.drive_model import drive_model
 from twin.control.linear import LinearMachine
 from twin.control.linear.machine import spring_constants
 from twin.engines.stability import suitable_timestep
-from twin.platform import Platform
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.measures.metrics import largest

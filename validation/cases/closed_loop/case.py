@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.control.cascade import Cascade
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
@@ -25,7 +26,6 @@ from twin.model.motions import REST
 from twin.motion import Motion, SineMotion, StepMotion
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
-from twin.platform import Platform, load
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
 from twin.control.positions import takes_positions
-from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.driven import leg_curves
 from twin.validation.results import Curve, Panel, Plot

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
@@ -27,7 +28,6 @@ from twin.papers.compliant_legs.responses.load_cases import (
 from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.rest.modes import Modes, locked_linearisation, modes_of
 from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_equilibrium
-from twin.platform import Platform
 from twin.rotations import displacement
 from twin.validation.case import Case
 from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot

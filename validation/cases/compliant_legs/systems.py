@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.model.motions import REST
@@ -25,7 +26,6 @@ from twin.papers.compliant_legs.equations.solve import (
 )
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.comparison import log_curve, missing
 from twin.validation.measures.metrics import largest, relative_error

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
 from twin.papers.driving_simulator.plate import CORNERS, PlateModel
@@ -23,7 +24,6 @@ from twin.papers.driving_simulator.studies.redundancy import (
     wrong_force,
     wrong_length,
 )
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
 from twin.validation.cases.driving_simulator.paper_machine import (

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.dae.index_reduction import IndexReduction, reduce_index
 from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
 from twin.papers.driving_simulator.dae.lagrange import PUSHING, symbolic_dae
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.released import exact_forces
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import response_plot
 from twin.validation.cases.driving_simulator.multipliers import PRINTED_TERMS, wrong_terms

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
@@ -24,7 +25,6 @@ from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.released import exact_forces
-from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.papers.driving_simulator.dae.lagrange import home_inertia
@@ -22,7 +23,6 @@ from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.released import Released, exact_forces, released
-from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
@@ -21,7 +22,6 @@ from twin.papers.driving_simulator.studies.error_map import ErrorMap, small_angl
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.head import exact_head_motion, small_angle_head_motion
 from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, small_angle_ranges
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import DEGREES, envelope_plot, error_map
 from twin.validation.cases.driving_simulator.paper_machine import coordinates_of

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.closed_forms import SmallAngleKinematics
@@ -17,7 +18,6 @@ from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, 
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.head import exact_head_motion
-from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.validation.measures.sampling import RandomStates
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, FormulationRun
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import (
     FALL_TIME,

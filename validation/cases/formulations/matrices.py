@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.linalg import null_space
 
+from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.operations import Operations, operations
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import PRINTED
 from twin.validation.cases.formulations.structure import Structure, Structures, structures

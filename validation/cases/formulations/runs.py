@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.papers.formulations import (
@@ -15,7 +16,6 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
-from twin.platform import Platform
 
 
 class Printed(NamedTuple):

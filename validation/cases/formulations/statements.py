@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.errors import IntegrationError
 from twin.papers.formulations import FormulationRun
-from twin.platform import Platform
 from twin.validation.cases.formulations.runs import PRINTED, PRINTED_STOP, rigidity_ranks, tips_of
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED

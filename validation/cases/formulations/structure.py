@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
 from twin.papers.formulations.model import extended_joints
-from twin.platform import Platform
 from twin.validation.measures.sampling import random_states
 
 STATES = 4

@@ -16,6 +16,7 @@ import numpy as np
 from twin.analysis.frequency.excitation import axis_path
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
 from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.platform import Platform, load
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, modelled_response, path_mass
 from twin.papers.stewart_thesis.response import (
     FREQUENCIES,
@@ -25,7 +26,6 @@ from twin.papers.stewart_thesis.response import (
     explanations,
     lagging_machine,
 )
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.frequency_response.springs import ENGINES, shaken, swept
 from twin.validation.measures.metrics import largest

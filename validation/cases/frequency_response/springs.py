@@ -11,8 +11,8 @@ from twin.analysis.frequency.linear.compliance import (
     measure_compliance,
     measure_transmissibility,
 )
+from twin.analysis.platform import Platform
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
 from twin.validation.measures.comparison import missing
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot

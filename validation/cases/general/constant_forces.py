@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.durations import duration_for

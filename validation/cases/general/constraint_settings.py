@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
 from twin.errors import MissingDependencyError
 from twin.model.engine import State
-from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

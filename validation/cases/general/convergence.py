@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.motion import SineMotion, axis_names
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

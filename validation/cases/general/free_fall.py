@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError
 from twin.model.solution import Solution
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.durations import duration_for, stiff_scale, time_scale, whole_steps

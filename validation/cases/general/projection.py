@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.comparison import projection_errors
 from twin.validation.measures.driven import force_name

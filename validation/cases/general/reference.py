@@ -10,7 +10,7 @@ actuators' limits, with random velocities, forces and wrenches.
 
 from __future__ import annotations
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.durations import duration_for, fall_scale
 from twin.validation.measures.energy import balance_of, free_motion

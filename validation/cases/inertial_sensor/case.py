@@ -14,12 +14,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion
 from twin.plant.inertial_sensor import InertialUnit
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.inertial_sensor.amplification import (
     amplification_measures,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.plant.encoder import EncoderDecoder, Encoders
 from twin.plant.homing import Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
-from twin.platform import Platform
 from twin.validation.results import Entry, Measure, Quantity
 
 TURN, COUNT = 4096, 5.08e-3 / 4096

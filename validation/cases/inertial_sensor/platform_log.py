@@ -13,13 +13,13 @@ import numpy as np
 from twin.analysis.frequency.estimate import spectra
 from twin.analysis.inertial.compensation import Compensation, compensate
 from twin.analysis.inertial.response import ChannelResponse, InertialComparison, compare_log
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.control.observer.design import lumped_mass
 from twin.engines import make_engine
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialLog
-from twin.platform import Platform, load
 from twin.simulation.simulate import simulate
 from twin.validation.cases.tank_motion import tank_motion
 

@@ -15,10 +15,10 @@ from operator import attrgetter
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.model.motions import REST
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.machine_data.bodies import Piece
 from twin.validation.cases.machine_data.composition import Composition

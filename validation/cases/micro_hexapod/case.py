@@ -16,11 +16,11 @@ import numpy as np
 
 from twin.analysis.feasibility.mobility import Mobility
 from twin.analysis.feasibility.stroke import RequiredStroke, required_stroke
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.equilibrium import commanded_coordinates, natural_modes, static_pose
 from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
 from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity, with_gravity
 from twin.basics.arrays import FloatArray
-from twin.platform import Platform
 from twin.rotations import (
     angle_between,
     angles_from_quaternion,

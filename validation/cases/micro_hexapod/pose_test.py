@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.matrix import rest_length_forces
 from twin.analysis.stiffness.sag import Sag
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.motion import StepMotion
-from twin.platform import Platform
 from twin.rotations import angle_between, quaternion_from_angles
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.comparison import LABELS, missing

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
     ALGORITHMS,
@@ -28,7 +29,6 @@ from twin.motion.cueing import (
 )
 from twin.motion.cueing.perception import FORCE_THRESHOLD
 from twin.motion.cueing.run import default_head
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.motion_cueing.parts import filter_measures, program_measures
 from twin.validation.measures.metrics import largest

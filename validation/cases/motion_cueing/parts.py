@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import ClassicalWashout, Manoeuvre, PredictiveCueing, perceived
@@ -13,7 +14,6 @@ from twin.motion.cueing.algorithm import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
-from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Entry, Measure, Quantity
 

@@ -19,8 +19,8 @@ from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
 from twin.analysis.payload.static import StaticPayload, static_payload
 from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, worst_phase
+from twin.analysis.platform import Platform
 from twin.model.motions import REST
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.payload.statements import (
     PHASES,

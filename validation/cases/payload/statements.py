@@ -10,7 +10,7 @@ from twin.analysis.payload.criterion import THESIS_CRITERION
 from twin.analysis.payload.dynamic import DynamicPayload
 from twin.analysis.payload.static import StaticPayload
 from twin.analysis.payload.worst_phase import WorstPhase
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,

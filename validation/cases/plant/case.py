@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
@@ -23,7 +24,6 @@ from twin.machine.hardware.drive import AnyDrive, ScrewDrive
 from twin.model.motions import REST
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
 from twin.plant.plant import Plant
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.closed_loop.case import with_drives
 from twin.validation.cases.plant.electronics import converter_measures, response_of_electronics

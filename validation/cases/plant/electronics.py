@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
@@ -13,7 +14,6 @@ from twin.kernels.plant import columns as column
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.platform import Platform
 from twin.validation.cases.plant.bench import DriveBench
 from twin.validation.cases.plant.figures import response_plot
 from twin.validation.cases.plant.trials import STEP

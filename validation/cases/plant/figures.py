@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
-from twin.platform import Platform
 from twin.validation.cases.plant.trials import FoldBack, FrictionCurve, Hysteresis, friction_law
 from twin.validation.results import Curve, Panel, Plot
 

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from twin.platform import Platform
+from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
 from twin.validation.case import Case
 from twin.validation.cases.policies.robustness import robustness

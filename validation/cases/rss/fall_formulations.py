@@ -7,6 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.solution import Solution
@@ -16,7 +17,6 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
-from twin.platform import Platform
 from twin.validation.cases.formulations.runs import ROUNDINGS
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.integrate import integrate
 from twin.model.motions import REST
 from twin.model.solution import Solution
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.rss.fall_formulations import (
     error_plot,

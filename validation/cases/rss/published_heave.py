@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 import twin.validation.published
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.papers.formulations import Formulation
-from twin.platform import Platform
 
 FILE = Path(twin.validation.published.__path__[0]) / "rss_heave.csv"
 

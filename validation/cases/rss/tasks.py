@@ -20,8 +20,8 @@ from twin.analysis.feasibility.motor_requirement import (
     payload_sweep,
 )
 from twin.analysis.payload.body import Payload
+from twin.analysis.platform import Platform
 from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.rss.laws import HIGH, LOW, PEAK
 from twin.validation.cases.rss.published_heave import Heave, crank_accelerations, torques

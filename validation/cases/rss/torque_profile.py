@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine import MachineParameters
-from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.rss.laws import CANDIDATES, PEAK, stroke
 from twin.validation.cases.rss.published_heave import (

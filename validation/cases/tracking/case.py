@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform, load
 from twin.control.cascade import Cascade
 from twin.control.computed_torque import ComputedTorque
 from twin.control.controller import Controller
@@ -25,7 +26,6 @@ from twin.control.observer.design import lumped_mass
 from twin.control.reference import Reference, sample_reference
 from twin.engines import make_engine
 from twin.machine.machine import MachineParameters
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.tank_motion import tank_motion
 from twin.validation.cases.tracking.observer_evidence import (

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.control.observer.cascade import ObserverCascade
 from twin.control.reference import sample_reference
 from twin.engines import make_engine
 from twin.motion.motion import Motion
-from twin.platform import Platform
 from twin.validation.cases.tracking.tracked import motion_size, tracked, with_drive
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Entry, Measure, Statement, Table, entry_of

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.reference import Reference, reference_of
@@ -13,7 +14,6 @@ from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
-from twin.platform import Platform
 from twin.rotations import displacement
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory

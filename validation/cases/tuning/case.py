@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from twin.analysis.platform import Platform, load
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
 from twin.analysis.tuning.tuning import Tuning
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_response
-from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.tuning.closed_form import carried_weight, closed_form
 from twin.validation.cases.tuning.hardware import (

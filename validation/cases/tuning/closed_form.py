@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.tuning.specification import VELOCITY_STEP
 from twin.analysis.tuning.steps import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_response
-from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Measure
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.excitation import axis_path
+from twin.analysis.platform import Platform
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import PositionStudy
 from twin.basics.arrays import FloatArray
@@ -19,7 +20,6 @@ from twin.papers.stewart_thesis.velocity_step import (
     motor_response,
     with_armature,
 )
-from twin.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Entry, Panel, Plot, Quantity, Statement, Table
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from twin.analysis.platform import Platform
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import VelocityStudy
-from twin.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement
 

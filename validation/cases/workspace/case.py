@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.closed_forms import third_turn
@@ -28,7 +29,6 @@ from twin.analysis.workspace.region import Region, region, stretches_along
 from twin.analysis.workspace.search.free_rays import wander
 from twin.analysis.workspace.search.rays import search, singular_distance, sphere
 from twin.model.integrate import integrate
-from twin.platform import Platform
 from twin.rotations import displaced
 from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time

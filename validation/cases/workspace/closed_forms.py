@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import Admissible, coordinates, square
 from twin.analysis.workspace.closed_forms import bounding_box, shell_exits, within_shells
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
@@ -21,7 +22,6 @@ from twin.papers.driving_simulator.studies.motion_ranges import (
     small_angle_ranges,
     stroke_shares,
 )
-from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Entry, Measure, Quantity
 
