@@ -40,8 +40,8 @@ def _print_forces(found: Identification, stage: ForceStage) -> None:
         (words, number(before, 5), number(after), f"+- {number(error, 2)}", unit)
         for words, before, after, error, unit in base_rows(stage.base)
     ]
-    title = f"base parameters from {stage.signal}, with standard errors, without priors"
-    table(_columns("combination", "file", "estimate", "error"), rows, title)
+    title = f"base parameters from {stage.signal}, without priors; scale and tilts as estimated"
+    table(_columns("combination", "file", "estimate", "standard error"), rows, title)
     _print_fits(stage.fits, "samples", 1.0, found.platform.force_unit, "errors of the forces, rms")
     paragraph("Lines of a mapping file that correct the signal:")
     for text in mapping_lines(found.platform, stage):

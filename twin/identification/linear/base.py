@@ -50,6 +50,7 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     Args:
         model: of measured forces.
         values: `(p,)` of the parameters, for tilts, scale, delay and biases; default: nominal.
+            Standard errors take them for exact.
 
     Reference:
         M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
