@@ -57,7 +57,7 @@ def test_a_figure_is_a_rounded_value() -> None:
     for printed, value, same in (("0.110", 0.1104, True), ("0.110", 0.111, False)):
         assert agree(printed, value, rounding=False) is same
     assert agree("6e-8", 6.4e-8, rounding=False) and not agree("6e-8", 7e-8, rounding=False)
-    assert agree("6e-15", 4e-15, rounding=True) and not agree("6e-15", 2e-15, rounding=True)
+    assert agree("6e-15", 2e-15, rounding=True) and not agree("6e-15", 1e-15, rounding=True)
 
 
 @pytest.mark.quick
