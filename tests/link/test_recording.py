@@ -146,3 +146,28 @@ def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(
     }
     assert forces["own"] < 150.0
     assert forces["simulated"] < forces["own"]
+
+
+@pytest.mark.quick
+def test_forces_of_motors_are_named_so_in_logs(stewart: Platform, tmp_path: Path) -> None:
+    """They overcome friction, too; replays give them back as the field of samples."""
+    machine = EmulatedMachine(stewart)
+    sent = [machine.measurement, machine.step(), machine.step()]
+    machine.close()
+    log = recorded(stewart, sent)
+    assert "motor_forces" in log and "forces" not in log
+    path = write_log(log, tmp_path / "run.csv")
+    for each, first in zip(samples(open_source(f"replay:{path}", stewart), 1.0), sent, strict=True):
+        np.testing.assert_array_equal(each.values["forces"], first.values["forces"])
+
+
+def test_friction_is_found_in_forces_of_motors(stewart: Platform, motion: MultiSineMotion) -> None:
+    """Forces on the legs have none: taken for these, they would be refused."""
+    friction = 1.3 * stewart.parameters.leg.drive.friction_torque
+    changes = {"platform.body.mass": 103.0, "leg.drive.friction_torque": friction}
+    log = recorded(stewart, emulated(stewart, motion, stewart.with_(parameters=changes)))
+    found = identify(stewart, [log], ",".join(changes))
+    assert found.forces is not None and found.forces.signal == "motor_forces"
+    mass, torque = found.forces.estimate.values[:2]
+    assert abs(mass - 103.0) < 3.0 and abs(torque / friction - 1.0) < 0.02
+    assert abs(found.values[0] - 103.0) < 0.1

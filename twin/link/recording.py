@@ -11,6 +11,9 @@ from twin.link.protocol import COMMANDS, Sample, width_of
 from twin.logs import Channel, Log, signal_units
 from twin.model.machine_model import MachineModel
 
+SIGNALS = {"forces": "motor_forces"}
+"""Fields that have another name among signals: drives know the forces of their motors."""
+
 
 class Recording:
     """Samples of one machine, field by field."""
@@ -30,7 +33,7 @@ class Recording:
             self._values[name].extend(values.tolist())
 
     def log(self) -> Log:
-        """Return all samples so far as a log; fields are its channels."""
+        """Return all samples so far as a log; its channels are fields, by the names of signals."""
         known, channels = signal_units(self._machine), []
         for name, times in self._times.items():
             width = width_of(name, self._machine.n_actuators)
@@ -57,7 +60,7 @@ def channel_of(
         period: of the samples [s].
     """
     if name not in COMMANDS:
-        return Channel(name, time, values, units)
+        return Channel(SIGNALS.get(name, name), time, values, units)
     begun = time - period
     near = np.abs(time[:-1] - begun[1:]) < 0.5 * period
     begun[1:][near] = time[:-1][near]

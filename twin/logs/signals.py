@@ -20,7 +20,7 @@ def signal_units(machine: MachineModel) -> dict[str, tuple[str, ...]]:
     return {
         **dict.fromkeys(("coordinates", "setpoint", "measured"), (coordinate,) * n),
         **dict.fromkeys(("rates", "command_rates"), (f"{coordinate}/s",) * n),
-        **dict.fromkeys(("forces", "command_forces"), (force,) * n),
+        **dict.fromkeys(("forces", "motor_forces", "command_forces"), (force,) * n),
         "currents": ("A",) * n,
         "temperatures": ("degC",) * n,
         **dict.fromkeys(("pose", "reference_pose"), POSE_UNITS),

@@ -21,7 +21,12 @@ from twin.rotations import displacement
 
 Where = Literal["legs", "motors"]
 
-FORCES: dict[str, Where] = {"forces": "legs", "currents": "motors", "command_forces": "motors"}
+FORCES: dict[str, Where] = {
+    "forces": "legs",
+    "motor_forces": "motors",
+    "currents": "motors",
+    "command_forces": "motors",
+}
 """Signals with forces, the best first, and where these act."""
 
 COORDINATES = ("coordinates", "measured", "pose")
@@ -97,7 +102,7 @@ def samples_of_log(
 
     Args:
         platform: the machine.
-        log: with `coordinates`, `measured` or `pose`, and `forces`, `currents` or
+        log: with `coordinates`, `measured` or `pose`, and `forces`, `motor_forces`, `currents` or
             `command_forces`; the first of each counts.
         cutoff: frequency [Hz] above which motion and forces are left out.
         force_per_current: [N/A] or [N m/A], for currents.

@@ -28,6 +28,9 @@ from twin.identification.result.identification import Fit, ForceStage
 from twin.identification.visibility import Choice
 from twin.logs import Log
 
+MEASURED = ("forces", "motor_forces")
+"""Signals of forces, those of the legs before those that drives know of their motors."""
+
 UNEXPLAINED = 0.5
 """Adopted: share of the forces that no parameters explain, from which on the signal is wrong."""
 
@@ -48,7 +51,8 @@ def force_stage(
 
     Args:
         platform: the machine as its file has it.
-        logs: those with `forces`, or `currents` where `force_per_current` is known, are used.
+        logs: used are those with `forces`, `motor_forces`, or `currents` where `force_per_current`
+            is known.
         parameters: any.
         unseen: "hold" holds what does not show; otherwise the priors decide.
         apart: share of each log, at its end, that only tests the result.
@@ -58,7 +62,7 @@ def force_stage(
         InputError: logs that are too short, or forces that are not those of this machine.
         ForwardKinematicsError: coordinates that no pose has.
     """
-    signals = ("forces",) if force_per_current is None else ("forces", "currents")
+    signals = MEASURED if force_per_current is None else (*MEASURED, "currents")
     given = [log for log in logs if any(name in log for name in signals)]
     samples = [samples_of_log(platform, log, force_per_current=force_per_current) for log in given]
     asked = linear_part(platform, parameters, samples[0].where) if samples else ()

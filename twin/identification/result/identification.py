@@ -54,7 +54,7 @@ class ForceStage(NamedTuple):
     """Linear stage: what measured forces say, before any simulation."""
 
     signal: str
-    """"forces" of the legs, or "currents" of the motors"""
+    """"forces" of the legs, "motor_forces" or "currents" of the motors"""
     estimate: LinearEstimate
     """of all selected parameters in which forces are linear, and of the delay of the signal"""
     base: BaseParameters

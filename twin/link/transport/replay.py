@@ -21,6 +21,9 @@ WINDOW = 1.0
 BEGUN = 1e-9
 """[s] by which the times of two channels may be rounded apart."""
 
+PREFERRED = {"coordinates": "measured", "forces": "motor_forces"}
+"""Signals that fields take where a log has them; simulated logs have forces of the legs alone."""
+
 
 class Replay:
     """Measurements at the times of the encoders, each with the last values of other channels.
@@ -102,7 +105,8 @@ class Replay:
         """
         found = {}
         for name in FIELDS:
-            channel = "measured" if name == "coordinates" and "measured" in window else name
+            channel = PREFERRED.get(name, name)
+            channel = channel if channel in window else name
             if channel in window and name in self._units:
                 read = window[channel]
                 if read.units != self._units[name]:

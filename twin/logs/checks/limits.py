@@ -43,6 +43,7 @@ def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
     limits: dict[str, tuple[Any, Any]] = {}
     for name, values in (
         ("forces", [actuator.effort for actuator in actuators]),
+        ("motor_forces", [actuator.effort for actuator in actuators]),
         ("rates", [actuator.speed for actuator in actuators]),
     ):
         if None not in values:

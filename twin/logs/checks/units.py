@@ -76,6 +76,7 @@ def _range(
         return median, low - slack, high + slack
     limits = {
         "forces": [actuator.effort for actuator in actuators],
+        "motor_forces": [actuator.effort for actuator in actuators],
         "command_forces": [actuator.effort for actuator in actuators],
         "rates": [actuator.speed for actuator in actuators],
         "command_rates": [actuator.speed for actuator in actuators],
