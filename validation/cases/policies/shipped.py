@@ -72,7 +72,14 @@ SHIPPED = {
             "transmissibility",
             1,
             None,
-            ("late by a period each way",),
+            (
+                "ideal plant",
+                "real drives that vary",
+                "episodes of 20 s",
+                "shaking of 1 m/s²",
+                "noise of 2 %",
+                "late by a period each way",
+            ),
         ),
     ),
 }
