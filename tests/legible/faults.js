@@ -40,6 +40,7 @@
     const texts = [...element.childNodes].filter(node => node.nodeType === 3 && node.data.trim());
     const field = element.matches("input, textarea");
     if (!(element.closest("svg") ? label : field || texts.length)) continue;
+    if (element.closest("[role=tooltip]")) continue;  // it lies over texts while the pointer rests
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     if (field && isFinite(element.value) && element.scrollWidth > element.clientWidth + 1) found.add(`clipped: "${words(element)}"`);
     const { now, ever } = seen(element);

@@ -66,6 +66,7 @@ SOUND = (
     "<div style='height: 20px; overflow: auto'><p>one</p><p>two</p></div><p>three</p>",
     f"<i style='position: absolute; width: 1px; height: 1px; {HIDDEN}'>read aloud</i><p>text</p>",
     "<p>text</p><p style='margin-top: -32px; visibility: hidden'>unseen</p>",
+    "<p>text</p><p role=tooltip style='margin-top: -32px'>hint</p>",
     "<math><mover><mi>x</mi><mo>\u0307</mo></mover><mfrac><mi>a</mi><mi>b</mi></mfrac></math>",
     "<p>one \u2013 two; <code>--resume -n</code></p>",
     "<script src=searchindex.js></script>",
