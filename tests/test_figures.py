@@ -44,10 +44,10 @@ def test_figures_of_pages_are_those_of_the_report() -> None:
     assert not wrong_figures(report, ACCURACY, README)
     for case in cases[:3]:
         for entry in (*case["measures"], *case["quantities"]):
-            entry["value"] *= 2.5
+            entry["value"] *= 6.0
             found = wrong_figures(report, ACCURACY, README)
             assert len(found) == 2 and all(entry["name"] in text for text in found)
-            entry["value"] /= 2.5
+            entry["value"] /= 6.0
     assert not wrong_figures({**report, "cases": []}, ACCURACY, README)
     assert wrong_figures(report, ACCURACY, README.replace("7e-10 m", "")) != []
 

@@ -85,6 +85,7 @@ def draw(browser: Browser) -> None:
 if __name__ == "__main__":
     command = browser_command()
     assert command is not None, "Chromium is missing: apt install chromium"
+    WORKSPACE.parent.mkdir(exist_ok=True)
     made = CliRunner().invoke(app, ["workspace", "stewart", "--plot", str(WORKSPACE)])
     assert made.exit_code == 0, made.output
     with open_browser(command) as chromium:

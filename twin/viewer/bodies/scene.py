@@ -51,7 +51,7 @@ TILES = 2.0
 """Number of tiles along the size of a machine."""
 
 
-CLEAR = 0.04
+CLEAR = 0.028
 """Opacity of one layer of a soft shadow."""
 
 
