@@ -477,6 +477,17 @@ def test_a_recording_is_sought(
     assert desk.find("Time [s]").value == pytest.approx(0.75, abs=2e-3)
 
 
+def test_ends_of_a_recording_have_the_digits_of_its_steps(
+    desk: Desk, session: MachineSession
+) -> None:
+    session.advance(12.345)
+    replay = Replay(session.trajectory(), session.platform)
+    ReplayPanel(desk.gui, desk.requests, replay)
+    slider = desk.find("Time [s]")
+    assert (slider.min, slider.max) == (round(replay.start, 2), round(replay.end, 2))
+    assert replay.end != slider.max
+
+
 def failing(error: Exception) -> Callable[[Any], None]:
     def work(_: Any) -> None:
         raise error

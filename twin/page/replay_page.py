@@ -27,12 +27,15 @@ class ReplayPanel:
         self._replay, self._used = replay, -HELD
         run = replay.trajectory
         span = max(replay.end - replay.start, replay.period)
+        decimals = -floor(log10(span / FINENESS))
+        # Ends with more digits than steps would give the field numbers that are too long for it.
+        start, end = round(replay.start, decimals), round(replay.start + span, decimals)
         self._time = gui.add_slider(
             "Time [s]",
-            replay.start,
-            replay.start + span,
-            10.0 ** floor(log10(span / FINENESS)),
-            replay.start,
+            start,
+            end,
+            10.0**-decimals,
+            start,
             hint="Time of the recording; drag it or type to go there.",
         )
         self._shown = self._time.value
