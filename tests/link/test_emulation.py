@@ -176,7 +176,7 @@ def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
     machine = twin.load("stewart", configuration="hardware")
     held = machine.with_(parameters={"platform.body.mass": 150.0, "gravity": 9.8})
     expected = held.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
-    np.testing.assert_allclose(read["forces"].values[0], expected, rtol=0.0, atol=5.0)
+    np.testing.assert_allclose(read["motor_forces"].values[0], expected, rtol=0.0, atol=5.0)
     replayed = open_source(f"replay:{log}", machine)
     assert len(list(samples(replayed, 1.0))) == 51
 
