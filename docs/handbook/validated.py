@@ -12,6 +12,9 @@ from twin.validation.report.page import margin_text
 MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
 QUANTITIES = ("Quantity", "Value", "Note")
 
+LONGEST = 25
+"""Rows of a table on a page; longer ones are left to the report."""
+
 SIGNS = {"at most": "≤", "at least": "≥"}
 
 
@@ -52,7 +55,9 @@ def _case(case: dict[str, Any]) -> str:
         inside += f"\n**For scale.**\n\n{table(QUANTITIES, rows)}"
     for part in case["tables"]:
         inside += f"\n**{plain(part['title'])}.** {plain(part['caption'])}\n\n"
-        inside += table(part["columns"], [tuple(map(plain, row)) for row in part["rows"]])
+        rows = [tuple(map(plain, row)) for row in part["rows"]]
+        long = f"The report has its {len(rows)} rows.\n"
+        inside += table(part["columns"], rows) if len(rows) <= LONGEST else long
     return folded(title, inside)
 
 
