@@ -200,8 +200,8 @@ class PlatformEnv(gym.Env[Any, Any]):
         task = self.task
         if self.render_mode == "human":
             self.render()
-        ended = bool(task.reason[0])
-        return task.observation[0].copy(), float(task.reward[0]), ended, False, self._info()
+        ended, late = bool(task.reason[0]), bool(self._episodes.truncated[0])
+        return task.observation[0].copy(), float(task.reward[0]), ended, late, self._info()
 
     def render(self) -> Any:
         """Return a picture `(height, width, 3)` of the machine, or show it in a window.

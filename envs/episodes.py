@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import as_array
+from twin.basics.arrays import SMALLEST, as_array, bounded
 from twin.envs.signal_path import SignalPath
-from twin.envs.task import Task, read_settings
+from twin.envs.task import LONGEST_EPISODE, Task, read_settings
 from twin.errors import InputError, brief
 from twin.kernels.tasks.observation import LARGEST, accept
+
+DURATION = "episode_duration"
+"""Setting of all tasks that a randomisation may vary as `task.<name>`."""
 
 
 class Episodes:
@@ -25,6 +28,8 @@ class Episodes:
         size: number of machines.
         share: of the way from the nominal to the drawn numbers in episodes to come; a curriculum
             widens it.
+        most_steps: `(N,)` control periods after which each episode is truncated; inf before the
+            first.
         varied: for each machine, path -> value of what a randomisation drew for its episode.
     """
 
@@ -61,8 +66,10 @@ class Episodes:
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
         self.path = SignalPath(settings, size, (LARGEST, 1.0))
+        self._longest = settings.episode_duration or LONGEST_EPISODE
         self.randomisation = self._randomisation(randomisation)
         self.share = 1.0
+        self.most_steps = np.full(size, np.inf)
         self._accepted = np.zeros_like(self.task.last_action)
         self.varied: list[dict[str, float]] = [{} for _ in range(size)]
 
@@ -83,6 +90,7 @@ class Episodes:
             platform, values = self._draw(index, generator)
             task.clear(index)
             path, own = self.path.split({**values, **given})
+            self.most_steps[index] = self._steps(own.pop(DURATION, self._longest))
             starts.append(task.begin(index, generator, platform, own))
             paths.append(path)
             platforms.append(platform)
@@ -117,9 +125,19 @@ class Episodes:
         self.task.step(self.path.acted(accepted))
         self.path.observe(self.task.observation)
 
+    @property
+    def truncated(self) -> Any:
+        """Which machines `(N,)` have reached the duration of their episode."""
+        return self.task.steps >= self.most_steps
+
     def close(self) -> None:
         """Free the engines."""
         self.task.close()
+
+    def _steps(self, duration: Any) -> int:
+        """Return the control periods of a duration [s], at least one."""
+        seconds = bounded(duration, DURATION, SMALLEST, LONGEST_EPISODE)
+        return max(1, round(seconds / self.task.settings.period))
 
     def _draw(
         self, index: int, generator: np.random.Generator
@@ -141,7 +159,7 @@ class Episodes:
             return None
         from twin.machine.randomisation import as_randomisation
 
-        usual = {**self.task.usual_values(), **self.path.usual}
+        usual = {**self.task.usual_values(), **self.path.usual, DURATION: self._longest}
         return as_randomisation(given, self.platform.parameters, usual)
 
 

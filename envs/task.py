@@ -46,6 +46,9 @@ def machine_scales(platform: Platform) -> Scales:
     return Scales(*(read_only(np.asarray(part, dtype=float)) for part in parts))
 
 
+LONGEST_EPISODE = 1e6
+"""[s] Of one that only `max_episode_steps` truncates."""
+
 Scale = Annotated[float, Field(gt=0.0)]
 
 
@@ -78,6 +81,12 @@ class TaskSettings(BaseModel):
     )
     action_noise: float = Field(0.0, ge=0.0, le=1.0, description="the same of actions")
     action_delay: float = Field(0.0, ge=0.0, le=1.0, description="the same of actions [s]")
+    episode_duration: float | None = Field(
+        None,
+        gt=0.0,
+        le=LONGEST_EPISODE,
+        description="[s] after which an episode is truncated, beside `max_episode_steps`",
+    )
     info: bool = Field(
         True,
         description="whether `info` has signals, terms of the reward and the reason of the end",

@@ -163,8 +163,9 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             task.reward[before] = 0.0
             task.reason[before] = 0
         terminated = task.reason != 0
-        limit = self.max_episode_steps
-        truncated = np.zeros_like(terminated) if limit is None else task.steps >= limit
+        truncated, limit = self.episodes.truncated, self.max_episode_steps
+        if limit is not None:
+            truncated |= task.steps >= limit
         over = terminated | truncated
         reward = task.reward.copy()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():

@@ -100,6 +100,7 @@ class BallBalanceEnv(PlatformEnv):
     | observation_delay | 0.0 |
     | action_noise | 0.0 |
     | action_delay | 0.0 |
+    | episode_duration | None |
     | info | True |
     | action | tilt |
     | action_scale | 0.5 |

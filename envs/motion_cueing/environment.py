@@ -112,6 +112,7 @@ class MotionCueingEnv(PlatformEnv):
     | observation_delay | 0.0 |
     | action_noise | 0.0 |
     | action_delay | 0.0 |
+    | episode_duration | None |
     | info | True |
     | action | accelerations |
     | manoeuvre | drive |

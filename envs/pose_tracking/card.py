@@ -76,6 +76,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         for name, value, known in (
             ("engine", engine, "analytic"), ("randomisation", randomisation, None),
             ("render_mode", render_mode, None), ("autoreset_mode", mode, "NextStep"),
+            ("episode_duration", options.get("episode_duration"), None),
             *((name, options.get(name, 0.0), 0.0) for name in NAMES),
         ):  # fmt: skip
             if value != known:

@@ -99,6 +99,7 @@ class PoseTrackingEnv(PlatformEnv):
     | observation_delay | 0.0 |
     | action_noise | 0.0 |
     | action_delay | 0.0 |
+    | episode_duration | None |
     | info | True |
     | action | velocities |
     | residual | True |

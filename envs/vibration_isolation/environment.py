@@ -102,6 +102,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | observation_delay | 0.0 |
     | action_noise | 0.0 |
     | action_delay | 0.0 |
+    | episode_duration | None |
     | info | True |
     | action | velocities |
     | action_scale | None |

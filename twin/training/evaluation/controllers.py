@@ -81,7 +81,7 @@ def run_controller(
     sums = Accumulator(metrics, len(seeds))
     length, terminated = np.zeros(len(seeds)), np.zeros(len(seeds))
     for k, (platform, motion, seed) in enumerate(zip(batch.platforms, motions, seeds, strict=True)):
-        periods = round(motion.duration / period)
+        periods = int(min(round(motion.duration / period), episodes.most_steps[k]))
         periods = periods if limit in (None, -1) else min(periods, limit)
         pose, twist, _ = platform.constrain(*motion.sample(np.zeros(1)))
         run = simulate(
