@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import torch
 from stable_baselines3 import PPO
 
 from twin.cli.console import Column, table
@@ -19,6 +20,7 @@ from twin.training.environments import channels, make_environments
 from twin.training.policy import PolicyOrigin
 from twin.training.vector_adapter import VectorAdapter
 
+torch.set_num_threads(1)
 ENVIRONMENT = "twin/PoseTracking-v0"
 OPTIONS: dict[str, Any] = {"configuration": "hardware", "position_gain": 10.0, "action_scale": 0.02}
 steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 100_000
@@ -44,7 +46,7 @@ origin = PolicyOrigin(
 )
 with tempfile.TemporaryDirectory() as folder:
     file = export_policy(model, origin).save(Path(folder) / "policy.npz")
-    found = evaluate(ENVIRONMENT, [file, "zero"], episodes=3)
+    found = evaluate(ENVIRONMENT, [file, "zero"], engines=("analytic",), episodes=3)
 adapter.close()
 rows = [
     (name, *(found.mean(policy, "analytic", title).text() for title in found.titles[:2]))
