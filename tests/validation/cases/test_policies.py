@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from twin.training import policy_names
+from twin.training import policies, policy_names
 from twin.validation.cases.policies.robustness import measure_of, robustness
 from twin.validation.cases.policies.shipped import SHIPPED
 
@@ -22,6 +24,18 @@ def test_every_policy_has_its_conditions_on_record(shipped: Any) -> None:
     assert len(table.rows) >= 7
     assert set(shipped.short) <= {row[0] for row in table.rows}
     assert all("+-" in text for row in table.rows for text in row[2:])
+
+
+@pytest.mark.parametrize("column", ["zero", "baseline"])
+@pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
+def test_another_policy_has_another_outcome(shipped: Any, column: str) -> None:
+    """A policy that does nothing, and one that is no better than the baseline, fail."""
+    rows = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())["rows"]
+    own = [row for row in rows if row["policy name"] == shipped.policy]
+    for row in own:
+        gained = row[column][0] - row["baseline"][0]
+        row |= {"policy": row[column], "difference": [gained, row["difference"][1], 8]}
+    assert measure_of(own, shipped).verdict == "fail"
 
 
 def test_all_shipped_policies_are_in_the_report() -> None:
