@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scales import scale_of
@@ -62,3 +64,11 @@ def stroke_length(platform: Platform) -> float:
         return stroke
     jacobian = platform.jacobian(platform.home)
     return stroke / float(np.linalg.norm(jacobian[:, :3], axis=1).max())
+
+
+def fitting(platform: Platform, coordinates: Any) -> NDArray[np.float64]:
+    """Return coordinates `(..., n)` that a pose can have: pillars on a rectangle fit in pairs."""
+    found = np.array(coordinates)[..., : platform.n_actuators]
+    if platform.kind == "pillar":
+        found[..., 3] = found[..., 0] + found[..., 2] - found[..., 1]
+    return found

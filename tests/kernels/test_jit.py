@@ -51,6 +51,35 @@ def second(x):
 print({"first": first, "second": second}[sys.argv[1]](1.5), sum(twice.stats.cache_hits.values()))
 """
 
+SAME_NAMES = """
+import sys
+from math import sqrt
+import numpy as np
+from twin.kernels.jit import compiled, device
+from twin.kernels.numbers.arrays import as_lanes
+@device
+def size(x):
+    return abs(x)
+@device
+def root(x):
+    return sqrt(x)
+@compiled
+def first(values, width):
+    numbers = as_lanes(values, width)
+    numbers[0] = size(numbers[0])
+@compiled
+def second(values, width):
+    numbers = as_lanes(values, width)
+    numbers[0] = root(numbers[0])
+@compiled
+def both(values, width):
+    numbers = as_lanes(values, width)
+    numbers[0] = root(size(numbers[0]))
+values = np.array([[16.0, 81.0]])
+{"first": first, "second": second, "both": both}[sys.argv[1]](values, (0, 0))
+print(*values[0], sum(sum(each.stats.cache_hits.values()) for each in (size, root)))
+"""
+
 
 def run(folder: Path, *arguments: str) -> str:
     """Return what the kernel's file prints in a process of its own."""
@@ -77,6 +106,15 @@ def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(LINKED)
     assert run(tmp_path, "first") == "4.0 0"
     assert run(tmp_path, "second") == "2.0 1"
+
+
+@pytest.mark.quick
+def test_functions_of_one_name_from_several_processes_stay_apart(tmp_path: Path) -> None:
+    """`abs` and `sqrt` of lanes are functions of one name, told apart by numba's numbers alone."""
+    (tmp_path / "kernel.py").write_text(SAME_NAMES)
+    assert run(tmp_path, "first") == "16.0 81.0 0"
+    assert run(tmp_path, "second") == "4.0 9.0 0"
+    assert run(tmp_path, "both") == "4.0 9.0 2"
 
 
 @pytest.mark.quick

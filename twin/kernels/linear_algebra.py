@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import copysign, sqrt
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import device, replaceable
@@ -157,8 +157,7 @@ def solve_general(matrix: FloatArray, right: FloatArray, size: int) -> float:
         best = abs(matrix[j, j])
         smallest, largest = min(smallest, best), max(largest, best)
         inverse = 1.0 / matrix[j, j]
-        if inverse < 0.0:
-            sign = -sign
+        sign *= copysign(1.0, inverse)
         for i in range(j + 1, size):
             factor = matrix[i, j] * inverse
             for k in range(j + 1, size):

@@ -7,13 +7,19 @@ are linked into the kernel that calls them, and optimised there, once.
 
 from __future__ import annotations
 
+from secrets import randbits
 from types import SimpleNamespace
 from typing import Any
 
 from llvmlite import binding
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
+
+# Numba numbers the functions of a process, to tell those of one name and type apart. Linked ones
+# come from the caches of several processes, which would use the same numbers for others.
+FunctionIdentity._unique_ids = iter(lambda: randbits(60), -1)
 
 
 class LinkedLibrary(JITCodeLibrary):

@@ -105,13 +105,14 @@ def fill_in_lanes(
         out: the results.
         given: whether the states are to be checked.
     """
-    from twin.kernels.lanes.groups import Batch
+    from twin.kernels.lanes.batches import TAKEN
+    from twin.kernels.lanes.groups import STATES, Batch
 
     width, size = (0,) * lane_count(), len(out)
-    none = np.empty((1, 0))
-    missing = [none] * (len(Batch._fields) - 3 - len(states))
     failed = np.empty(-(-size // len(width)), dtype=bool)
-    batch = Batch._make([*states, *missing, out.reshape(size, -1), failed, given])
+    taken = dict(zip(TAKEN.get(in_lanes.__name__, STATES), states, strict=False))
+    arrays = dict.fromkeys(STATES, np.empty((1, 0))) | taken
+    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed, given=given)
     edges = shares(len(failed), thread_count(size))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
     return failed

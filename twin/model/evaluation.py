@@ -149,21 +149,29 @@ def no_solution(
 
 
 def unreachable(
-    index: int, lengths: FloatArray, pose: FloatArray, report: FloatArray, unit: str
+    index: int, lengths: FloatArray, found: FloatArray, unit: str
 ) -> ForwardKinematicsError:
-    """Return the error of coordinates without a pose: entry `index` of a batch and its report."""
+    """Return the error of coordinates without a pose: entry `index` of a batch, and its search.
+
+    Args:
+        index: of the entry.
+        lengths: `(n,)` of it.
+        found: `(9,)` last pose, residual and iterations.
+        unit: of the coordinates.
+    """
+    residual, iterations = float(found[7]), int(found[8])
     data = {
         "index": index,
-        "residual": float(report[0]),
-        "iterations": int(report[1]),
-        "pose": pose.copy(),
+        "residual": residual,
+        "iterations": iterations,
+        "pose": found[:7].copy(),
         "lengths": lengths.copy(),
     }
     numbers = ", ".join(f"{value:.7g}" for value in lengths)
     name = "lengths" if unit == "m" else "angles"
     return ForwardKinematicsError(
-        f"no pose has the {name} {numbers} {unit} (entry {index}): residual {report[0]:.3g} {unit} "
-        f"after {int(report[1])} iterations. They cannot be reached from the guess without passing "
+        f"no pose has the {name} {numbers} {unit} (entry {index}): residual {residual:.3g} {unit} "
+        f"after {iterations} iterations. They cannot be reached from the guess without passing "
         f"a singular pose, or contradict each other; change the {name} or the guess.",
         data,
     )

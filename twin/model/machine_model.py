@@ -77,13 +77,11 @@ class MachineModel(MachineBase):
             raise InputError("lengths", "must be above zero")
         start = as_pose(self.home if guess is None else guess, "guess")
         shape, (given, start) = flatten_batch(lengths=given, guess=start)
-        poses, reports = np.empty((len(given), 7)), np.empty((len(given), 2))
-        arrays = (given, start, poses, reports)
-        failed = run(forward_kinematics_batch, (self.constants.legs,), arrays)
+        found = np.empty((len(given), 9))
+        failed = run(forward_kinematics_batch, (self.constants.legs,), (given, start, found))
         if failed >= 0:
-            report = reports[failed]
-            raise unreachable(failed, given[failed], poses[failed], report, self.coordinate_unit)
-        return poses.reshape((*shape, 7))
+            raise unreachable(failed, given[failed], found[failed], self.coordinate_unit)
+        return np.ascontiguousarray(found[:, :7]).reshape((*shape, 7))
 
     def jacobian(self, pose: Any) -> FloatArray:
         """Return Jacobians `(..., n, 6)`: actuator rates = J @ twist.

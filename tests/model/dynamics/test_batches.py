@@ -10,14 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from paths import fitting
 
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
+from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.lanes import batches
 from twin.model import batch
 from twin.model.machine_model import MachineModel
+from twin.rotations import displaced
 
 
 class States(NamedTuple):
@@ -60,7 +63,7 @@ SAME = 1e-13
 """Relative to the largest entry: fused multiplications differ in their rounding."""
 
 IN_LANES = [call for call in CALLS if hasattr(batches, f"{call}_lanes")]
-assert len(IN_LANES) == 7, "a kernel in lanes has no call here"
+assert len(IN_LANES) == 8, "a kernel in lanes has no call here"
 
 
 @pytest.fixture(autouse=True)
@@ -204,6 +207,46 @@ def test_a_spoiled_state_in_any_lane_has_its_own_error(
             errors.append((type(caught.value), str(caught.value)))
         assert errors[0] == errors[1]
         assert str(index) in errors[0][1] or field == "pose"
+
+
+def found_in_lanes(platform: Platform, coordinates: Any) -> tuple[Any, Any, Any]:
+    """Return poses `(k, 7)` of single states and of lanes, NaN where there are none.
+
+    Third is whether lanes have found one. All lanes of a group have the same coordinates.
+    """
+    given = np.repeat(coordinates, batch.lane_count(), axis=0)
+    legs, guesses = (platform.constants.legs,), np.tile(platform.home, (len(given), 1))
+    single, found = np.empty((2, len(given), 9))
+    forward_kinematics_batch(*legs, given, guesses, single)
+    single[single[:, 7] > 1e-12] = np.nan
+    kernel = batches.forward_kinematics_lanes
+    failed = batch.fill_in_lanes(kernel, legs, (given, guesses), found, given=False)
+    every = slice(None, None, batch.lane_count())
+    return single[every, :7], found[every, :7], ~failed
+
+
+@pytest.mark.slow
+def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform: Platform) -> None:
+    """Where single states need shorter steps or pieces, or find nothing, lanes find nothing."""
+    random = np.random.default_rng(4)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    beyond = 0.5 * (high - low)
+    given = fitting(platform, random.uniform(low - beyond, high + beyond, (4000, len(low))))
+    single, found, fine = found_in_lanes(platform, given)
+    assert 0.5 < fine.mean() < 1.0 or platform.kind == "pillar"
+    np.testing.assert_allclose(found[fine], single[fine], rtol=0.0, atol=SAME)
+    solved = np.isfinite(single[:, 0])
+    poses = platform.forward_kinematics(given[solved])
+    np.testing.assert_allclose(poses, single[solved], rtol=0.0, atol=SAME)
+
+
+@pytest.mark.slow
+def test_lanes_stay_on_the_branch_of_the_guess(srspm: Platform) -> None:
+    turns = np.random.default_rng(4).uniform(-1.5, 1.5, (2000, 3))
+    away = displaced(srspm.home, np.hstack([np.zeros_like(turns), turns]))
+    single, found, fine = found_in_lanes(srspm, srspm.inverse_kinematics(away))
+    assert 0.4 < fine.mean() < 0.9
+    np.testing.assert_allclose(found[fine], single[fine], rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.quick

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from paths import poses_within_limits
+from paths import fitting, poses_within_limits
 from redundant import redundant_machine
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
@@ -47,14 +46,6 @@ def distance(pose: Any, other: Any) -> float:
     return float(
         max(np.abs(pose[..., :3] - other[..., :3]).max(), np.asarray(turn.magnitude()).max())
     )
-
-
-def fitting(platform: Platform, coordinates: Any) -> NDArray[np.float64]:
-    """Return coordinates `(..., n)` that a pose can have: pillars on a rectangle fit in pairs."""
-    found = np.array(coordinates)[..., : platform.n_actuators]
-    if platform.kind == "pillar":
-        found[..., 3] = found[..., 0] + found[..., 2] - found[..., 1]
-    return found
 
 
 def meets_a_singular_pose(platform: Platform, coordinates: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.jit import compiled, device
+from twin.kernels.jit import compiled, device, replaceable
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.kinematics.jacobian import fill_row
 from twin.kernels.legs.dispatch import (
@@ -88,7 +88,7 @@ def make_work(count: int, constraints: int) -> Work:
     )
 
 
-@device
+@replaceable
 def larger(error: float, largest: float) -> float:
     """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
     if not error <= largest:
@@ -251,10 +251,9 @@ def forward_kinematics_batch(
     legs: Legs,
     coordinates: FloatArray,
     guesses: FloatArray,
-    poses: FloatArray,
-    reports: FloatArray,
+    found: FloatArray,
 ) -> int:
-    """Fill `poses` (batch, 7) and `reports` (batch, 2): residual and iterations.
+    """Fill `found` (batch, 9): pose, residual and iterations.
 
     Returns the index of the first set of coordinates without a pose, or -1.
     """
@@ -262,10 +261,10 @@ def forward_kinematics_batch(
     failed = -1
     for k in range(coordinates.shape[0]):
         converged, error, count = forward_kinematics(
-            legs, coordinates[k], guesses[k], poses[k], work
+            legs, coordinates[k], guesses[k], found[k, :7], work
         )
-        reports[k, 0] = error
-        reports[k, 1] = count
+        found[k, 7] = error
+        found[k, 8] = count
         if not converged and failed < 0:
             failed = k
     return failed

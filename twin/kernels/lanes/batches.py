@@ -26,10 +26,14 @@ from twin.kernels.lanes.groups import (
     make_group,
     scatter,
 )
+from twin.kernels.lanes.newton import newton_in_lanes, newton_work
 from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
 from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.platform_state import platform_state
+
+TAKEN = {"forward_kinematics_lanes": ("inputs", "poses")}
+"""Fields of a batch that a function takes, where not the first ones."""
 
 
 @compiled
@@ -40,6 +44,19 @@ def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int,
         fine = gather(legs, batch, group, width, at)
         regular = inverse_kinematics(legs, at.pose, at.result)
         scatter(at, group, width, fine and regular, batch)
+
+
+@compiled
+def forward_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
+    """Compute pose, residual and iterations (9,) of coordinates and guesses."""
+    at = make_group(legs, batch, width)
+    work = newton_work(legs, width)
+    for group in range(first, last):
+        fine = gather(legs, batch, group, width, at)
+        converged, at.result[7], at.result[8] = newton_in_lanes(legs, at.inputs, at.pose, work)
+        for k in range(7):
+            at.result[k] = at.pose[k]
+        scatter(at, group, width, fine and converged, batch)
 
 
 @compiled

@@ -46,6 +46,9 @@ class Batch(NamedTuple):
     """whether states are as a user gives them: not checked, quaternions not normalised"""
 
 
+STATES = Batch._fields[:5]
+
+
 class Group(NamedTuple):
     """The states of a group in lanes."""
 

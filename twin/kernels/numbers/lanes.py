@@ -220,10 +220,8 @@ def _in_lanes(matrix: Any, *_: Any) -> bool:
 
 @replacing(bring_pivot_up, _in_lanes)
 def lanes_bring_pivot_up(matrix: Any, right: Any, j: int, size: int) -> float:
-    """Bring the largest entry of column j up, lane by lane; return 0 where a lane has no pivot.
-
-    The sign of the determinant is lost: lanes differ in it.
-    """
+    """Bring the largest entry of column j up, lane by lane; return the signs, 0 without a pivot."""
+    sign = 1.0 + 0.0 * right[j]
     for i in range(j + 1, size):
         upper, lower = abs(matrix[j, j]), abs(matrix[i, j])
         for k in range(j, size):
@@ -233,4 +231,5 @@ def lanes_bring_pivot_up(matrix: Any, right: Any, j: int, size: int) -> float:
         a, b = right[j], right[i]
         right[j] = where_larger(lower, upper, b, a)
         right[i] = where_larger(lower, upper, a, b)
-    return 1.0 if abs(matrix[j, j]) > 0.0 else 0.0
+        sign = where_larger(lower, upper, -sign, sign)
+    return where_larger(abs(matrix[j, j]), 0.0, sign, 0.0)
