@@ -127,7 +127,7 @@ class Episodes:
 
     @property
     def truncated(self) -> Any:
-        """Which machines `(N,)` have reached the duration of their episode."""
+        """Whether each machine `(N,)` has reached the duration of its episode."""
         return self.task.steps >= self.most_steps
 
     def close(self) -> None:

@@ -48,7 +48,7 @@ SHIPPED = {
             "return",
             1,
             None,
-            ("target on a circle", "late by a period each way"),
+            ("target on a circle", "noise of 2 %", "late by a period each way"),
         ),
         Shipped(
             "stewart_cueing",
