@@ -32,7 +32,10 @@ def nominal() -> Platform:
 
 @lru_cache(maxsize=4)
 def recorded(
-    controller: str = "computed_torque", duration: float = 2.0, tilt: tuple[float, ...] = ()
+    controller: str = "computed_torque",
+    duration: float = 2.0,
+    tilt: tuple[float, ...] = (),
+    engine: str = "analytic",
 ) -> Trajectory:
     """Return a run of the hidden machine along a multi-sine, on a base with tilts [rad]."""
     machine = nominal()
@@ -48,16 +51,16 @@ def recorded(
     hidden = machine.with_(parameters=HIDDEN)
     law = make_controller(controller, hidden, motion)
     if not tilt:
-        return hidden.simulate(duration, controller=law, timestep=5e-4)
+        return hidden.simulate(duration, controller=law, timestep=5e-4, engine=engine)
     # Felt on a level base that is accelerated by the difference.
     field = gravity_field(machine, select(machine, "gravity"), tilt)
-    engine, away = make_engine("analytic", hidden, 5e-4), gravity_field(machine, (), ()) - field
-    place = engine.reset
+    base, away = make_engine(engine, hidden, 5e-4), gravity_field(machine, (), ()) - field
+    place = base.reset
 
     def reset(*start: object) -> State:
         place(*start)
-        engine.shake(away)
-        return engine.state
+        base.shake(away)
+        return base.state
 
-    engine.reset = reset  # type: ignore[method-assign]
-    return hidden.simulate(duration, controller=law, engine=engine)
+    base.reset = reset  # type: ignore[method-assign]
+    return hidden.simulate(duration, controller=law, engine=base)

@@ -26,7 +26,8 @@ Names = Annotated[
         "--parameters",
         metavar="GROUP|PATH,...",
         help="Groups (payload, platform, legs, friction, drives, gravity, sensors), paths of "
-        "platform.toml, tilt.x, or signal.forces.scale (the torque constant), .delay and .bias.",
+        "platform.toml, tilt.x, or errors of signals, such as signal.forces.scale (the torque "
+        "constant), signal.pose.delay and signal.coordinates.bias.0.",
     ),
 ]
 ForcePerCurrent = Annotated[
@@ -136,14 +137,14 @@ def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, So
     """
     from twin.cli.console import line
     from twin.identification.result.identification import Source
-    from twin.identification.result.pieces import SIGNALS
+    from twin.identification.result.pieces import BESIDE, SIGNALS
     from twin.logs import Log, LogMapping, check_log, join, read_log, read_windows
 
     if mapping is not None:
         log = read_log(path, LogMapping.read(mapping), platform)
     else:
         log = join(
-            Log(tuple(each for each in window.channels if each.name in SIGNALS))
+            Log(tuple(each for each in window.channels if each.name in (*SIGNALS, *BESIDE)))
             for window in read_windows(path, WINDOW)
         )
     for finding in check_log(log, platform):

@@ -21,9 +21,11 @@ OFFSET = np.array([0.02, -0.01, 0.01])
 class Jumping:
     """Errors of windows with noise; beyond a value, one window jumps."""
 
+    blocks = ()
+
     def __init__(self, height: float) -> None:
         rng = np.random.default_rng(3)
-        self.parameters = [SimpleNamespace(nominal=0.0, spread=1.0) for _ in range(COUNT)]
+        self.parameters = [SimpleNamespace(path="", nominal=0.0, spread=1.0) for _ in range(COUNT)]
         self.slopes = 3.0 * rng.normal(size=(WINDOWS, ERRORS, COUNT))
         self.truth = np.array([0.3, -0.2, 0.1])
         self.noise = rng.normal(size=(WINDOWS, ERRORS))

@@ -82,7 +82,7 @@ def test_each_play_is_tried_alone_too(best: tuple[float, float]) -> None:
     def errors(values: Any) -> Any:
         return np.pad(3.0 * (values - best), (0, 98))[None]
 
-    problem: Any = SimpleNamespace(parameters=[parameter, parameter], errors=errors)
+    problem: Any = SimpleNamespace(parameters=[parameter, parameter], errors=errors, blocks=())
     search = _Pass([problem], np.zeros(2), None, False, lambda: None)
     found = search._best(np.zeros(2), np.ones(2), [0, 1])
     assert tuple(found) == best

@@ -190,7 +190,9 @@ def test_what_forces_cannot_show_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be identified from these forces"):
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")
     with pytest.raises(InputError, match="cannot be estimated"):
-        identify(nominal(), [log_of(recorded())], "signal.coordinates.scale")
+        log = log_of(recorded())
+        kept = Log((log["measured"], log["command_forces"]))
+        identify(nominal(), [kept], "signal.forces.scale")
 
 
 def test_logs_are_read_in_windows_and_hashed(
@@ -200,7 +202,10 @@ def test_logs_are_read_in_windows_and_hashed(
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
     monkeypatch.setattr("twin.cli.identify.WINDOW", 0.7)
     log, source = _read(file, None, nominal())
-    assert log.names == ("coordinates", "forces", "pose", "measured", "command_forces")
+    assert log.names == (
+        *("coordinates", "forces", "pose", "measured"),
+        *("accelerometer", "gyroscope", "command_forces"),
+    )
     assert (log["forces"].values == measured()["forces"].values).all()
     assert source.sha256 == sha256(file.read_bytes()).hexdigest()
     bag = tmp_path / "bag"

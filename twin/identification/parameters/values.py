@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
 from twin.identification.parameters.parameter import SIGNAL, TILT, Parameter
-from twin.logs.signals import signal_units
+from twin.logs.signals import TWIST_UNITS, signal_units
 from twin.machine.randomisation.paths import with_values
 from twin.model.machine_base import Model
 from twin.model.machine_model import MachineModel
@@ -21,7 +21,7 @@ class SignalErrors(NamedTuple):
 
     scale: float
     bias: FloatArray
-    """`(w,)` in the unit of the signal"""
+    """`(w,)` in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
     delay: float
     """[s]"""
 
@@ -72,6 +72,13 @@ def gravity_field(
     return gravity * np.array([y * share, -x * share, -math.cos(angle)])
 
 
+def bias_units(platform: MachineModel, signal: str) -> tuple[str, ...]:
+    """Return the units of the biases of a signal: those of its columns, six of a pose."""
+    if signal == "pose":
+        return tuple(unit.removesuffix("/s") for unit in TWIST_UNITS)
+    return signal_units(platform)[signal]
+
+
 def signal_errors(
     platform: MachineModel, parameters: Sequence[Parameter], values: Any
 ) -> dict[str, SignalErrors]:
@@ -85,7 +92,7 @@ def signal_errors(
         if not path.startswith(SIGNAL):
             continue
         _, signal, error, *column = path.split(".")
-        width = len(signal_units(platform)[signal])
+        width = len(bias_units(platform, signal))
         old = found.get(signal, SignalErrors(1.0, np.zeros(width), 0.0))
         if error == "bias":
             bias = old.bias.copy()

@@ -12,6 +12,8 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, gravity_field, with_parameters
 from twin.identification.prediction.commands import commands_key, delayed_commands
+from twin.identification.prediction.platform_errors import Motion, Readers, felt
+from twin.identification.prediction.platform_signals import OWN, PlatformSignal, Slots, used_signals
 from twin.identification.prediction.recording import Recording
 from twin.identification.prediction.rollouts import Commands, Observed, ParameterSets, Starts
 from twin.identification.prediction.windows import smoothed_motion, turns, windows_of
@@ -52,6 +54,8 @@ class PredictionProblem:
     misses corrects its motion, with the gains of an observer of constant speeds that is critically
     damped: a disturbance shows as the error it causes within about a window.
 
+    Signals of the platform count where errors of them are among the first parameters.
+
     Attributes:
         parameters: those that are free.
         windows: of the recording.
@@ -72,9 +76,10 @@ class PredictionProblem:
         """Cut the recording into windows of `window` [s].
 
         Raises:
-            InputError: see `windows_of`.
+            InputError: see `windows_of` and `used_signals`.
         """
         self.machine, self._recording, self.parameters = machine, recording, tuple(parameters)
+        self._signals = used_signals(recording.platform, parameters)
         self.field = np.zeros(3)
         period = recording.period
         self.windows = windows_of(recording, max(2, round(window / period)))
@@ -97,6 +102,19 @@ class PredictionProblem:
     def times(self) -> FloatArray:
         """Times [s] of the errors of one leg `(W, m / n)`."""
         return np.asarray(self._recording.time[self.windows.times])
+
+    @property
+    def blocks(self) -> list[int]:
+        """Indices among the errors of a window at which those of another signal begin."""
+        widths = [self.windows.samples * len(self.noise)]
+        for signal in self._signals:
+            widths.append(self._slots(signal).index.shape[1] * len(signal.noise))
+        return [int(edge) for edge in np.cumsum(widths)[:-1]]
+
+    def _slots(self, signal: PlatformSignal) -> Slots:
+        """Return the samples of a signal of the platform in all windows."""
+        begin = self._recording.time[self.windows.times[:, 0]]
+        return signal.slots(begin, self.windows.samples * self.period)
 
     def turns(self, machine: MachineModel) -> Any:
         """Return in which windows the force of each leg of a machine changes its sign `(W, n)`."""
@@ -133,7 +151,7 @@ class PredictionProblem:
         Args:
             values: `(k, v, p)` of the parameters in SI.
             stretches: indices for each of the k.
-            sizes: `(W, 1)` of the errors.
+            sizes: `(W, m)` of the errors.
         """
         count = values.shape[1]
         pairs = [(count * k + v, own) for k, own in enumerate(stretches) for v in range(count)]
@@ -149,7 +167,7 @@ class PredictionProblem:
 
         Args:
             values: of the parameters.
-            steps: `(p, p)` differences in spreads, one a row; default `CHANGE` of each parameter.
+            steps: `(k, p)` differences in spreads, one a row; default `CHANGE` of each parameter.
 
         Raises:
             InputError: values that no machine can have.
@@ -174,8 +192,7 @@ class PredictionProblem:
 
     def _possible(self, step: FloatArray, values: FloatArray, spreads: FloatArray) -> FloatArray:
         """Return a difference in spreads, or its opposite, that leads to a machine that can be."""
-        ends = [[getattr(each, side) for each in self.parameters] for side in ("lower", "upper")]
-        lower, upper = np.array(ends)
+        lower, upper = np.array([[each.lower, each.upper] for each in self.parameters]).T
         for share in (1.0, -1.0, 0.1, -0.1, 0.01):
             found = share * step
             moved = values + found * spreads
@@ -203,35 +220,104 @@ class PredictionProblem:
             sets: `(N,)` index of the parameters of each.
             stretches: `(N,)` their indices.
         """
+        moves = [not each.path.startswith(OWN) for each in self.parameters]
+        _, some, kinds = np.unique(values[:, moves], axis=0, return_index=True, return_inverse=True)
+        count = len(self.windows.first)
+        every = kinds.ravel()[sets] * count + stretches
+        wanted, rows = np.unique(every, return_inverse=True)
+        missed, motion, fields = self._rolled_out(values[some], *np.divmod(wanted, count))
+        errors = [missed[rows].reshape(len(rows), self.windows.counted, -1)]
+        if motion is not None:
+            errors += self._of_platform(motion, fields, values, rows, sets, stretches)
+        return np.concatenate(errors, axis=2)
+
+    def _rolled_out(
+        self, values: FloatArray, sets: Any, stretches: Any
+    ) -> tuple[FloatArray, Motion | None, FloatArray]:
+        """Return errors of the encoders `(N, counted * samples, n)`, motion and gravity `(N, 3)`.
+
+        Args:
+            values: `(sets, p)` of the parameters.
+            sets: `(N,)` index of the parameters of each.
+            stretches: `(N,)` their indices.
+        """
         machines = [with_parameters(self.machine, self.parameters, each) for each in values]
         stacked, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
         pairs = zip(machines, values, strict=True)
         fields = np.array(
             [gravity_field(machine, self.parameters, each) for machine, each in pairs]
         )
-        stacked.bodies[:, GRAVITY : GRAVITY + 3] = fields + self.field
+        fields += self.field
+        stacked.bodies[:, GRAVITY : GRAVITY + 3] = fields
         kept = float(np.exp(-self._memory))
+        readers = Readers(self.machine, self.parameters, values)
+        scale, bias, delay = readers.errors("coordinates", self.machine.n_actuators)
         observed = Observed(
             self._recording.position,
             self._inverse,
             (1.0 - kept**2, (1.0 - kept) ** 2 / self.period),
             (windows.warm_up + windows.counted) * windows.samples,
             self._ratio,
+            scale,
+            bias,
+            bool(self._signals),
         )
         rows = windows.first[stretches]
         starts = Starts(*(each[rows] for each in self._starts))
-        found = stacked.run(sets, starts, self._commands(machines, stacked), rows, observed)
-        errors = found[:, windows.warm_up * windows.samples :] / self.noise
-        return np.asarray(errors.reshape(len(rows), windows.counted, -1))
+        commands = self._commands(machines, stacked, delay)
+        found, motion = stacked.run(sets, starts, commands, rows, observed)
+        return found[:, windows.warm_up * windows.samples :] / self.noise, motion, fields[sets]
 
-    def _commands(self, machines: Sequence[MachineModel], sets: ParameterSets) -> Commands:
-        """Return the commands of all machines, those of each delay and lag once."""
+    def _of_platform(
+        self,
+        motion: Motion,
+        fields: FloatArray,
+        values: FloatArray,
+        rows: Any,
+        sets: Any,
+        stretches: Any,
+    ) -> list[FloatArray]:
+        """Return errors `(N, counted, m)` of each signal of the platform.
+
+        Args:
+            motion: of rollouts.
+            fields: `(rollouts, 3)` of gravity.
+            values: `(sets, p)` of the parameters.
+            rows: `(N,)` rollout of each.
+            sets: `(N,)` index of the parameters of each.
+            stretches: `(N,)` their indices.
+        """
+        readers, period, windows = (
+            Readers(self.machine, self.parameters, values),
+            self.period,
+            self.windows,
+        )
+        _, _, late = readers.errors("coordinates", self.machine.n_actuators)
+        begin = self._recording.time[windows.first[stretches]] - late[sets]
+        features = None if readers.imu is None else felt(motion, fields, readers.imu, period)
+        found = []
+        for signal in self._signals:
+            inside = self._slots(signal)
+            own = Slots(*(each.reshape(len(windows.first), -1)[stretches] for each in inside))
+            source = motion if signal.name == "pose" or features is None else features
+            missed = readers.missed(signal, own, source, rows, sets, begin, period)
+            found.append(missed.reshape(len(rows), windows.counted, -1))
+        return found
+
+    def _commands(
+        self, machines: Sequence[MachineModel], sets: ParameterSets, late: FloatArray
+    ) -> Commands:
+        """Return the commands of all machines, those of each delay and lag once.
+
+        Encoders that are `late` (sets,) [s] see them earlier.
+        """
         found: dict[bytes, tuple[int, Any]] = {}
         kinds = []
-        for machine, constants in zip(machines, sets.constants, strict=True):
-            key = commands_key(machine, constants)
+        for machine, constants, delay in zip(machines, sets.constants, late, strict=True):
+            key = commands_key(machine, constants) + delay.tobytes()
             if key not in found:
-                given = delayed_commands(self._recording, machine, constants, self._times)
+                times = self._times - delay
+                given = delayed_commands(self._recording, machine, constants, times)
                 found[key] = len(found), given
             kinds.append(found[key][0])
         pairs = [given for _, given in found.values()]

@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.identification.prediction.platform_signals import PlatformSignal, platform_signals
 from twin.logs import Channel, Log
 from twin.model.machine_model import MachineModel
 
@@ -35,6 +36,8 @@ class Recording:
     """`(C, n)` forces or speeds, held until the next one"""
     feedforward: FloatArray | None = None
     """`(C, n)` forces beside commanded speeds"""
+    platform: tuple[PlatformSignal, ...] = ()
+    """poses of a tracker and readings of an inertial sensor"""
 
     @property
     def period(self) -> float:
@@ -46,7 +49,8 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
     """Return what a log in signals of a machine holds for predictions.
 
     Commands are `command_rates`, with `command_forces` as feedforward where there are both, or
-    `command_forces` alone. Positions are `measured`, or `coordinates` where that is missing.
+    `command_forces` alone. Positions are `measured`, or `coordinates` where that is missing. Poses
+    and readings of an inertial sensor are taken along.
 
     Raises:
         InputError: signals are missing or have too few columns, or the log is too short.
@@ -81,6 +85,7 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
         commands.time,
         commands.values,
         _sampled(log["command_forces"], commands.time) if with_force else None,
+        platform_signals(log, machine),
     )
 
 

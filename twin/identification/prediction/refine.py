@@ -9,6 +9,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.identification.parameters import Parameter
+from twin.identification.prediction.platform_signals import OWN
 from twin.identification.prediction.problem import Linear, PredictionProblem
 
 STEPS, SHORT = 8, 0.3
@@ -71,10 +73,10 @@ def refined(
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
     spreads = np.array([each.spread for each in parameters])
-    scales = [sizes(each.errors(nominal + spreads * x)) for each in problems]
+    scales = [sizes(each.errors(nominal + spreads * x), each.blocks) for each in problems]
     squares = total_squares(problems, nominal + spreads * x, scales)
     for _ in range(STEPS):
-        shown, directions = np.linalg.eigh(information)
+        shown, directions = np.linalg.eigh(information * together(parameters))
         steps = np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T
         tick()
         smooth = [without_jumps(each, nominal + spreads * x, steps) for each in problems]
@@ -106,22 +108,42 @@ def without_jumps(problem: PredictionProblem, values: FloatArray, steps: FloatAr
         steps: `(p, p)` differences in spreads, one a row; each is taken to both sides.
     """
     errors, steps, changes = problem.differences(values, np.vstack([steps, -steps]))
-    least = JUMP * sizes(errors)
+    size = sizes(errors, problem.blocks)
+    errors, changes = errors / size, changes / size
     slopes = np.tensordot(changes, np.linalg.pinv(steps), (0, 1))
     left = np.moveaxis(changes, 0, 2) - slopes @ steps.T
     for window, rest in enumerate(left):
         squares, axes = np.linalg.eigh(rest.T @ rest)
-        large = squares > least[window] ** 2
+        large = squares > JUMP**2
         jumps = rest @ axes[:, large] / np.sqrt(squares[large])
         errors[window] -= jumps @ (jumps.T @ errors[window])
         slopes[window] -= jumps @ (jumps.T @ slopes[window])
-    size = sizes(errors)
-    return Linear(errors / size, slopes / size[..., None])
+    # Without jumps errors are smaller, but not below the noise.
+    less = sizes(errors * size, problem.blocks) / size
+    return Linear(errors / less, slopes / less[..., None])
 
 
-def sizes(errors: FloatArray) -> FloatArray:
-    """Return the errors' root mean square in each window `(W, 1)`, at least that of the noise."""
-    return np.asarray(np.sqrt(np.maximum(1.0, (errors**2).mean(axis=1, keepdims=True))))
+def sizes(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
+    """Return the root mean squares `(W, m)` of errors in each window, at least those of the noise.
+
+    Args:
+        errors: `(W, m)` in standard deviations.
+        blocks: where those of another signal begin: each signal has a size of its own.
+    """
+    squares = np.empty_like(errors)
+    ends = zip((0, *blocks), (*blocks, errors.shape[1]), strict=True)
+    for part in (slice(*pair) for pair in ends):
+        squares[:, part] = (errors[:, part] ** 2).mean(axis=1, keepdims=True)
+    return np.sqrt(np.maximum(1.0, squares))
+
+
+def together(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return `(p, p)` 1 for two parameters that both move the machine, or both do not; else 0.
+
+    Differences along directions of either kind leave the rollouts of the second kind out.
+    """
+    moves = np.array([not each.path.startswith(OWN) for each in parameters])
+    return np.asarray(moves[:, None] == moves, dtype=float)
 
 
 def newton_step(

@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
+from twin.identification.prediction.platform_errors import Motion
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
 from twin.kernels.batched.drives import PARTS
@@ -74,6 +75,12 @@ class Observed(NamedTuple):
     """of a rollout"""
     ratio: int
     """steps of the engine between two samples"""
+    scale: FloatArray
+    """`(sets, 1)` of the coordinates"""
+    bias: FloatArray
+    """`(sets, n)` of the coordinates [m, rad]"""
+    moving: bool
+    """whether the motion of the platform is returned as well"""
 
 
 class ParameterSets:
@@ -106,8 +113,8 @@ class ParameterSets:
 
     def run(
         self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
-    ) -> FloatArray:
-        """Return what predictions of the motors' coordinates miss `(N, samples, n)`.
+    ) -> tuple[FloatArray, Motion | None]:
+        """Return what predictions miss of the motors `(N, samples, n)`, and the platform's motion.
 
         Each sample is predicted from those before it: what a prediction misses moves motors and
         platform on by the gains of `observed`. Rollouts that fail are NaN.
@@ -125,11 +132,12 @@ class ParameterSets:
         for part in (slice(*edge) for edge in shares(count, chunks)):
             own = Starts(*(each[part] for each in starts))
             calls.append((sets[part], own, commands, rows[part], observed))
-        return np.concatenate(on_threads(self._run_part, calls))
+        missed, moved = map(np.concatenate, zip(*on_threads(self._run_part, calls), strict=True))
+        return missed, Motion(*np.split(moved, [7, 13], axis=2)) if observed.moving else None
 
     def _run_part(
         self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
-    ) -> FloatArray:
+    ) -> tuple[FloatArray, FloatArray]:
         """Return what `run` does, of the rows of one core."""
         count, n = starts.position.shape
         arrays = make_drive_arrays(count, n, QUEUE)
@@ -147,10 +155,17 @@ class ParameterSets:
         last = (MODES.index(self.mode), self.timestep, *([width] if width else []))
         advance = SameTypes(advance_groups if width else advance_rows)
         out = np.empty((count, observed.samples, n))
+        motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
+        scale, bias = observed.scale[sets], observed.bias[sets]
+        period = self.timestep * observed.ratio
         kinds, ratio = commands.kinds[sets], observed.ratio
         for sample in range(observed.samples):
             at = rows + sample
-            missed = np.subtract(position, observed.position[at], out=out[:, sample])
+            read = (observed.position[at] - bias) / scale
+            missed = np.subtract(position, read, out=out[:, sample])
+            if observed.moving and sample:
+                change = machines.twist - motion[:, sample - 1, 7:13]
+                motion[:, sample - 1, 13:] = change / period
             step, turn = (gain * missed for gain in observed.gains)
             position -= step
             speed -= turn
@@ -159,13 +174,17 @@ class ParameterSets:
             moved = observed.inverse[at] @ np.stack([step, turn], axis=2)
             machines.pose[:] = displaced(machines.pose, -moved[:, :, 0])
             machines.twist[:] -= moved[:, :, 1]
+            if observed.moving:
+                motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for part in range(ratio if sample + 1 < observed.samples else 0):
                 inputs.command[:] = commands.given[kinds, ratio * at + part]
                 if commands.feedforward is not None:
                     inputs.feedforward[:] = commands.feedforward[kinds, ratio * at + part]
                 advance(constants, arrays, machines, inputs, *last)
-        out[machines.failed] = np.nan
-        return out
+        if observed.moving:
+            motion[:, -1, 13:] = motion[:, -2, 13:]
+        out[machines.failed] = motion[machines.failed] = np.nan
+        return out, motion
 
 
 def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:

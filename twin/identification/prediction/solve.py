@@ -11,17 +11,21 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import with_parameters
-from twin.identification.prediction.problem import Linear, PredictionProblem
+from twin.identification.prediction.problem import CHANGE, Linear, PredictionProblem
 from twin.identification.prediction.refine import (
     Solution,
     newton_step,
     refined,
     sizes,
+    together,
     total_squares,
 )
 
 FIRST_SHARE = 4
 """One stretch in so many shows what is visible."""
+
+LATER = 1e-4
+"""[s] Difference of delays for the first slopes."""
 
 FIRMNESS, SHORT_SHARE = 5.0, 3
 """Of the first passes: how much faster predictions are corrected, one window in so many."""
@@ -74,7 +78,8 @@ class _Pass:
         found = [problem.errors(self.nominal + self.spreads * x) for problem in problems]
         if not all(np.isfinite(each).all() for each in found):
             raise InputError("log", "the model cannot follow its commands; check their signs")
-        self.sizes = [sizes(each) for each in found]
+        pairs = zip(found, problems, strict=True)
+        self.sizes = [sizes(errors, problem.blocks) for errors, problem in pairs]
 
     def evaluated(self, x: FloatArray) -> tuple[float, list[FloatArray]]:
         """Return half the sum of squares of errors and priors, and the errors in their sizes.
@@ -180,22 +185,28 @@ class _Pass:
         rows = [each.reshape(-1, len(x)) for each in found]
         squares = np.sum([each.T @ each for each in rows], axis=0)
         self.information = squares + np.eye(len(x))
-        shown, directions = np.linalg.eigh(squares / sum(map(len, rows)))
+        scaled = squares * together(self.problems[0].parameters) / sum(map(len, rows))
+        shown, directions = np.linalg.eigh(scaled)
         lengths = SHOWN / np.sqrt(np.maximum(shown, (SHOWN / LARGEST) ** 2))
         self.steps = lengths[:, None] * directions.T
         return found
 
 
 def first_slopes(problems: Sequence[PredictionProblem]) -> FloatArray:
-    """Return slopes `(rows, p)` at the nominal values, by the parameters in SI, of some windows."""
+    """Return slopes `(rows, p)` at the nominal values, by the parameters in SI, of some windows.
+
+    Differences are to both sides, and equal for all delays, of which some make up for each other.
+    """
     nominal = np.array([each.nominal for each in problems[0].parameters])
     spreads = np.array([each.spread for each in problems[0].parameters])
+    equal = np.where([each.unit == "s" for each in problems[0].parameters], LATER / spreads, CHANGE)
+    both = np.vstack([np.diag(equal), -np.diag(equal)])
     rows = []
     for problem in problems:
         some = _some(problem, FIRST_SHARE)
         share = len(problem.windows.first) / len(some.windows.first)
         # Few windows stand for all.
-        found = some.linearised(nominal).slopes.reshape(-1, len(nominal))
+        found = some.linearised(nominal, both).slopes.reshape(-1, len(nominal))
         rows.append(np.sqrt(share) * found / spreads)
     return np.vstack(rows)
 
@@ -241,8 +252,8 @@ def solve(
         # With all else known, plays show best: that of a leg seldom unloaded in few windows.
         for reach in REACHES:
             x = current.scan(x, bounds, reach)
-        left = [problem.errors(nominal + spreads * x) for problem in problems]
-        if all(np.median(sizes(each)) < MISFIT for each in left):
+        left = [sizes(each.errors(nominal + spreads * x), each.blocks) for each in problems]
+        if all(np.median(each) < MISFIT for each in left):
             break
     return refined(problems, x, current.information, bounds, robust=robust, tick=tick)
 

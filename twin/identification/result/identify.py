@@ -14,7 +14,6 @@ from twin.basics.arrays import as_instance, bounded, positive
 from twin.errors import InputError, listed
 from twin.identification.linear.unknowns import ERRORS
 from twin.identification.parameters import Parameter, select, with_parameters
-from twin.identification.parameters.parameter import SIGNAL
 from twin.identification.prediction.clocks import synchronised
 from twin.identification.prediction.problem import WINDOW
 from twin.identification.prediction.recording import Recording, recording_of
@@ -89,7 +88,7 @@ def identify(
     forces = force_stage(
         platform, given, chosen, unseen=unseen, apart=share, force_per_current=factor
     )
-    inside = [each for each in chosen if not each.path.startswith(SIGNAL)]
+    inside = [each for each in chosen if not each.path.startswith(ERRORS)]
     recordings, notes = _recordings(platform, given, forces, inside if unseen == "refuse" else ())
     predicted = None
     if forces is not None:
@@ -175,8 +174,8 @@ def _merged(
     if not names:
         raise InputError(
             "parameters",
-            f"{listed(each.path for each in held)} cannot be estimated: predictions show numbers "
-            "of the machine and tilts, measured forces also their own scale, delay and biases",
+            f"{listed(each.path for each in held)} cannot be estimated: measured forces show "
+            "their own scale, delay and biases, predictions show all other parameters",
         )
     if forces is None and any(each.path.startswith(ERRORS) for each in held):
         notes = [*notes, "scale, delay and biases of forces show in measured forces alone"]

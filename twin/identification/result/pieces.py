@@ -13,6 +13,9 @@ from twin.logs import Log
 SIGNALS = (*COORDINATES, *FORCES, "command_rates")
 """That an identification reads."""
 
+BESIDE = ("accelerometer", "gyroscope", "position_noise", "angle_noise")
+"""That it reads as well; gaps in these do not matter."""
+
 LARGEST_GAP = 10.0
 """Median intervals between two samples that are no gap; as of `check_log`."""
 

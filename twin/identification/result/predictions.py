@@ -64,7 +64,7 @@ def prediction_stage(
     Args:
         platform: the machine as its file has it.
         recordings: of its commands and encoders.
-        parameters: of the machine, or tilts.
+        parameters: of the machine, tilts, or errors of signals other than forces.
         forces: what measured forces say; None without any.
         unseen: what to do about parameters that neither shows.
         window: of predictions [s].
@@ -189,8 +189,8 @@ def _fits(
 
 
 def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
-    """Return the errors `(W, samples, n)` [m, rad]."""
-    found = problem.errors(values)
+    """Return the errors `(W, samples, n)` of the encoders [m, rad]."""
+    found = problem.errors(values)[:, : problem.windows.samples * len(problem.noise)]
     return np.asarray(found.reshape(len(found), -1, len(problem.noise)) * problem.noise)
 
 

@@ -1,0 +1,181 @@
+"""Errors of encoders, tracker and inertial sensor of a hidden machine in another engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from recorded_motion import HIDDEN, nominal, recorded
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError
+from twin.identification.parameters import select
+from twin.identification.prediction.platform_errors import Motion, felt, inertial_readings
+from twin.identification.prediction.problem import PredictionProblem
+from twin.identification.prediction.recording import recording_of
+from twin.identification.prediction.solve import first_slopes
+from twin.identification.result.identify import identify
+from twin.identification.visibility import visibility
+from twin.logs import Channel, Log, log_of
+from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
+from twin.motion.multi_sine import MultiSineMotion
+from twin.plant.inertial_sensor import InertialUnit
+from twin.rotations import displaced
+
+SCALE = 1.0007
+"""Of the encoders."""
+
+SENSOR = {
+    **{f"imu.position.{k}": value for k, value in enumerate((0.006, -0.004, 0.003))},
+    **{f"imu.attitude.{k}": value for k, value in enumerate((0.012, -0.008, 0.005))},
+    **{f"signal.accelerometer.bias.{k}": value for k, value in enumerate((0.08, -0.05, 0.11))},
+    **{f"signal.gyroscope.bias.{k}": value for k, value in enumerate((4e-4, -6e-4, 3e-4))},
+    "signal.accelerometer.delay": 2.5e-3,
+    "signal.gyroscope.delay": 1.5e-3,
+}
+TRACKER = {
+    "signal.pose.delay": 4e-3,
+    **{f"signal.pose.bias.{k}": value for k, value in enumerate((4e-4, -3e-4, 6e-4))},
+    **{f"signal.pose.bias.{k + 3}": value for k, value in enumerate((1e-3, -2e-3, 7e-4))},
+}
+
+
+@lru_cache(maxsize=1)
+def measured() -> Log:
+    """Return a log of the hidden machine in MuJoCo, with errors of all signals and their noise."""
+    run, rng = recorded(engine="mujoco"), np.random.default_rng(2)
+    log = log_of(run)
+    encoders = log["measured"]
+    late, every = round(TRACKER["signal.pose.delay"] / 5e-4), 20
+    bias = [TRACKER[f"signal.pose.bias.{k}"] for k in range(6)]
+    noise = rng.normal(scale=[20e-6] * 3 + [50e-6] * 3, size=(len(run.pose), 6))
+    poses = displaced(run.pose, bias + noise)[:-late:every]
+    channels = [replace(encoders, values=SCALE * encoders.values), log["command_forces"]]
+    channels.append(Channel("pose", run.time[late::every], poses, log["pose"].units))
+    imu = nominal().parameters.imu
+    assert imu is not None
+    assert imu.accelerometers is not None
+    assert imu.gyroscopes is not None
+    found = {
+        name: [SENSOR[f"imu.{name}.{k}"] for k in range(3)] for name in ("position", "attitude")
+    }
+    place = np.array(imu.position) + found["position"]
+    turn = np.array(imu.attitude) + found["attitude"]
+    sensor = imu.model_copy(
+        update={
+            "position": tuple(place),
+            "attitude": tuple(turn),
+            "accelerometers": Accelerometers(noise=imu.accelerometers.noise, source="white"),
+            "gyroscopes": Gyroscopes(noise=imu.gyroscopes.noise, source="white"),
+        }
+    )
+    read = InertialUnit(sensor, seed=1).measure(run.time, run.pose, run.twist)
+    pairs = {"accelerometer": read.specific_force, "gyroscope": read.angular_rate}
+    for name, values in pairs.items():
+        wrong = [SENSOR[f"signal.{name}.bias.{k}"] for k in range(3)]
+        time = read.time + SENSOR[f"signal.{name}.delay"]
+        channels.append(Channel(name, time, values + wrong, log[name].units))
+    return Log(tuple(channels))
+
+
+def truth(paths: list[str]) -> list[float]:
+    """Return what is hidden."""
+    imu = nominal().parameters.imu
+    assert imu is not None
+    known = {**HIDDEN, **SENSOR, **TRACKER, "signal.coordinates.scale": SCALE}
+    for name in ("position", "attitude"):
+        for k in range(3):
+            known[f"imu.{name}.{k}"] += getattr(imu, name)[k]
+    return [known[path] for path in paths]
+
+
+def test_errors_of_all_signals_are_found_beside_the_machine() -> None:
+    """Within their intervals, which are narrow where a signal shows an error well."""
+    names = [*HIDDEN, *SENSOR, *TRACKER, "signal.coordinates.scale"]
+    found = identify(nominal(), [measured()], names, unseen="prior")
+    paths = [each.path for each in found.parameters]
+    assert paths == names
+    error = np.abs(found.values - truth(paths))
+    assert (error < 1.3 * found.margins * found.standard_errors).all()
+    largest = dict(zip(paths, found.margins * found.standard_errors, strict=True))
+    assert largest["signal.pose.delay"] < 1e-4
+    assert largest["signal.pose.bias.0"] < 1e-5
+    assert largest["signal.coordinates.scale"] < 3e-5
+    assert largest["signal.accelerometer.delay"] < 5e-4
+    assert largest["signal.accelerometer.bias.2"] < 0.02
+    assert largest["platform.body.mass"] < 0.02
+    # The prior decides about half of it.
+    assert any("bias of the measured gyroscope" in note for note in found.notes)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("bandwidth", [75.0, None])
+def test_readings_are_those_of_the_sensor(bandwidth: float | None) -> None:
+    """The sensor is another implementation: place, attitude, filter and a sum of sines."""
+    time = np.arange(0.0, 1.0, 1e-3)
+    motion = MultiSineMotion(
+        nominal().home,
+        duration=1.0,
+        frequencies=[3.0, 7.0],
+        amplitude={"x": 4e-3, "y": 3e-3, "roll": 0.02, "pitch": 0.03, "yaw": 0.02},
+        phases="random",
+    )
+    sample = motion(time)
+    imu = InertialSensor(
+        position=(0.3, -0.2, 0.1), attitude=(0.4, -0.3, 0.2), bandwidth=bandwidth, source="test"
+    )
+    read = InertialUnit(imu, gravity=9.81).measure(time, sample.pose, sample.twist).readings
+    change = np.diff(sample.twist, axis=0, append=sample.twist[-1:]) / 1e-3
+    moved = Motion(sample.pose[None], sample.twist[None], change[None])
+    features = felt(moved, np.array([[0.0, 0.0, -9.81]]), imu, 1e-3)
+    rotation = Rotation.from_euler("ZYX", imu.attitude).as_matrix()[None]
+    # Means over a step are those in its middle; behind a filter they are at its end.
+    at = np.arange(100.0, 990.0)[None]
+    found = inertial_readings(
+        features,
+        np.array([[0]]),
+        at - 1.0 * (bandwidth is None),
+        np.array([imu.position]),
+        rotation,
+    )[0]
+    size = np.ptp(read[100:990], axis=0)
+    assert (np.abs(found - read[100:990]) < 2e-3 * size).all()
+
+
+DELAYS = ("leg.drive.delay", "signal.coordinates.delay", "signal.pose.delay")
+
+
+@pytest.mark.parametrize(
+    ("signals", "paths", "sentences"),
+    [
+        ((), DELAYS[:2], 1),
+        (("pose",), DELAYS[1:], 0),
+        (("pose",), DELAYS, 1),
+        (("pose", "accelerometer"), (*DELAYS, "signal.accelerometer.bias.0"), 0),
+    ],
+)
+def test_delays_show_against_another_clock_alone(
+    signals: tuple[str, ...], paths: tuple[str, ...], sentences: int
+) -> None:
+    """Each signal adds one difference; one delay of all signals and commands stays unknown."""
+    log = measured()
+    kept = ("measured", "command_forces", *signals)
+    recording = recording_of(Log(tuple(log[name] for name in kept)), nominal())
+    parameters = select(nominal(), paths)
+    slopes = first_slopes([PredictionProblem(nominal(), recording, parameters)])
+    seen = visibility(slopes, parameters)
+    assert len(seen.hidden) == sentences
+    assert all({each.path for each in own.parameters} == {*paths} for own in seen.hidden)
+
+
+@pytest.mark.quick
+def test_a_damaged_signal_is_refused_where_it_is_used() -> None:
+    pose = measured()["pose"]
+    twice = replace(pose, time=np.append(pose.time[:-1], pose.time[-2]))
+    log = measured().with_channels(twice)
+    machine, recording = nominal(), recording_of(log, nominal())
+    with pytest.raises(InputError, match="pose: has times that repeat"):
+        PredictionProblem(machine, recording, select(machine, "signal.pose.delay"))
+    PredictionProblem(machine, recording, select(machine, "platform.body.mass"))
