@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.analysis.platform import Platform
-from twin.cli.closed_loop import dividing_step
 from twin.control import make_controller
+from twin.engines.stability import dividing_step
 from twin.machine.catalogue import gallery_names
 from twin.machine.file.generic import FRICTION, GENERIC, HELD, START_TIME
 from twin.machine.file.read import parameters_from

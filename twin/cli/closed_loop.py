@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from twin.control.controller import Controller
-from twin.engines.stability import suitable_timestep
+from twin.engines.stability import dividing_step
 from twin.machine.file.generic import GENERIC
 from twin.model.machine_model import MachineModel
-from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-
-FINEST_RATIO = 0.5
-"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
-
-
-def dividing_step(platform: MachineModel, controller: Controller) -> float:
-    """Return the longest step [s] that divides the control period and suits engine and drives."""
-    period = controller.period
-    most = min(suitable_timestep(platform), FINEST_RATIO * period, drive_timestep(platform))
-    return period / int(np.ceil(period / most - 1e-9))
 
 
 def closed_loop(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,9 @@ from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, settings_from, write
 
 if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
     from twin.identification.excitation import Excitation
+    from twin.identification.parameters import Parameter
 
 Parameters = Annotated[
     str,
@@ -72,13 +75,47 @@ def excite(
     for reason in found.visibility.sentences:
         paragraph(f"{reason[0].upper()}{reason[1:]}.", "- ")
     if found.unpredicted:
-        names = ", ".join(parameter.words for parameter in found.unpredicted)
-        paragraph(f"Not predicted: {names}. Only simulations of the closed loop show them.")
+        _print_trial(platform, found, chosen)
     line(found.feasibility.summary)
     if out is not None:
         write(out, motion_table(found.motion))
         name = f" --configuration {configuration}" if configuration else ""
         line(f"play it: twin track {machine}{name} --motion {out} --duration {duration:g}")
+
+
+def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:
+    """Print what a simulated run shows of the parameters that forces do not, or why nothing."""
+    from twin.errors import InputError
+    from twin.identification.excitation.trial import trial
+    from twin.identification.linear.unknowns import ERRORS
+
+    together = [each for each in chosen if not each.path.startswith(ERRORS)]
+    try:
+        seen = trial(platform, found.motion, together)
+    except InputError as error:
+        names = ", ".join(parameter.words for parameter in found.unpredicted)
+        paragraph(f"Not predicted: {names} ({error}).")
+        return
+    errors = zip(seen.parameters, seen.expected_errors, strict=True)
+    rows = [
+        (
+            parameter.words,
+            parameter.unit,
+            f"{parameter.spread:.3g}",
+            f"{after:.3g}",
+            f"{100.0 * after / parameter.spread:.3g} %",
+        )
+        for parameter, after in errors
+        if parameter in found.unpredicted
+    ]
+    columns = (
+        Column("parameter"),
+        Column("unit"),
+        Column("spread", True),
+        Column("this motion", True),
+        Column("of spread", True),
+    )
+    table(columns, rows, "the same from a simulated run, with all parameters unknown")
 
 
 def _print_errors(found: Excitation, name: str) -> None:

@@ -15,8 +15,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import turned
+from twin.control.controller import Controller
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
+from twin.plant.drives import drive_timestep
 
 Scheme = Literal["rk4", "explicit"]
 """How an engine steps: Runge-Kutta of order four, or velocities and then positions, with the forces
@@ -30,6 +32,9 @@ STEPS_A_PERIOD = 20
 
 DIFFERENCE = 1e-6
 """[m, rad, m/s, rad/s] by which the state is moved to linearise."""
+
+FINEST_RATIO = 0.5
+"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
 
 GROWTH = 1e-6
 """Growth of a mode in one step that is rounding: free modes have eigenvalues near zero."""
@@ -144,3 +149,10 @@ def linearise(platform: MachineModel) -> Linearisation:
 def _is_stiff(platform: MachineModel) -> bool:
     """Return whether forces inside the machine depend on its motion."""
     return any(leg.resists_motion for _, leg in platform.parameters.leg_tables())
+
+
+def dividing_step(platform: MachineModel, controller: Controller) -> float:
+    """Return the longest step [s] that divides the control period and suits engine and drives."""
+    period = controller.period
+    most = min(suitable_timestep(platform), FINEST_RATIO * period, drive_timestep(platform))
+    return period / int(np.ceil(period / most - 1e-9))

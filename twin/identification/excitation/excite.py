@@ -58,7 +58,7 @@ class Excitation:
     random: Visibility
     """with a random motion of the same frequencies, as large as the limits allow"""
     unpredicted: tuple[Parameter, ...]
-    """parameters that only a simulation of the closed loop shows"""
+    """parameters that only a simulation of the closed loop shows; see `trial`"""
     feasibility: Feasibility
     noise: FloatArray
     """`(n,)` [N] or [N m] of forces, in each of 20 samples a second"""

@@ -76,8 +76,7 @@ def refined(
     scales = [sizes(each.errors(nominal + spreads * x), each.blocks) for each in problems]
     squares = total_squares(problems, nominal + spreads * x, scales)
     for _ in range(STEPS):
-        shown, directions = np.linalg.eigh(information * together(parameters))
-        steps = np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T
+        steps = longest_steps(information, parameters)
         tick()
         smooth = [without_jumps(each, nominal + spreads * x, steps) for each in problems]
         step, information = newton_step(smooth, x, bounds, robust=robust)
@@ -97,6 +96,12 @@ def refined(
         [slopes for _, slopes in smooth],
         last,
     )
+
+
+def longest_steps(information: FloatArray, parameters: Sequence[Parameter]) -> FloatArray:
+    """Return differences `(p, p)` in spreads, one a row: a standard error, where not too long."""
+    shown, directions = np.linalg.eigh(information * together(parameters))
+    return np.asarray(np.minimum(1.0 / np.sqrt(shown), LONGEST)[:, None] * directions.T)
 
 
 def without_jumps(problem: PredictionProblem, values: FloatArray, steps: FloatArray) -> Linear:

@@ -26,6 +26,7 @@ from twin.identification.result.statistics import (
     whiteness,
 )
 from twin.identification.visibility import Choice, Decision, visibility
+from twin.model.machine_model import MachineModel
 
 
 class PredictionStage(NamedTuple):
@@ -127,7 +128,7 @@ def _decided(
     return visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(unseen), hidden
 
 
-def check_predictable(platform: Platform) -> None:
+def check_predictable(platform: MachineModel) -> None:
     """Raise InputError if predictions are not supported for a machine."""
     if platform.dof != 6 or platform.n_actuators != 6 or platform.n_deflections:
         raise InputError(

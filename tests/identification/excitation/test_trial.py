@@ -1,0 +1,70 @@
+"""Errors that a trial expects, beside those of an identification from another engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from recorded_motion import FREQUENCIES, nominal
+
+import twin
+from twin.control import make_controller
+from twin.errors import InputError
+from twin.identification.excitation import trial
+from twin.identification.parameters import select
+from twin.identification.result.identify import identify
+from twin.logs import Log, log_of
+from twin.motion.multi_sine import MultiSineMotion
+
+TRUTH = {
+    "platform.body.mass": 101.3,
+    "leg.drive.delay": 0.003,
+    "leg.drive.backlash": 6e-5,
+    "leg.drive.stiffness": 21e6,
+}
+
+
+def shaken(speed: float) -> MultiSineMotion:
+    """Return a motion whose fast sines unload the legs if they are large."""
+    sizes = np.array([1.0, 1.0, 1.6, 1.6]) / (2.0 * np.pi * FREQUENCIES)
+    return MultiSineMotion(
+        nominal().home,
+        frequencies=FREQUENCIES,
+        amplitude=dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), speed * sizes),
+        duration=2.0,
+        phases="random",
+        seed=0,
+        fade_in=0.3,
+    )
+
+
+@pytest.mark.slow
+def test_errors_of_play_and_stiffness_are_those_of_an_identification() -> None:
+    machine, motion = nominal(), shaken(0.07)
+    parameters = select(machine, list(TRUTH))
+    expected = trial(machine, motion, parameters).expected_errors
+    hidden = machine.with_(parameters=TRUTH)
+    law = make_controller("computed_torque", hidden, motion, model=machine)
+    run = hidden.simulate(2.0, controller=law, timestep=5e-4, engine="mujoco")
+    log = log_of(run)
+    kept = Log((log["measured"], log["command_forces"]))
+    found = identify(machine, [kept], list(TRUTH))
+    ratios = found.standard_errors / expected
+    assert ((ratios > 0.5) & (ratios < 5.0)).all()
+    assert (np.abs(found.values - list(TRUTH.values())) < 6.0 * expected).all()
+    assert (expected < 0.01 * [each.spread for each in parameters]).all()
+
+
+@pytest.mark.quick
+def test_a_play_that_no_leg_crosses_keeps_its_spread() -> None:
+    machine = nominal()
+    parameters = select(machine, ["leg.drive.backlash", "leg.drive.stiffness"])
+    seen = trial(machine, shaken(0.01), parameters)
+    assert seen.shares[0] == 1.0
+    assert seen.shares[1] < 0.5
+
+
+@pytest.mark.quick
+def test_a_machine_without_commands_is_refused() -> None:
+    machine = twin.load("driving_simulator", "hardware")
+    with pytest.raises(InputError, match="six actuators"):
+        trial(machine, shaken(0.01), select(machine, "leg.drive.backlash"))
