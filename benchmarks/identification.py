@@ -9,7 +9,8 @@ MuJoCo or PyBullet by turns, with drives and encoders of the data sheets. The an
 One line per parameter and seed goes to `benchmarks/results/identification.csv`, and one per seed to
 `identification_machines.csv`; lines of the same seeds are replaced. `--excite payload` takes the
 motion of `twin excite --for payload`, and writes `identification_excited.csv` alone. `--summary`
-prints the table of what is there.
+prints the table of what is there. `--twenty` hides and identifies 20 numbers of one machine, prints
+the time and the errors, and writes nothing.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ PARAMETERS = (
     "leg.*.drive.friction_torque, leg.*.drive.viscous_torque, leg.*.drive.backlash, "
     "leg.drive.delay, leg.drive.current_lag"
 )
+TWENTY = (
+    "platform.body.mass, platform.body.center_of_mass.*, platform.body.inertia.*, "
+    "leg.*.drive.friction_torque, leg.drive.viscous_torque, leg.drive.backlash, "
+    "leg.drive.delay, leg.drive.current_lag"
+)
 ENGINES = ("mujoco", "bullet")
 FREQUENCIES = np.array([0.3, 0.7, 1.1, 1.9, 2.9, 3.7, 4.5])
 SHARES = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.6, 1.6])
@@ -78,7 +84,11 @@ def main() -> None:
     parser.add_argument("--duration", type=float, default=20.0, help="of the excitation [s]")
     parser.add_argument("--excite", default="", help="groups that the motion shall show best")
     parser.add_argument("--summary", action="store_true", help="print the table only")
+    parser.add_argument("--twenty", action="store_true", help="time of 20 parameters")
     options = parser.parse_args()
+    if options.twenty:
+        twenty(options.first, options.duration)
+        return
     seeds = () if options.summary else range(options.first, options.first + options.seeds)
     for seed in seeds:
         study(seed, options.duration, options.excite)
@@ -88,18 +98,13 @@ def main() -> None:
 def study(seed: int, duration: float, groups: str = "") -> None:
     """Hide, move and identify one machine; add its lines to the results."""
     file = twin.load("stewart", configuration="hardware")
-    spread = hardware_spread(file.parameters)
-    hidden = Platform(spread.sample(np.random.default_rng(seed), file.parameters).parameters)
+    hidden = drawn(file, seed)
     engine = ENGINES[seed % len(ENGINES)]
     motion = excitation(file, duration, seed)
     if groups:
         motion = excite(file, select(file, groups), duration, seed=seed).motion
     run = moved(hidden, file, motion, engine)
-    began, processor = time.perf_counter(), time.process_time()
-    log = log_of(run)
-    kept = Log((log["measured"], log["command_forces"]))  # the forces would be exact
-    found = identify(file, [kept], PARAMETERS, unseen="hold")
-    clock, processor = time.perf_counter() - began, time.process_time() - processor
+    found, clock, processor = timed(file, run, PARAMETERS)
     print(f"seed {seed}, {engine}: {clock:.0f} s, {processor:.0f} s of processor time")
     print(found.summary, *found.notes, sep="\n  ", flush=True)
     lines = estimates(hidden, run.timestep, found)
@@ -119,6 +124,41 @@ def study(seed: int, duration: float, groups: str = "") -> None:
         "tracking after [um]": f"{errors[1]:.2f}",
     }
     replace(MACHINES, seed, [{"engine": engine, **line}])
+
+
+def twenty(seed: int, duration: float) -> None:
+    """Hide 20 numbers of one machine, and print the time that finding them takes, and errors."""
+    file = twin.load("stewart", configuration="hardware")
+    parameters, other = select(file, TWENTY), drawn(file, seed).parameters
+    # One number of all legs is that of leg 1.
+    paths = {each.path: each.path.replace("leg.drive", "leg.1.drive") for each in parameters}
+    values = {path: nominal_value(other, own) for path, own in paths.items()}
+    hidden = file.with_(parameters=values)
+    engine = ENGINES[seed % len(ENGINES)]
+    run = moved(hidden, file, excitation(file, duration, seed), engine)
+    found, clock, processor = timed(file, run, TWENTY)
+    samples = len(run.signals["measured"])
+    print(f"{len(parameters)} parameters, {samples} samples of {duration:g} s, {engine}:")
+    print(f"{clock:.1f} s by the clock, {processor:.1f} s of processor time")
+    print(found.summary, *found.notes, sep="\n  ")
+    for line in estimates(hidden, run.timestep, found):
+        error = abs(float(line["estimate"]) - float(line["true"]))
+        print(f"{line['path']}: {line['estimate']} of {line['true']}, error {error:.2g}")
+
+
+def drawn(file: Platform, seed: int) -> Platform:
+    """Return a machine within the spreads of a file."""
+    spread = hardware_spread(file.parameters)
+    return Platform(spread.sample(np.random.default_rng(seed), file.parameters).parameters)
+
+
+def timed(file: Platform, run: Trajectory, names: str) -> tuple[Identification, float, float]:
+    """Return what an identification from encoders and commands finds, clock and processor time."""
+    began, processor = time.perf_counter(), time.process_time()
+    log = log_of(run)
+    kept = Log((log["measured"], log["command_forces"]))  # the forces would be exact
+    found = identify(file, [kept], names, unseen="hold")
+    return found, time.perf_counter() - began, time.process_time() - processor
 
 
 def excitation(file: Platform, duration: float, seed: int) -> Motion:

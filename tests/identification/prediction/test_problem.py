@@ -33,17 +33,19 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
 
 
 def test_squares_are_those_of_some_stretches() -> None:
-    """Each with sets of its own, as the errors of all have them."""
+    """Each with sets of its own, as the errors of all have them; of several windows a stretch."""
     machine = nominal()
-    problem = PredictionProblem(
-        machine, recording_of(log_of(recorded()), machine), select(machine, list(HIDDEN))
-    ).short(5.0, 4)
+    recording, parameters = recording_of(log_of(recorded()), machine), select(machine, list(HIDDEN))
+    problem = PredictionProblem(machine, recording, parameters, 0.02)
+    count, own = len(problem.windows.first), problem.windows.counted
+    assert own > 1
     values = np.array([each.nominal for each in problem.parameters]) * np.ones((2, 3, 1))
     values[1, 1:, 0] += [1.0, 2.0]
-    sizes = np.linspace(1.0, 2.0, len(problem.windows.first))[:, None]
-    stretches = [np.array([2, 0]), np.array([1])]
+    sizes = np.linspace(1.0, 2.0, count * own)[:, None] * np.linspace(1.0, 3.0, 120)
+    stretches = [np.array([2, 0]), np.arange(count)]
     found = problem.squares(values, stretches, sizes)
-    for k, own in enumerate(stretches):
-        scaled = problem.errors(values[k])[:, own] / sizes[own]
+    for k, chosen in enumerate(stretches):
+        windows = (own * chosen[:, None] + np.arange(own)).ravel()
+        scaled = problem.errors(values[k])[:, windows] / sizes[windows]
         assert np.allclose(found[k], (scaled**2).sum(axis=(1, 2)), rtol=1e-9)
     assert found[1, 2] < found[1, 1] < found[1, 0], "nearer to the hidden mass"

@@ -158,7 +158,7 @@ class PredictionProblem:
         sets = np.concatenate([np.full(len(own), number) for number, own in pairs])
         shown = np.concatenate([own for _, own in pairs])
         errors = self._predicted(values.reshape(len(pairs), -1), sets, shown)
-        scaled = errors / sizes.reshape(len(self.windows.first), -1, 1)[shown]
+        scaled = errors / sizes.reshape(-1, self.windows.counted, sizes.shape[1])[shown]
         found = np.bincount(sets, (scaled**2).sum(axis=(1, 2)), len(pairs))
         return np.asarray(found.reshape(values.shape[:2]))
 
