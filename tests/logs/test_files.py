@@ -84,6 +84,38 @@ def test_windows_make_the_whole(
         next(read_windows(path, 0.0))
 
 
+def test_mapped_windows_make_the_mapped_whole(
+    stewart: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of topics that begin late as well; what never comes is an error at the end."""
+    needed("mcap")
+    from mcap.writer import Writer
+
+    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 11)
+    path = tmp_path / "other.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start()
+        schema = writer.register_schema("any", "jsonschema", b"{}")
+        topics = [writer.register_channel(name, "json", schema) for name in ("/legs", "/late")]
+        for k in range(60):
+            data = {f"q{leg}": 100.0 * leg + k for leg in range(6)}
+            given = [json.dumps(data).encode(), json.dumps({"t": [20.0] * 6}).encode()]
+            for topic, text in list(zip(topics, given, strict=True))[: 1 + (k > 25)]:
+                writer.add_message(topic, 1_000_000 * k, text, 1_000_000 * k)
+        writer.finish()
+    legs = {"channels": [f"/legs.q{leg}" for leg in range(6)], "unit": "mm", "sign": -1}
+    late = {"channels": [f"/late.t {leg}" for leg in range(1, 7)], "unit": "degC", "delay": "2 ms"}
+    mapping = LogMapping.of({"signals": {"coordinates": legs, "temperatures": late}})
+    whole = read_log(path, mapping, stewart)
+    windows = list(read_windows(path, 0.01, mapping, stewart))
+    assert [window.names for window in windows] == [("coordinates",)] * 2 + [whole.names] * 4
+    assert_same(whole, join(windows), 0.0)
+    wrong = LogMapping.of({"signals": {"coordinates": legs | {"channels": ["/legs.q9"]}}})
+    with pytest.raises(InputError, match=r"no channel '/legs\.q9'"):
+        list(read_windows(path, 0.01, wrong, stewart))
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_windows_hold_few_blocks(
     log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch

@@ -133,20 +133,18 @@ def identify(
 def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, Source]:
     """Return a log in signals of the machine, and where it is from.
 
-    Without a mapping only the signals that are needed stay in memory.
+    Only the signals that are needed stay in memory.
     """
     from twin.cli.console import line
     from twin.identification.result.identification import Source
     from twin.identification.result.pieces import BESIDE, SIGNALS
-    from twin.logs import Log, LogMapping, check_log, join, read_log, read_windows
+    from twin.logs import Log, LogMapping, check_log, join, read_windows
 
-    if mapping is not None:
-        log = read_log(path, LogMapping.read(mapping), platform)
-    else:
-        log = join(
-            Log(tuple(each for each in window.channels if each.name in (*SIGNALS, *BESIDE)))
-            for window in read_windows(path, WINDOW)
-        )
+    rule = None if mapping is None else LogMapping.read(mapping)
+    log = join(
+        Log(tuple(each for each in window.channels if each.name in (*SIGNALS, *BESIDE)))
+        for window in read_windows(path, WINDOW, rule, platform)
+    )
     for finding in check_log(log, platform):
         line(f"{path}: {finding}")
     start, stop = log.span

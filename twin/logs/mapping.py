@@ -92,8 +92,13 @@ class LogMapping(BaseModel):
             ]
             raise ParameterError(file, list(dict(faults).items())) from None
 
-    def apply(self, log: Log, machine: MachineModel) -> Log:
+    def apply(self, log: Log, machine: MachineModel, *, partly: bool = False) -> Log:
         """Return the log of the machine's signals, in SI units and in the order of its legs.
+
+        Args:
+            log: with the channels.
+            machine: whose signals they are.
+            partly: whether signals without all of their channels are left out.
 
         Raises:
             InputError: a signal, channel, unit or count does not fit; names the field.
@@ -108,6 +113,8 @@ class LogMapping(BaseModel):
                 raise InputError(field, f"is no signal; {guess}Known: {', '.join(known)}")
             if rule.legs and not is_per_leg(name, machine):
                 raise InputError(f"{field}.legs", "is for signals with one column per leg")
+            if partly and not set(rule.channels) <= set(log.names):
+                continue
             channels.append(_mapped(name, rule, log, known[name]))
         return Log(tuple(channels), log.metadata)
 

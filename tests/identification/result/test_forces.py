@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+import tracemalloc
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -213,3 +214,33 @@ def test_logs_are_read_in_windows_and_hashed(
     (bag / "b" / "1.db3").write_bytes(b"second")
     (bag / "a.yaml").write_bytes(b"first")
     assert _sha256(bag) == sha256(b"firstsecond").hexdigest()
+
+
+def test_a_mapped_log_leaves_unused_channels_in_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory holds the signals, a window and a block of the file, not its other columns."""
+    monkeypatch.setattr("twin.cli.identify.WINDOW", 2.0)
+    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 500)
+    time = np.arange(0.0, 30.0, 2e-3)
+    legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
+    wide = np.hstack([1e3 * legs, np.ones((len(time), 160))])
+    names = [f"raw.{k} [mm]" for k in range(6)] + [f"raw.{k}" for k in range(6, 166)]
+    file = tmp_path / "wide.csv"
+    np.savetxt(
+        file,
+        np.column_stack([time, wide]),
+        "%.6g",
+        ",",
+        header=",".join(["time [s]", *names]),
+        comments="",
+    )
+    mapping = tmp_path / "mapping.toml"
+    channels = ", ".join(f'"raw.{k}"' for k in range(6))
+    mapping.write_text(f"[signals.coordinates]\nchannels = [{channels}]\n")
+    tracemalloc.start()
+    found, _ = _read(file, mapping, nominal())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.allclose(found["coordinates"].values, legs, atol=1e-5)
+    assert peak < wide.nbytes

@@ -73,7 +73,8 @@ def read_windows(
 ) -> Iterator[Log]:
     """Yield a log window by window, for files larger than memory.
 
-    A window has all channels that were seen so far, some of them maybe without samples.
+    A window has all channels that were seen so far, some of them maybe without samples; with a
+    mapping, the signals of these.
 
     Args:
         path: as of `read_log`.
@@ -85,16 +86,22 @@ def read_windows(
         InputError: as `read_log`, when the fault is reached; a length that is not above zero.
         MissingDependencyError: the library of the format is not installed.
     """
+    last = None
     for window in windows(_blocks(path, mapping), seconds):
-        yield _mapped(window, mapping, machine)
+        yield _mapped(window, mapping, machine, partly=True)
+        last = window
+    if last is not None:
+        _mapped(last, mapping, machine)  # what is missing by now is an error
 
 
-def _mapped(log: Log, mapping: LogMapping | None, machine: MachineModel | None) -> Log:
+def _mapped(
+    log: Log, mapping: LogMapping | None, machine: MachineModel | None, *, partly: bool = False
+) -> Log:
     if mapping is None:
         return log
     if machine is None:
         raise InputError("machine", "is needed with a mapping")
-    return mapping.apply(log, machine)
+    return mapping.apply(log, machine, partly=partly)
 
 
 def _blocks(path: str | Path, mapping: LogMapping | None) -> Iterator[Log]:
