@@ -167,10 +167,14 @@ def _of_motors(
     platform: MachineModel, paths: Sequence[str], samples: ForceSamples
 ) -> tuple[FloatArray, dict[str, FloatArray], Any]:
     """Return what motors give beside the forces on the legs, by numbers of drives, and moving."""
-    rates = np.einsum("kij,kj->ki", platform.jacobian(samples.pose), samples.twist)
-    changing = platform.jacobian_derivative(samples.pose, samples.twist)
-    accelerations = np.einsum("kij,kj->ki", platform.jacobian(samples.pose), samples.acceleration)
-    accelerations += np.einsum("kij,kj->ki", changing, samples.twist)
+    if samples.motors is not None:
+        rates, accelerations = np.split(samples.motors, 2, axis=1)
+    else:
+        slopes = platform.jacobian(samples.pose)
+        rates = np.einsum("kij,kj->ki", slopes, samples.twist)
+        changing = platform.jacobian_derivative(samples.pose, samples.twist)
+        accelerations = np.einsum("kij,kj->ki", slopes, samples.acceleration)
+        accelerations += np.einsum("kij,kj->ki", changing, samples.twist)
     nominal = _reflected(platform.parameters)
     speeds = np.maximum(nominal[:, 3], 1e-12)
     effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
-from scipy.signal import butter, sosfiltfilt
+from scipy.signal import butter, lfilter, sosfiltfilt
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, positive
 from twin.errors import InputError, StateError
@@ -62,6 +62,8 @@ class ForceSamples:
     """frequency [Hz] above which forces and their model are filtered out; None for no filter"""
     deflection: FloatArray | None = None
     """`(k, 2m)` of springs in series; None where they do not oscillate"""
+    motors: FloatArray | None = None
+    """`(k, 2n)` rates and accelerations of the motors; None where they move as their legs"""
 
     def __post_init__(self) -> None:
         """Check shapes and numbers."""
@@ -74,7 +76,7 @@ class ForceSamples:
 
     def part(self, rows: slice) -> Self:
         """Return some of the samples, in their order."""
-        arrays = ("pose", "twist", "acceleration", "forces", "deflection")
+        arrays = ("pose", "twist", "acceleration", "forces", "deflection", "motors")
         parts = {name: getattr(self, name) for name in arrays}
         return replace(self, **{k: v[rows] for k, v in parts.items() if v is not None})
 
@@ -130,21 +132,34 @@ def samples_of_log(
     if len(fine) * step * frequency < 4.0 * EDGE:
         raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
     kept = min(frequency, 0.4 / step)
-    coordinates = _resampled(channels[0], fine, step)
-    if (motion, force) == ("measured", "forces"):
-        coordinates = coordinates - _ahead(machine, _resampled(channels[1], fine, step))
-    poses = _poses(machine, coordinates, motion)
-    moved = low_passed(displacement(poses, machine.home), step, WIDER * kept)
-    spline = make_interp_spline(fine, moved, k=5)
+    values, motors = _resampled(channels[0], fine, step), None
     time = fine[(fine > start + EDGE / kept) & (fine < stop - EDGE / kept)]
-    axes = AxisSample(*(spline(time, order) for order in range(3)))
-    course = machine.constrain(*motion_of_axes(axes, machine.home, "rotation_vector"))
+    if motion == "measured" and FORCES[force] == "legs":
+        values = values - _ahead(machine, _resampled(channels[1], fine, step), step)
+    elif motion != "pose" and FORCES[force] == "motors":
+        course = _course(machine, _poses(machine, values, motion), fine, WIDER * kept, fine)
+        inside = ForceSamples(*course, np.zeros_like(values)).inside(machine)
+        loads = machine.inverse_dynamics(*course, deflection=inside)
+        spline = make_interp_spline(fine, low_passed(values, step, WIDER * kept), k=5)
+        motors = np.hstack([spline(time, order) for order in (1, 2)])
+        values = values - _ahead(machine, loads, step)
+    course = _course(machine, _poses(machine, values, motion), fine, WIDER * kept, time)
     forces = _resampled(channels[1], time, step)
     if force == "currents":
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
-    return ForceSamples(*course, forces, FORCES[force], 1.0 / step, kept)
+    return ForceSamples(*course, forces, FORCES[force], 1.0 / step, kept, motors=motors)
+
+
+def _course(
+    machine: MachineModel, poses: FloatArray, given: FloatArray, cutoff: float, times: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return pose, twist and acceleration at times of poses at even times that are given [s]."""
+    moved = low_passed(displacement(poses, machine.home), given[1] - given[0], cutoff)
+    spline = make_interp_spline(given, moved, k=5)
+    axes = AxisSample(*(spline(times, order) for order in range(3)))
+    return machine.constrain(*motion_of_axes(axes, machine.home, "rotation_vector"))
 
 
 def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
@@ -155,13 +170,25 @@ def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
     return replace(channel, values=low_passed(channel.values, period, 0.2 / step)).at(times)
 
 
-def _ahead(machine: MachineModel, forces: FloatArray) -> FloatArray:
-    """Return how far motors are ahead of their legs under forces: deflection and half the play."""
+def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray:
+    """Return how far motors are ahead of their legs under forces: deflection and half the play.
+
+    A spring with a damper beside it, force = k d + c d', is behind its force by c / k.
+
+    Args:
+        machine: with its drives.
+        forces: `(k, n)` on the legs.
+        step: [s] between them.
+    """
     found = np.zeros_like(forces)
     for k, leg in enumerate(machine.parameters.legs):
         drive = None if leg.drive is None else leg.drive.reflected()
         if drive is not None and drive.inertia > 0.0 and drive.stiffness > 0.0:
-            found[:, k] = forces[:, k] / drive.stiffness
+            twice = 2.0 * drive.damping / drive.stiffness
+            share = step / (twice + step)
+            back = [1.0, (step - twice) / (step + twice)]
+            still = forces[:, k] / drive.stiffness
+            found[:, k], _ = lfilter([share, share], back, still, zi=still[:1] * (1.0 - share))
             found[:, k] += 0.5 * drive.backlash * np.sign(forces[:, k])
     return found
 
