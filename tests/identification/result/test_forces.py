@@ -94,20 +94,31 @@ def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them() -> N
 
 
 def test_currents_show_friction_of_the_drives() -> None:
-    """Of forces of motors that are commanded, late by delay and lag."""
+    """Of forces of motors that are commanded, late by delay and lag.
+
+    The inertia of the motors, as known here, tells the scale of the forces.
+    """
     log = log_of(recorded(duration=4.0))
     amperes = Channel(
         "currents", log["command_forces"].time, log["command_forces"].values / 20, "A"
     )
     given = Log((log["measured"], amperes))
+    inertia = "leg.drive.armature_inertia"
     names = f"{BODY}, leg.drive.friction_torque, leg.drive.viscous_torque, signal.forces.scale"
-    found = identify(nominal(), [given], names, force_per_current=20.0)
+    known, sure = f"{names}, {inertia}", {inertia: 1e-9}
+    found = identify(
+        nominal(), [given], known, spreads=sure, unseen="prior", force_per_current=20.0
+    )
     assert_inside(found, "leg.drive.friction_torque", HIDDEN["leg.drive.friction_torque"], 0.013)
     assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.5)
     assert found.forces is not None
     assert any("N/A" in line for line in mapping_lines(nominal(), found.forces))
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [given], names)
+    unsure = identify(nominal(), [given], names, unseen="prior", force_per_current=20.0)
+    assert_inside(unsure, "platform.body.mass", HIDDEN["platform.body.mass"], 2.0)
+    mass = at(unsure, "platform.body.mass")
+    assert unsure.standard_errors[mass] > 2.0 * found.standard_errors[mass]
 
 
 @pytest.mark.slow

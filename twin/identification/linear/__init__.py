@@ -4,7 +4,7 @@ from twin.identification.linear.base import BaseParameters, base_parameters
 from twin.identification.linear.estimate import LinearEstimate, linear_estimate
 from twin.identification.linear.model import LinearModel, linear_model
 from twin.identification.linear.samples import ForceSamples, samples_of_log
-from twin.identification.linear.unknowns import linear_part
+from twin.identification.linear.unknowns import linear_part, of_drives
 
 __all__ = [
     "BaseParameters",
@@ -15,5 +15,6 @@ __all__ = [
     "linear_estimate",
     "linear_model",
     "linear_part",
+    "of_drives",
     "samples_of_log",
 ]

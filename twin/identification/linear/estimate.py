@@ -16,6 +16,7 @@ from twin.identification.linear.samples import ForceSamples
 from twin.identification.linear.unknowns import Body, linear_part, pseudo_inertia
 from twin.identification.parameters.parameter import Parameter
 from twin.identification.parameters.values import values_by_path
+from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
 
@@ -32,6 +33,12 @@ ROUNDING = 1e-12
 STIFFNESS = 1e6
 """Of the border of what bodies can be: noise per second moment."""
 
+WINDOW = 0.25
+"""[s] Errors of this time and of the next three of them may belong together. Adopted."""
+
+NORMAL = 1.96
+"""Half the width of a 95 % interval of states in no order, in standard errors."""
+
 MOST_STEPS = 40
 """Of a search: a few suffice, but those along the border of what bodies can be."""
 
@@ -46,6 +53,8 @@ class LinearEstimate:
     """`(p,)` in SI; nominal where a parameter was held"""
     covariance: FloatArray
     """`(p, p)`, priors included"""
+    margins: FloatArray
+    """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
     noise: FloatArray
     """`(n,)` standard deviation of the forces' rows, leg by leg [N] or [N m]"""
     residual: FloatArray
@@ -116,7 +125,7 @@ def linear_estimate(
     return LinearEstimate(
         model.parameters,
         values,
-        problem.covariance(values),
+        *problem.uncertainty(values),
         deviations,
         _by_leg(left, model.legs, n),
         _by_leg(before, model.legs, n),
@@ -139,6 +148,7 @@ class _Problem:
         lower, upper = (bounds.T - self._nominal) / self._spreads
         self._bounds = lower[self._free], upper[self._free]
         whole = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
+        self._noise = noise
         large = len(whole) > whole.shape[1]
         self._triangle: FloatArray = np.linalg.qr(whole).R if large else whole
 
@@ -163,14 +173,34 @@ class _Problem:
         ).x
         return self._values(self._pulled_in(start, near, border))
 
-    def covariance(self, values: FloatArray) -> FloatArray:
-        """Return the covariance `(p, p)` at values; spreads for parameters that are held."""
+    def uncertainty(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return covariance `(p, p)` and margins `(p,)` at values; spreads for what is held.
+
+        Of rows in time, errors of some windows may belong together in any way.
+        """
         slopes = self._slopes(((values - self._nominal) / self._spreads)[self._free])
+        square, margins = np.linalg.inv(slopes.T @ slopes), np.full(len(values), NORMAL)
+        if self._model.times is not None and self._free.any():
+            errors, rows = self._in_windows(values)
+            square, margins[self._free] = covariance([errors], [rows]), half_widths([rows])
         found = np.diag(self._spreads**2)
         inside = np.ix_(self._free, self._free)
         scales = self._spreads[self._free]
-        found[inside] = np.linalg.inv(slopes.T @ slopes) * np.outer(scales, scales)
-        return found
+        found[inside] = square * np.outer(scales, scales)
+        return found, margins
+
+    def _in_windows(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return errors `(W, m)` and slopes `(W, m, f)` by window, filled up with zeros."""
+        model = self._model
+        windows = np.unique(np.floor(model.times / WINDOW), return_inverse=True)[1]
+        order = np.argsort(windows, kind="stable")
+        counts = np.bincount(windows)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = model.jacobian(values)[:, self._free] * self._spreads[self._free]
+        whole = np.column_stack([model.predicted(values) - model.measured, rows])
+        found = np.zeros((len(counts), counts.max(), whole.shape[1]))
+        found[windows[order], place] = (whole / self._noise[model.legs][:, None])[order]
+        return found[..., 0], found[..., 1:]
 
     def _values(self, z: FloatArray) -> FloatArray:
         values = self._nominal.copy()

@@ -26,6 +26,9 @@ from twin.model.machine_model import MachineModel, as_model
 
 DELAY = f"{SIGNAL}forces.delay"
 
+APART = 10.0
+"""[s] Between the end of one log and the beginning of the next one."""
+
 MOSTLY = 0.9
 """Share of the filter's memory over which a drive must move for a row to count."""
 
@@ -53,6 +56,8 @@ class LinearModel:
     """`(rows,)` forces [N] or [N m]"""
     legs: Any
     """`(rows,)` leg of each row, from 0"""
+    times: Any
+    """`(rows,)` [s] of the rows; None of states in no order"""
     words: tuple[str, ...]
     """what the columns of the first block are, without the rest"""
 
@@ -162,10 +167,8 @@ def linear_model(
     whole = np.concatenate(
         [*blocks, np.broadcast_to(np.eye(n), (len(samples.pose), n, n))], axis=-1
     )
-    matrix, measured, legs = _rows(first, samples, whole)
-    return LinearModel(
-        machine, chosen, bodies, single, fields, delayed, matrix, measured, legs, first.words
-    )
+    rows = _rows(first, samples, whole)
+    return LinearModel(machine, chosen, bodies, single, fields, delayed, *rows, first.words)
 
 
 def _rates(values: FloatArray, rate: float | None) -> FloatArray:
@@ -174,16 +177,25 @@ def _rates(values: FloatArray, rate: float | None) -> FloatArray:
 
 
 def joined(models: Sequence[LinearModel]) -> LinearModel:
-    """Return the model of all rows of models of the same machine with the same parameters."""
+    """Return the model of all rows of models of the same machine with the same parameters.
+
+    Each begins when those before it are long over.
+    """
     rows = zip(*((each.matrix, each.measured, each.legs) for each in models), strict=True)
     matrix, measured, legs = map(np.concatenate, rows)
-    return replace(models[0], matrix=matrix, measured=measured, legs=legs)
+    times = None
+    if all(each.times is not None for each in models):
+        spans = [float(np.max(each.times, initial=0.0)) + APART for each in models]
+        begins = np.cumsum([0.0, *spans[:-1]])
+        pairs = zip(models, begins, strict=True)
+        times = np.concatenate([each.times + begin for each, begin in pairs])
+    return replace(models[0], matrix=matrix, measured=measured, legs=legs, times=times)
 
 
 def _rows(
     first: Regressor, samples: ForceSamples, whole: FloatArray
-) -> tuple[FloatArray, FloatArray, Any]:
-    """Return matrix, forces and legs of the rows: both sides low-passed, as many as needed."""
+) -> tuple[FloatArray, FloatArray, Any, Any]:
+    """Return matrix, forces, legs and times of rows: both sides low-passed, as many as needed."""
     count, n, width = whole.shape
     moving, forces, every = first.moving, samples.forces, 1
     if samples.rate is not None and samples.cutoff is not None:
@@ -199,4 +211,5 @@ def _rows(
     chosen[::every] = moving[::every]
     legs = np.repeat(np.arange(n), chosen.sum(axis=0))
     rows = np.flatnonzero(chosen.T)
-    return whole.transpose(1, 0, 2).reshape(-1, width)[rows], forces.T.ravel()[rows], legs
+    times = None if samples.rate is None else rows % count / samples.rate
+    return whole.transpose(1, 0, 2).reshape(-1, width)[rows], forces.T.ravel()[rows], legs, times

@@ -10,10 +10,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters.parameter import SIGNAL, TILT, Parameter
+from twin.identification.parameters.select import select
 from twin.identification.parameters.words import in_words
 from twin.machine.body import parallel_axis
 from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.paths import nominal_value
+from twin.machine.randomisation.paths import nominal_value, numeric_paths
 from twin.model.machine_model import MachineModel
 
 ENTRIES = (
@@ -119,6 +120,28 @@ def linear_part(
         where: whether forces are measured on the "legs" or in the "motors".
     """
     return tuple(each for each in parameters if _is_linear(platform, each.path, where))
+
+
+def of_drives(
+    platform: MachineModel, parameters: Sequence[Parameter], where: str
+) -> tuple[Parameter, ...]:
+    """Return friction and inertia of each drive, but what is among the parameters.
+
+    Forces of motors depend on them: taken for exact, they would make other estimates too sure.
+
+    Args:
+        platform: the machine.
+        parameters: those that are estimated anyway.
+        where: whether forces are measured on the "legs" or in the "motors".
+    """
+    if where != "motors":
+        return ()
+    fields = [
+        each for each in numeric_paths(platform.parameters) if each.startswith("leg.1.drive.")
+    ]
+    asked = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
+    unknown = sorted({each.rpartition(".")[2] for each in fields} & OF_MOTORS - asked)
+    return select(platform, [f"leg.*.drive.{name}" for name in unknown]) if unknown else ()
 
 
 def _is_linear(platform: MachineModel, path: str, where: str) -> bool:

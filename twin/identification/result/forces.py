@@ -19,6 +19,7 @@ from twin.identification.linear import (
     linear_estimate,
     linear_model,
     linear_part,
+    of_drives,
     samples_of_log,
 )
 from twin.identification.linear.model import DELAY, joined
@@ -47,7 +48,7 @@ def force_stage(
     """Return what measured forces say; None without any, or where they depend on no parameter.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
-    and centre of mass.
+    and centre of mass. So are friction and inertia of the drives beside forces of motors.
 
     Args:
         platform: the machine as its file has it.
@@ -68,8 +69,8 @@ def force_stage(
     asked = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not asked:
         return None
-    delay = added(platform)[DELAY]
-    every = asked if DELAY in [each.path for each in asked] else (*asked, delay)
+    more = (added(platform)[DELAY], *of_drives(platform, asked, samples[0].where))
+    every = tuple({each.path: each for each in (*asked, *more)}.values())
     used, kept = zip(*(_parts(each, apart) for each in samples), strict=True)
     choice: Choice = "hold" if unseen == "hold" else "prior"
     estimate = linear_estimate(platform, every, used, choice=choice)

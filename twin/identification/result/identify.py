@@ -31,9 +31,6 @@ from twin.logs import Log
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
 
-NORMAL = 1.96
-"""Half the width of a 95 % interval of the linear stage, in standard errors."""
-
 EVALUATIONS = 80
 """of an identification, about: for progress bars."""
 
@@ -169,7 +166,7 @@ def _merged(
         names = (*names, *(linear.parameters[k] for k in own))
         values = np.append(values, linear.values[own])
         square = block_diag(square, linear.covariance[np.ix_(own, own)])
-        margins = np.append(margins, np.full(len(own), NORMAL))
+        margins = np.append(margins, linear.margins[own])
     held = tuple(each for each in chosen if each not in names)
     if not names:
         raise InputError(

@@ -1,0 +1,121 @@
+"""Drives between motors and legs: what the linear stage makes of numbers that nobody asked for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.platform import Platform
+from twin.control import make_controller
+from twin.identification.linear import linear_estimate, of_drives, samples_of_log
+from twin.identification.parameters import select
+from twin.identification.result.identify import identify
+from twin.link.emulated.machine import EmulatedMachine
+from twin.link.protocol import Sample
+from twin.link.recording import Recording
+from twin.logs import Log, log_of
+from twin.machine.randomisation.paths import nominal_value
+from twin.motion.multi_sine import MultiSineMotion
+
+FREQUENCIES = np.array([0.4, 0.9, 1.7, 2.9])
+EARLY = 2.5e-4
+"""[s] by which simulated forces are early: they are those of the next step."""
+
+UNKNOWN = (
+    "leg.*.drive.friction_torque, leg.*.drive.viscous_torque, leg.*.drive.armature_inertia, "
+    "leg.*.drive.backlash, leg.*.drive.stiffness"
+)
+
+
+def shaken(machine: Platform, speed: float, duration: float, seed: int) -> MultiSineMotion:
+    """Return a motion with sines of this speed [m/s, rad/s] on all axes."""
+    return MultiSineMotion(
+        machine.home,
+        duration=duration,
+        frequencies=FREQUENCIES,
+        amplitude=dict.fromkeys(
+            ("x", "y", "z", "roll", "pitch", "yaw"), speed / (2.0 * np.pi * FREQUENCIES)
+        ),
+        phases="random",
+        seed=seed,
+        fade_in=0.5,
+    )
+
+
+@lru_cache(maxsize=1)
+def nominal() -> Platform:
+    return twin.load("stewart", "hardware")
+
+
+def emulated(hidden: Platform, seed: int) -> Log:
+    """Return encoders and forces of the motors, as the emulated machine sends them over 6 s."""
+    file, duration = nominal(), 6.0
+    motion = shaken(file, 0.08, duration, seed)
+    machine = EmulatedMachine(hidden, design=file, seed=seed)
+    recording, time = Recording(file, machine.period), np.arange(0.0, duration, machine.period)
+    sample = motion(time)
+    places = file.inverse_kinematics(sample.pose)
+    rates = np.einsum("kij,kj->ki", file.jacobian(sample.pose), sample.twist)
+    for k, at in enumerate(time.tolist()):
+        command = {"setpoint": places[k], "command_rates": rates[k]}
+        recording.add(machine.step(Sample("command", at, command, k)))
+    log = recording.log()
+    return Log((log["coordinates"], log["motor_forces"]))
+
+
+@pytest.mark.slow
+def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
+    """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
+
+    The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload.
+    """
+    file, inside, scores = nominal(), [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        drawn = {
+            each.path: each.nominal + each.spread * float(np.clip(rng.standard_normal(), -1.5, 1.5))
+            for each in select(file, UNKNOWN)
+        }
+        truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}
+        hidden = file.with_(parameters=drawn | truth)
+        found = identify(file, [emulated(hidden, seed)], "payload", unseen="prior")
+        assert [each.path for each in found.parameters] == [
+            each.path for each in select(file, "payload")
+        ]
+        known = [nominal_value(hidden.parameters, each.path) for each in found.parameters]
+        error = found.values - known
+        inside.append(np.abs(error) < found.margins * found.standard_errors)
+        scores.append(error / found.standard_errors)
+        assert abs(error[0]) < 1.0
+        assert found.standard_errors[0] < 0.3
+    assert np.mean(inside) >= 0.9
+    assert np.sqrt(np.mean(np.square(scores)[:, :4])) < 2.0
+
+
+@pytest.mark.quick
+def test_drives_that_are_asked_for_are_not_added_again() -> None:
+    machine = nominal()
+    assert of_drives(machine, (), "legs") == ()
+    fields = {each.path.rpartition(".")[2] for each in of_drives(machine, (), "motors")}
+    assert fields == {"friction_torque", "viscous_torque", "armature_inertia"}
+    asked = select(machine, "payload, leg.drive.friction_torque")
+    found = of_drives(machine, asked, "motors")
+    assert len(found) == 12
+    assert not any(each.path.endswith("friction_torque") for each in found)
+
+
+@pytest.mark.slow
+def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces() -> None:
+    """Their deflection is 8 ms behind the force in the cranks of `rss`."""
+    machine = twin.load("rss", "hardware")
+    law = make_controller("computed_torque", machine, shaken(machine, 0.05, 3.0, 0))
+    run = machine.simulate(3.0, controller=law, timestep=5e-4)
+    log = log_of(run)
+    kept = Log((log["measured"], log["forces"]))
+    parameters = select(machine, "platform.body.mass, signal.forces.delay")
+    found = linear_estimate(machine, parameters, samples_of_log(machine, kept))
+    assert abs(found.values[0] - parameters[0].nominal) < 1e-3 * parameters[0].nominal
+    assert abs(found.values[1] + EARLY) < 2e-4
