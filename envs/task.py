@@ -16,6 +16,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, read_only
 from twin.envs.channels import Channel, channel_scales, check_names, rescaled, width
 from twin.errors import InputError, UnknownOptionError
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
@@ -124,7 +125,7 @@ class Task(ABC):
         reason: `(N,)` code of the reason for the episode's end; 0 while it goes on.
         steps: `(N,)` control periods since the machine's reset.
         signals: name -> `(N, ...)` in physical units, for `info`.
-        groups: the arrays that the task's kernel takes, as plain tuples.
+        groups: the arrays and numbers that the task's kernel takes.
     """
 
     title: ClassVar[str]
@@ -202,9 +203,8 @@ class Task(ABC):
             self.reward,
             self.reason,
         )
-        groups = (self.batch.machines, self.scales, history, results, *own)
-        self.groups = tuple(tuple(group) for group in groups)
-        self._evaluate = SameTypes(self.kernel)
+        self.groups = (self.batch.machines, self.scales, history, results, *own)
+        self._bundle, self._evaluate = Bundle(*self.groups), SameTypes(self.kernel)
 
     def _plant_signals(self) -> dict[str, Any]:
         """Return the signals that all tasks have."""
@@ -270,7 +270,7 @@ class Task(ABC):
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        self._evaluate(indices, self.groups)
+        self._evaluate(indices, self._bundle)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""

@@ -13,6 +13,7 @@ from twin.identification.prediction.platform_errors import Motion
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
 from twin.kernels.batched.drives import PARTS
+from twin.kernels.bundle import Bundle
 from twin.kernels.lanes.advance import advance_groups
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.plant import columns as column
@@ -153,7 +154,8 @@ class ParameterSets:
         constants = Constants(self.bodies[sets], self.kind(self.legs[sets]))
         width = (0,) * lane_count() if count >= lane_count() > 1 else ()
         last = (MODES.index(self.mode), self.timestep, *([width] if width else []))
-        advance = SameTypes(advance_groups if width else advance_rows)
+        advance: Any = SameTypes(advance_groups if width else advance_rows)
+        bundle = Bundle(constants, arrays, machines, inputs, *last)
         out = np.empty((count, observed.samples, n))
         motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
         scale, bias = observed.scale[sets], observed.bias[sets]
@@ -180,7 +182,7 @@ class ParameterSets:
                 inputs.command[:] = commands.given[kinds, ratio * at + part]
                 if commands.feedforward is not None:
                     inputs.feedforward[:] = commands.feedforward[kinds, ratio * at + part]
-                advance(constants, arrays, machines, inputs, *last)
+                advance(bundle)
         if observed.moving:
             motion[:, -1, 13:] = motion[:, -2, 13:]
         out[machines.failed] = motion[machines.failed] = np.nan

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.arrays import Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
+from twin.kernels.batched.arrays import Machines
+from twin.kernels.batched.drives import drive_one, issue, read_one
+from twin.kernels.bundle import unbundled
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.dynamics.work import make_work
@@ -78,24 +79,14 @@ def actuated(legs: Any, y: FloatArray, coordinates: FloatArray, rates: FloatArra
 
 
 @compiled
-def advance_rows(
-    constants: Constants,
-    arrays: DriveArrays,
-    machines: Machines,
-    inputs: Inputs,
-    mode: int,
-    step: float,
-) -> None:
+def advance_rows(bundle: Any) -> None:
     """Advance all rows that have not failed by one control period.
 
     Args:
-        constants: `Constants`.
-        arrays: `DriveArrays` of all machines.
-        machines: `Machines`, overwritten.
-        inputs: `Inputs`.
-        mode: of the commands, `VELOCITY` or 0.
-        step: [s] of the engine.
+        bundle: of `Constants`, `DriveArrays` and `Machines` of all rows, `Inputs`, the mode of the
+            commands (`VELOCITY` or 0) and the step of the engine [s].
     """
+    constants, arrays, machines, inputs, mode, step = unbundled(bundle)
     bodies, legs = constants
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from twin.basics.arrays import FloatArray
@@ -9,8 +11,9 @@ from twin.kernels.ball.contact import BALL_SIZE, LOST, ROLLING
 from twin.kernels.ball.motion import rolling_move
 from twin.kernels.ball.position import fill_ball, put_ball
 from twin.kernels.batched.analytic import actuated, legs_at, read_state, store
-from twin.kernels.batched.arrays import Balls, Constants, Inputs, Machines
-from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
+from twin.kernels.batched.arrays import Balls, Machines
+from twin.kernels.batched.drives import drive_one, issue, read_one
+from twin.kernels.bundle import unbundled
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
@@ -31,28 +34,13 @@ def start_ball(
 
 
 @compiled
-def advance_rolling_rows(
-    constants: Constants,
-    arrays: DriveArrays,
-    machines: Machines,
-    inputs: Inputs,
-    balls: Balls,
-    ball: FloatArray,
-    mode: int,
-    step: float,
-) -> None:
+def advance_rolling_rows(bundle: Any) -> None:
     """Advance machines and balls of all rows that have not failed by one control period.
 
     Args:
-        constants: `Constants`.
-        arrays: `DriveArrays` of all machines.
-        machines: `Machines`, overwritten.
-        inputs: `Inputs`.
-        balls: `Balls`, overwritten.
-        ball: constants of the ball.
-        mode: of the commands, `VELOCITY` or 0.
-        step: [s] of the engine.
+        bundle: as of `advance_rows`, with `Balls` and the constants of a ball before the mode.
     """
+    constants, arrays, machines, inputs, balls, ball, mode, step = unbundled(bundle)
     bodies, legs = constants
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import actuated, legs_like, read_state, store
 from twin.kernels.batched.arrays import Constants, Inputs, Machines
 from twin.kernels.batched.drives import DriveArrays, drive_one, issue, read_one
+from twin.kernels.bundle import unbundled
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
@@ -180,19 +181,12 @@ def finish(
 
 
 @compiled
-def advance_groups(
-    constants: Constants,
-    arrays: DriveArrays,
-    machines: Machines,
-    inputs: Inputs,
-    mode: int,
-    step: float,
-    width: Width,
-) -> None:
+def advance_groups(bundle: Any) -> None:
     """Advance all rows that have not failed by one control period; as `advance_rows`.
 
-    Where a step fails for a group, each of its rows takes it alone.
+    Where a step fails for a group, each of its rows takes it alone. The bundle ends with the width.
     """
+    constants, arrays, machines, inputs, mode, step, width = unbundled(bundle)
     rows, ratio = machines.failed.shape[0], inputs.shaking.shape[1]
     group, alone = make_group(constants, machines, width), make_group(constants, machines, width)
     stages, none = make_stages(constants, group, width)

@@ -1,7 +1,4 @@
-"""Groups of arrays that all tasks have; first axis environments, unless another is given.
-
-Python passes them as plain tuples, in half the time of named ones; kernels name them again.
-"""
+"""Groups of arrays that all tasks have; first axis environments, unless another is given."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from twin.basics.arrays import as_vector
 from twin.errors import InputError
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.model.batch import lane_count, on_threads, shares, usable_cores
 from twin.model.engine import State
@@ -58,7 +59,8 @@ class AnalyticBatchedPlant(BatchedPlant):
         middle = () if ball is None else (ball.constants,)
         last = (MODES.index(self.mode), self.timestep, *([self._width] if full else []))
         self._calls = [
-            (*self._chunk(slice(*edge)), *middle, *last) for edge in shares(self.size, chunks)
+            (Bundle(*self._chunk(slice(*edge)), *middle, *last),)
+            for edge in shares(self.size, chunks)
         ]
         self._run: Any = SameTypes(self._kernel(len(self._width)))
 

@@ -8,6 +8,7 @@ from typing import Any
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.ball.position import seen_from_plate
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
@@ -156,17 +157,17 @@ def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Li
 
 
 @compiled
-def evaluate(indices: IndexArray, groups: Any) -> None:
+def evaluate(indices: IndexArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
-        groups: plain tuples of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`,
-            `Signals`, `Balls`, `Increments`.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`, `Signals`,
+            `Balls`, `Increments`.
     """
-    machines, scales, history = Machines(*groups[0]), Scales(*groups[1]), History(*groups[2])
-    results, targets, limits = Results(*groups[3]), Targets(*groups[4]), Limits(*groups[5])
-    signals, balls, increments = Signals(*groups[6]), Balls(*groups[7]), Increments(*groups[8])
+    machines, scales, history, results, targets, limits, signals, balls, increments = unbundled(
+        bundle
+    )
     for number in range(indices.shape[0]):
         i = indices[number]
         move_target(i, history.steps[i], limits, targets)

@@ -7,6 +7,7 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results
 from twin.kernels.tasks.motion_cueing.arrays import CommandState, Constants, Senses, Signals
@@ -151,17 +152,15 @@ def observe(
 
 
 @compiled
-def evaluate(indices: IndexArray, groups: Any) -> None:
+def evaluate(indices: IndexArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
-        groups: plain tuples of `Machines`, `Scales`, `History`, `Results`, `Constants`, `Senses`,
-            `Signals`, `CommandState`.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Constants`, `Senses`, `Signals`,
+            `CommandState`.
     """
-    machines, history, results = Machines(*groups[0]), History(*groups[2]), Results(*groups[3])
-    constants = Constants(*groups[4])
-    senses, signals, state = Senses(*groups[5]), Signals(*groups[6]), CommandState(*groups[7])
+    machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
     for number in range(indices.shape[0]):
         i = indices[number]
         step, term = history.steps[i], results.term[i]

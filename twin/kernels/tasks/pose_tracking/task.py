@@ -7,6 +7,7 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.tasks.arrays import History, Results, Scales
@@ -184,17 +185,14 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
 
 
 @compiled
-def evaluate(indices: IndexArray, groups: Any) -> None:
+def evaluate(indices: IndexArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
-        groups: plain tuples of `Machines`, `Scales`, `History`, `Results`, `Reference`, `Limits`,
-            `Signals`.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Reference`, `Limits`, `Signals`.
     """
-    machines, scales, history = Machines(*groups[0]), Scales(*groups[1]), History(*groups[2])
-    results, reference = Results(*groups[3]), Reference(*groups[4])
-    limits, signals = Limits(*groups[5]), Signals(*groups[6])
+    machines, scales, history, results, reference, limits, signals = unbundled(bundle)
     for number in range(indices.shape[0]):
         i = indices[number]
         sense(i, machines, history.steps[i], reference, limits, signals)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.bundle import unbundled
 from twin.kernels.control.task_state import rotation_error
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results, Scales
@@ -198,17 +199,15 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
 
 
 @compiled
-def evaluate(indices: IndexArray, groups: Any) -> None:
+def evaluate(indices: IndexArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
-        groups: plain tuples of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Limits`,
-            `Signals`, `Memory`.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Limits`, `Signals`,
+            `Memory`.
     """
-    machines, scales, history = Machines(*groups[0]), Scales(*groups[1]), History(*groups[2])
-    results, shaking, limits = Results(*groups[3]), Shaking(*groups[4]), Limits(*groups[5])
-    signals, memory = Signals(*groups[6]), Memory(*groups[7])
+    machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
     for number in range(indices.shape[0]):
         i = indices[number]
         if history.steps[i] == 0:
