@@ -26,6 +26,7 @@ from twin.kernels.control.computed_torque import (
     task_state,
 )
 from twin.kernels.dynamics.work import make_work
+from twin.kernels.interpret import interpreted
 from twin.kernels.kinematics import forward
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
@@ -161,7 +162,7 @@ class ComputedTorque(Controller):
         n = known.n_actuators
         legs = known.constants.legs
         self._find_work = forward.make_work(n, 6 - known.dof)
-        self._work = make_work(legs)
+        self._work = interpreted(make_work)(legs)
         self._state, self._ahead = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))

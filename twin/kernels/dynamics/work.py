@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.jit import compiled
+from twin.kernels.jit import allocating
 from twin.kernels.legs.dispatch import constraint_count
 from twin.kernels.legs.interface import Legs
 
@@ -31,7 +31,7 @@ class Work(NamedTuple):
     """`(6 + c,)`"""
 
 
-@compiled
+@allocating
 def make_work(legs: Legs) -> Work:
     """Return work arrays for the machine of these legs."""
     n, count = legs.rows.shape[0], constraint_count(legs)
