@@ -11,6 +11,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.shaking import fill_shaking
+from twin.model.evaluation import without_compiling
 
 FADE = 0.5
 """[s] over which a base begins to shake, and ends; at most a quarter of the time."""
@@ -63,7 +64,8 @@ def spectrum(acceleration: float, lowest: float, highest: float) -> Spectrum:
 
 def leg_effect(platform: Platform) -> FloatArray:
     """Return `(n,)` rate of each actuator at home per speed of the platform, worst direction."""
-    effect = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
+    with without_compiling():
+        effect = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
     return np.asarray(np.round(effect, ROUNDED))
 
 

@@ -20,10 +20,8 @@ from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
-from twin.model.evaluation import without_compiling
-from twin.model.motions import REST
-from twin.model.static_deflection import static_deflection
 from twin.plant.drives import actuator_limit
+from twin.plant.prepared import forces_at_home
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.scene import Scene
 
@@ -35,11 +33,7 @@ def machine_scales(platform: Platform) -> Scales:
     """Return the scales of a machine's actuators, read-only."""
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     half = 0.5 * (upper - lower)
-    inside = (
-        static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
-    )
-    with without_compiling():
-        holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
+    holding = forces_at_home(platform)
     weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
     speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half)
     efforts = actuator_limit(platform, "effort", weight)

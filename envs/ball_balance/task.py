@@ -20,6 +20,7 @@ from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
 from twin.kernels.tasks.increments import ActionLaw
 from twin.model.ball.ball import Ball, as_ball
 from twin.model.ball.position import as_start
+from twin.model.evaluation import without_compiling
 
 TARGETS = 16
 """Drawn for an episode; then they come again."""
@@ -88,7 +89,8 @@ class BallBalance(Task):
             return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
         tilts = settings.action == "tilt"
         actuated = np.array([3, 4] if tilts else range(6), dtype=np.int64)
-        needed = np.abs(platform.jacobian(platform.home))
+        with without_compiling():
+            needed = np.abs(platform.jacobian(platform.home))
         free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
         if tilts and not free[actuated].all():
             raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.model.evaluation import run_checked
+from twin.model.evaluation import FOR_MANY, run_checked, without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
+from twin.model.static_deflection import resting_deflection
 from twin.plant.signals import Mode
 
 if TYPE_CHECKING:
@@ -66,8 +68,11 @@ def encoder_resolution(leg: Any) -> float:
 def holding_forces(platform: MachineModel, state: State) -> FloatArray:
     """Return the forces `(n,)` of the actuators that hold a machine in a state of an engine.
 
-    Springs in series count as standing still.
+    Springs in series count as standing still. Nothing is compiled for a machine that rests at home,
+    unless it is one of many.
     """
+    if not FOR_MANY.get() and _rests_at_home(platform, state):
+        return forces_at_home(platform)
     inside, k = state.deflection.copy(), platform.n_deflections
     inside[k:] = 0.0
     if platform.dof < 6:  # what moves has to turn as well
@@ -77,3 +82,19 @@ def holding_forces(platform: MachineModel, state: State) -> FloatArray:
     motion = tuple(part[None] for part in (state.pose, state.twist, inside, STILL, STILL))
     run_checked(inverse_dynamics_batch, constants[:2], (*motion, held), constants.legs)
     return np.asarray(held[0])
+
+
+@lru_cache(maxsize=32)
+def forces_at_home(platform: MachineModel) -> FloatArray:
+    """Return the forces `(n,)` of the actuators that hold a machine at rest at home, read-only."""
+    inside = resting_deflection(platform)
+    with without_compiling():
+        return read_only(platform.inverse_dynamics(platform.home, REST, REST, deflection=inside))
+
+
+def _rests_at_home(platform: MachineModel, state: State) -> bool:
+    """Return whether a machine is at rest at home, to the last bit."""
+    k = platform.n_deflections
+    if state.pose.tobytes() != platform.home.tobytes() or state.twist.any():
+        return False
+    return not k or bool((state.deflection == resting_deflection(platform)).all())

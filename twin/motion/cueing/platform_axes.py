@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
 from twin.motion import motion
@@ -68,7 +69,8 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
     twists = np.eye(6)[[0, 1, 2, 5, 4, 3]]
     kept = platform.constrain(np.tile(platform.home, (6, 1)), twists).twist
     free = np.einsum("ij,ij->i", kept, twists) > FREE
-    rates = np.abs(kept @ platform.jacobian(platform.home).T).max(axis=1)
+    with without_compiling():
+        rates = np.abs(kept @ platform.jacobian(platform.home).T).max(axis=1)
     limit = platform.parameters.leg.actuator.speed
     speed = np.full(6, np.inf) if limit is None else limit / np.where(rates > FREE, rates, np.inf)
     travel = np.zeros(6)

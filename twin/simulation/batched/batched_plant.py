@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from twin.kernels.batched.drives import DriveArrays
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import as_ball
 from twin.model.engine import FIDELITIES, State
+from twin.model.evaluation import for_many_machines
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.model.static_deflection import resting_deflection
@@ -175,7 +177,8 @@ class BatchedPlant(ABC):
                 inside = resting_deflection(machine, None if pose is None else at)
             start = None if ball is None else ball[number]
             # Copies, since kernels are compiled anew for arrays that cannot be written to.
-            self._put(index, machine, (at.copy(), moving.copy(), inside), start)
+            with nullcontext() if machine is self.platform else for_many_machines():
+                self._put(index, machine, (at.copy(), moving.copy(), inside), start)
         self._ready = bool(self._placed.all())
 
     def advance(
