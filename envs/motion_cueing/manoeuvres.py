@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
-from twin.motion.cueing.car import STEP
+from twin.motion.cueing.car import STEP, as_driven
 from twin.motion.cueing.standard_manoeuvres import lane_changes
 from twin.motion.motion import smooth_rise
 
@@ -36,6 +36,9 @@ LARGEST_STEER = 0.3
 
 USUAL_CAR = Car()
 
+ROUNDING = 1e-9
+"""Of a control period, beside a whole number of steps."""
+
 RISE = 0.3
 """[s] of steps of the wheel and the pedals."""
 
@@ -43,14 +46,19 @@ RISE = 0.3
 class Drive(NamedTuple):
     """A random drive."""
 
-    manoeuvre: Manoeuvre
-    """what the driver feels"""
+    felt: FloatArray
+    """`(n, 6)` what the driver feels: specific force and angular rate, every `STEP`"""
     speed: float
     """[m/s] at the start"""
     intensity: float
     """share of the largest accelerations"""
     manoeuvres: tuple[str, ...]
     """in their order"""
+
+    @property
+    def manoeuvre(self) -> Manoeuvre:
+        """The drive as a manoeuvre."""
+        return as_driven(DRIVE, self.felt)
 
 
 class Piece(NamedTuple):
@@ -82,16 +90,17 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     speed = float(generator.uniform(*SPEEDS))
     begin, now, names = float(generator.uniform(0.3, 1.0)), speed, []
     while begin < DURATION - 2.5:
-        name = str(generator.choice(list(PIECES)))
+        name = tuple(PIECES)[generator.integers(len(PIECES))]
         share = intensity * float(generator.uniform(0.5, 1.0))
-        piece = PIECES[name](time - begin, share, now, generator)
-        side += piece.side
-        along += piece.along
+        first = int(2.0 * begin / STEP)
+        piece = PIECES[name](time[first:] - begin, share, now, generator)
+        side[first:] += piece.side
+        along[first:] += piece.along
         names.append(name)
         begin += piece.seconds + float(generator.uniform(0.2, 1.0))
         now = float(expected_speed(speed, along)[-1])
     steer = wheel_angle(chosen, expected_speed(speed, along), side)
-    return Drive(chosen.drive(DRIVE, speed, steer, along), speed, intensity, tuple(names))
+    return Drive(chosen.felt(speed, steer, along), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, along: FloatArray) -> FloatArray:
@@ -196,6 +205,17 @@ def as_manoeuvre(value: Any) -> Manoeuvre | None:
 @lru_cache(maxsize=len(MANOEUVRES))
 def _named(name: str) -> Manoeuvre:
     return make_manoeuvre(name)
+
+
+def fill_driven(drive: Drive, period: float, table: FloatArray) -> None:
+    """Fill a table as `fill_table` does with the manoeuvre of a drive."""
+    every = round(period / STEP)
+    if abs(every * STEP - period) > ROUNDING * period:
+        fill_table(drive.manoeuvre, period, table)
+        return
+    rows = drive.felt[::every][: len(table)]
+    table[: len(rows)], table[len(rows) :] = rows, drive.felt[-1]
+    table[:, 2] -= GRAVITY
 
 
 def fill_table(manoeuvre: Manoeuvre, period: float, table: FloatArray) -> None:

@@ -20,7 +20,13 @@ from twin.envs.motion_cueing.arrays import (
     make_signals,
     observation_channels,
 )
-from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_table, random_drive
+from twin.envs.motion_cueing.manoeuvres import (
+    DURATION,
+    as_manoeuvre,
+    fill_driven,
+    fill_table,
+    random_drive,
+)
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
@@ -157,12 +163,11 @@ class MotionCueing(Task):
         share = float(generator.uniform(low, high)) if high > low else low
         table = self.senses.table[index]
         if manoeuvre is None:
-            manoeuvre = random_drive(generator, share).manoeuvre
+            fill_driven(random_drive(generator, share), self.batch.period, table)
         elif manoeuvre.duration > (len(table) - 0.5) * self.batch.period:
             raise InputError("manoeuvre", "is longer than that of the settings; give it to `make`")
         else:
-            manoeuvre = manoeuvre.scaled(share)
-        fill_table(manoeuvre, self.batch.period, table)
+            fill_table(manoeuvre.scaled(share), self.batch.period, table)
         self.intensity[index] = share
         self._constants.low[index] = platform.minimum_coordinates
         self._constants.high[index] = platform.maximum_coordinates

@@ -34,7 +34,7 @@ def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
 
 def smooth_rise(phase: FloatArray) -> FloatArray:
     """Return the transition of `minimum_jerk` alone, without derivatives."""
-    u = np.clip(phase, 0.0, 1.0)
+    u = np.minimum(np.maximum(phase, 0.0), 1.0)
     return np.asarray(u * u * u * (10.0 + u * (6.0 * u - 15.0)))
 
 

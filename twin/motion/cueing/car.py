@@ -125,12 +125,24 @@ class Car:
         if np.abs(inputs[0]).max() > 1.0 or np.abs(inputs[1]).max() > 50.0:
             raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
         start = bounded(speed, "speed", 0.0, 150.0)
-        rows = np.empty(((len(inputs[0]) + 1) // 2, 6))
-        drive_car(self.packed(), start, inputs[0], inputs[1], STEP, rows)
-        time = np.arange(len(rows), dtype=np.float64) * STEP
-        return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
+        return as_driven(name, self.felt(start, *inputs))
+
+    def felt(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
+        """Return specific force and angular rate `(n + 1, 6)` of a drive, every `STEP`.
+
+        Arguments are those of `drive`, as arrays within its bounds; they are not checked.
+        """
+        rows = np.empty(((len(steer) + 1) // 2, 6))
+        drive_car(self.packed(), speed, steer, traction, STEP, rows)
+        return rows
 
     def packed(self) -> FloatArray:
         """Return the entries `(CAR_SIZE,)` of `twin.kernels.tasks.motion_cueing.car`."""
         *numbers, front, rear, head = vars(self).values()
         return np.array([*numbers, *vars(front).values(), *vars(rear).values(), *head], dtype=float)
+
+
+def as_driven(name: str, rows: FloatArray) -> Manoeuvre:
+    """Return the manoeuvre of a drive that is `felt` as `rows` `(n + 1, 6)`."""
+    time = np.arange(len(rows), dtype=np.float64) * STEP
+    return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
