@@ -95,7 +95,8 @@ class _Way:
 
     def begin(self, index: int, noise: float, late: int, generator: Any, first: Any) -> None:
         self._noise[index], self._late[index] = noise, late
-        self.changes = bool(self._noise.any() or self._late.any())
+        if self.changes or noise or late:
+            self.changes = bool(self._noise.any() or self._late.any())
         size, length, width = len(self._rows), self.kept.shape[1], len(first)
         if length <= late or self.kept.shape[2] != width:
             longer = np.zeros((size, late + 1, width), dtype=first.dtype)

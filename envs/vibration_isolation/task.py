@@ -180,8 +180,8 @@ class VibrationIsolation(Task):
         else:
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
         given = (settings.accelerometer_noise, settings.gyroscope_noise)
-        radius = characteristic_length(self.platform.platform_joints)
-        usual = (QUIET * level.acceleration, QUIET * level.velocity / radius)
+        self._radius = characteristic_length(self.platform.platform_joints)
+        usual = (QUIET * level.acceleration, QUIET * level.velocity / self._radius)
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
@@ -220,7 +220,9 @@ class VibrationIsolation(Task):
         generator.standard_normal(out=shaking.noise[index])
         shaking.noise[index] *= self._noise
         level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
-        radius = characteristic_length(platform.platform_joints)
+        radius = self._radius
+        if platform.platform_joints is not self.platform.platform_joints:
+            radius = characteristic_length(platform.platform_joints)
         self._memory.levels[index] = along * np.array(
             [level.acceleration, level.displacement, TURNING * level.velocity / radius]
         )

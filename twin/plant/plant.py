@@ -149,6 +149,8 @@ class Plant:
         """
         self._drives = drive_constants(platform, self._step, self.limits)
         self._parts = motor_parts(self._drives, self._step)
+        stiffness = self._drives[:, column.STIFFNESS]
+        self._stiff = np.where(stiffness > 0.0, stiffness, inf)
         shared = (read_only(self._drives), read_only(self._resolution))
         self.drives = PreparedDrives(*shared, self._parts, self._delay_steps)
 
@@ -163,13 +165,15 @@ class Plant:
         held = holding_forces(self.platform, state)
         drives, states = self._drives, self._states
         states[:] = 0.0
-        # What moves has to overcome friction as well; at rest friction gives way to no side.
-        sliding = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
-        rubbing = drives[:, column.FRICTION] * sliding + drives[:, column.VISCOUS] * rates
-        states[:, column.EFFORT] = states[:, column.INTEGRAL] = held + rubbing
-        stiff = np.where(drives[:, column.STIFFNESS] > 0.0, drives[:, column.STIFFNESS], inf)
+        effort = held
+        if rates.any():
+            # What moves has to overcome friction as well; at rest friction gives way to no side.
+            sliding = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
+            rubbing = drives[:, column.FRICTION] * sliding + drives[:, column.VISCOUS] * rates
+            effort = held + rubbing
+        states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort
         states[:, column.POSITION] = (
-            coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / stiff
+            coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / self._stiff
         )
         states[:, column.SPEED] = rates
         if "position" in self.modes:
