@@ -3,9 +3,9 @@
     python benchmarks/cold_start.py --kernels PoseTracking
 
 Each task has a process and a cache of compiled kernels of its own, empty at first. The second
-number is that of the same process again, which loads the kernels. `--kernels` lists what is
-compiled for a task: kernels with all that they call, functions by their own time, and the passes
-of numba.
+number is that of the same process again, which loads the kernels. Python's byte code is there, as
+after an installation. `--kernels` lists what is compiled for a task: kernels with all that they
+call, functions by their own time, and the passes of numba.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from functools import partial
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
@@ -102,11 +104,15 @@ def main() -> None:
         first_step(given.here, listed=given.kernels is not None)
         return
     for task in (given.kernels,) if given.kernels else TASKS:
-        with TemporaryDirectory() as folder:
-            command = [sys.executable, __file__, "--here", task]
-            command += ["--kernels", task] if given.kernels else []
+        command = [sys.executable, __file__, "--here", task]
+        command += ["--kernels", task] if given.kernels else []
+        with TemporaryDirectory() as code, TemporaryDirectory() as folder:
+            run = partial(subprocess.run, command, check=True)
+            python = {"PYTHONPYCACHEPREFIX": code, "PYTHONDONTWRITEBYTECODE": ""}
+            with TemporaryDirectory() as other:  # a first process writes the byte code
+                run(env={**os.environ, **python, "NUMBA_CACHE_DIR": other}, stdout=DEVNULL)
             for _ in range(1 if given.kernels else 2):
-                subprocess.run(command, env={**os.environ, "NUMBA_CACHE_DIR": folder}, check=True)
+                run(env={**os.environ, **python, "NUMBA_CACHE_DIR": folder})
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import SMALLEST, as_array, bounded
+from twin.basics.arrays import SMALLEST, bounded
 from twin.envs.signal_path import SignalPath
 from twin.envs.task import LONGEST_EPISODE, Task, read_settings
 from twin.errors import InputError, brief
@@ -108,14 +109,13 @@ class Episodes:
             first = task.observation[index], task.last_action[index]
             task.observation[index] = self.path.begin(index, generator, path, first)
 
-    def step(self, actions: Any) -> None:
+    def step(self, given: NDArray[Any]) -> None:
         """Advance all machines by one control period under actions `(N, a)`, clipped to 1.
 
         Raises:
             InputError: wrong shape, or not finite.
         """
         accepted = self._accepted
-        given = as_array(actions, "action")
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
         if given.dtype.char not in "fd" or not given.dtype.isnative:

@@ -19,7 +19,6 @@ from twin.errors import InputError, UnknownOptionError
 from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import History, Results, Scales
-from twin.kernels.tasks.observation import count
 from twin.plant.drives import actuator_limit
 from twin.plant.prepared import forces_at_home
 from twin.simulation.batched import make_batched_plant
@@ -183,7 +182,7 @@ class Task(ABC):
         self.reward = np.zeros(size)
         self.reason = np.zeros(size, dtype=np.int64)
         self.steps = np.zeros(size, dtype=np.int64)
-        self._all = np.arange(size)
+        self._all, self._none = np.arange(size), np.empty((0, width(self.actions)))
         self._group()
 
     def _group(self, *own: Any) -> None:
@@ -262,9 +261,14 @@ class Task(ABC):
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` and other inputs of the machines from actions `(N, a)` within 1."""
 
-    def evaluate(self, indices: Any) -> None:
-        """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        self._evaluate(indices, self._bundle)
+    def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
+        """Fill observation, reward, termination and signals of `indices` `(m,)`.
+
+        Args:
+            indices: numbers of machines.
+            actions: `(N, a)` of the control period that is over, to be counted; None after a reset.
+        """
+        self._evaluate(indices, self._none if actions is None else actions, self._bundle)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""
@@ -275,8 +279,7 @@ class Task(ABC):
             wrench=self.wrench,
             shaking=self.shaking,
         )
-        count(actions, self.steps, self.last_action, self._action_before)
-        self.evaluate(self._all)
+        self.evaluate(self._all, actions)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine."""

@@ -155,7 +155,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self._check_started()
         if self.autoreset_mode is AutoresetMode.DISABLED and before.any():
             raise StateError("some episodes are over; call reset, with reset_mask for some of them")
-        self.episodes.step(actions)
+        self.episodes.step(as_array(actions, "action"))
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
             self._begin(np.flatnonzero(before), {})

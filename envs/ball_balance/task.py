@@ -14,6 +14,7 @@ from twin.envs.ball_balance.settings import BallBalanceSettings
 from twin.envs.channels import Channel, rescaled
 from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
 from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
@@ -74,6 +75,9 @@ class BallBalance(Task):
         self._make_arrays()
         self._allocate()
         self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
+        legs, measured = platform.constants.legs, self.batch.measured
+        self._fill: Any = SameTypes(pose_command)
+        self._filled = Bundle(self._law, legs, self._increments, measured, self.drive_commands)
 
     def _batch_options(self) -> dict[str, Any]:
         return {"mode": "velocity", "ball": self.ball}
@@ -134,7 +138,6 @@ class BallBalance(Task):
         self._targets = Targets(
             np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4))
         )
-        self._fill = SameTypes(pose_command)
         self._increments = Increments(
             self._axes,
             np.zeros((size, len(self._axes))),
@@ -202,8 +205,7 @@ class BallBalance(Task):
         if not self._moves_pose:
             np.multiply(actions, self._law.scale, out=self.drive_commands)
             return
-        legs, measured = self.platform.constants.legs, self.batch.measured
-        self._fill(actions, self._law, legs, self._increments, measured, self.drive_commands)
+        self._fill(actions, self._filled)
 
 
 def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:

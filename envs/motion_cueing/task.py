@@ -30,6 +30,7 @@ from twin.envs.motion_cueing.manoeuvres import (
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.motion_cueing.command import (
     INCREMENTS,
@@ -136,6 +137,9 @@ class MotionCueing(Task):
         }
         pose_actions = settings.action in POSE_ACTIONS
         self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
+        self._commanded = Bundle(
+            self.machine, self._state, self.batch.measured, self.drive_commands
+        )
         self._group(self._constants, self.senses, self._signals, self._state)
 
     def begin(
@@ -175,17 +179,13 @@ class MotionCueing(Task):
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` from actions on the pose or on the actuators."""
-        measured = self.batch.measured
-        if self.settings.action in POSE_ACTIONS:
-            self._command(self.machine, actions, self._state, measured, self.drive_commands)
-        else:
-            self._command(self.machine, actions, measured, self.drive_commands)
+        self._command(actions, self._commanded)
 
-    def evaluate(self, indices: Any) -> None:
-        """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        if self.steps[indices[0]] == 0:
+    def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
+        """Fill observation, reward, termination and signals as all tasks do."""
+        if actions is None and self.steps[indices[0]] == 0:
             begin_commands(self.machine, indices, self._state, self.batch.measured)
-        super().evaluate(indices)
+        super().evaluate(indices, actions)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the commanded pose as a ghost."""

@@ -14,11 +14,12 @@ from twin.control.gains import suitable_position_loop
 from twin.control.reference import Reference as SampledReference
 from twin.envs.channels import Channel, rescaled
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.increments import ActionLaw
 from twin.kernels.tasks.pose_tracking.arrays import Increments, Reference
-from twin.kernels.tasks.pose_tracking.task import pose_command, velocity_command
+from twin.kernels.tasks.pose_tracking.task import fill_velocity_command, pose_command
 from twin.model.constraints import characteristic_length
 from twin.rotations import displacement
 from twin.simulation.batched.batched_plant import BatchedPlant
@@ -81,7 +82,9 @@ class TrackingActions:
         added = settings.residual and settings.action == "velocities"
         forgotten = 6.0 * max(gain, LEAST_GAIN) / batch.period
         self.spread = scale / np.sqrt(forgotten) if added else np.zeros(n)
-        self._velocities, self._poses = SameTypes(velocity_command), SameTypes(pose_command)
+        self._velocities, self._poses = SameTypes(fill_velocity_command), SameTypes(pose_command)
+        self._bound: FloatArray | None = None
+        self._bundle: Bundle
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
@@ -96,7 +99,11 @@ class TrackingActions:
         """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
         law, kind, measured = self.law, self._settings.action, self._batch.measured
         if kind == "velocities":
-            self._velocities(actions, steps, law, reference.coordinates, measured, drive_commands)
+            coordinates = reference.coordinates
+            if self._bound is not coordinates:
+                self._bound = coordinates
+                self._bundle = Bundle(steps, law, coordinates, measured, drive_commands)
+            self._velocities(actions, self._bundle)
         elif kind == "forces":
             np.multiply(actions, law.scale, out=drive_commands)
             if law.residual:

@@ -22,13 +22,13 @@ from twin.envs.shaking import (
 )
 from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.envs.vibration_isolation.settings import VibrationIsolationSettings
+from twin.kernels.bundle import Bundle
 from twin.kernels.machine_code import SameTypes
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals
 from twin.kernels.tasks.vibration_isolation.task import (
     ActionLaw,
     evaluate,
     fill_command,
-    fill_shaking_now,
 )
 from twin.model.constraints import characteristic_length
 from twin.model.evaluation import without_compiling
@@ -185,7 +185,9 @@ class VibrationIsolation(Task):
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
-        self._shake, self._fill = SameTypes(fill_shaking_now), SameTypes(fill_command)
+        self._fill = SameTypes(fill_command)
+        tables, now = (self._shaking.mean, self._memory.start), (batch.measured, self.shaking)
+        self._filled = Bundle(self.steps, self._law, *tables, *now, self.drive_commands)
         self._group(self._shaking, limits, self._signals, self._memory)
 
     def usual_values(self) -> dict[str, float]:
@@ -230,10 +232,7 @@ class VibrationIsolation(Task):
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` and `shaking` for the coming period."""
-        assert self.shaking is not None
-        self._shake(self.steps, self._shaking.mean, self.shaking)
-        start, measured = self._memory.start, self.batch.measured
-        self._fill(actions, self._law, start, measured, self.drive_commands)
+        self._fill(actions, self._filled)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the displacement of its base."""

@@ -19,9 +19,11 @@ from twin.kernels.cuda.sizes import BODY, Sizes
 from twin.kernels.cuda.steps import memory_size
 from twin.kernels.cuda.translation import Function, on_card
 from twin.kernels.dynamics.work import Work
+from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.increments import ActionLaw
 from twin.kernels.tasks.observation import count
-from twin.kernels.tasks.pose_tracking.task import evaluate, velocity_command
+from twin.kernels.tasks.pose_tracking.arrays import Limits, Reference, Signals
+from twin.kernels.tasks.pose_tracking.task import evaluate_row, velocity_command
 
 INFINITY, NO_NUMBER = inf, nan
 
@@ -124,7 +126,7 @@ def judge_function(layout: Layout) -> Function:
     """Return the function that fills observation, terms, reward and reason of a machine."""
     n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
     limits, at = layout.limits, 7 * layout.sizes.legs + layout.actions
-    judged = translation(layout.sizes.kind)(evaluate)
+    judged = translation(layout.sizes.kind)(evaluate_row)
 
     def judge(
         tables: Tables, index: Any, machines: Any, history: Any, own: Any, signals: Any, seen: Any
@@ -142,7 +144,10 @@ def judge_function(layout: Layout) -> Function:
             view(tables.coordinates, m * length * n, (1, length, n)),
             view(tables.rates, m * length * n, (1, length, n)),
         )
-        judged(index, (machines, scales, history, results, reference, limits, signals))
+        judged(
+            index[0], Machines(*machines), Scales(*scales), History(*history), Results(*results),
+            Reference(*reference), Limits(*limits), Signals(*signals),
+        )  # fmt: skip
 
     return on_card(judge)
 

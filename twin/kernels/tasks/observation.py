@@ -72,9 +72,9 @@ def accept(actions: Any, out: FloatArray) -> bool:
     return True
 
 
-@compiled
+@device
 def count(actions: FloatArray, steps: IndexArray, last: FloatArray, before: FloatArray) -> None:
-    """Add a control period with `actions` (N, a) to the arrays of a `History`."""
+    """Add a control period with `actions` (N, a), none where N is 0, to arrays of a `History`."""
     for i in range(actions.shape[0]):
         steps[i] += 1
         for j in range(actions.shape[1]):

@@ -11,14 +11,13 @@ from twin.kernels.batched.arrays import Machines
 from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results, Scales
-from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
+from twin.kernels.tasks.ball_balance.arrays import Balls, Limits, Signals, Targets
 from twin.kernels.tasks.increments import (
-    ActionLaw,
     add_increment,
     displaced_coordinates,
     following_speed,
 )
-from twin.kernels.tasks.observation import put, put_all, put_difference, put_scalar
+from twin.kernels.tasks.observation import count, put, put_all, put_difference, put_scalar
 from twin.kernels.tasks.reward import add_terms, calmness, closeness, smoothness
 from twin.kernels.tasks.termination import CONTINUES, ENGINE, beyond_travel
 from twin.kernels.vectors import rotate_back, rotation
@@ -31,24 +30,15 @@ RADIUS, RATE, PHASE = range(3)
 
 
 @compiled
-def pose_command(
-    actions: FloatArray,
-    law: ActionLaw,
-    legs: Any,
-    increments: Increments,
-    measured: FloatArray,
-    command: FloatArray,
-) -> None:
+def pose_command(actions: FloatArray, bundle: Any) -> None:
     """Fill `command` (N, n) with rates that follow a pose displaced from home by increments.
 
     Args:
         actions: `(N, a)` increments.
-        law: of the actions.
-        legs: constants of the legs.
-        increments: advanced in place.
-        measured: `(N, n)` coordinates.
-        command: overwritten.
+        bundle: of `ActionLaw`, constants of the legs, `Increments` (advanced in place), measured
+            coordinates `(N, n)`, and the command, overwritten.
     """
+    law, legs, increments, measured, command = unbundled(bundle)
     axes, displacement, target = increments.axes, increments.displacement, increments.target
     for k in range(6):
         displacement[k] = 0.0
@@ -157,17 +147,19 @@ def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Li
 
 
 @compiled
-def evaluate(indices: IndexArray, bundle: Any) -> None:
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
         bundle: of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`, `Signals`,
             `Balls`, `Increments`.
     """
     machines, scales, history, results, targets, limits, signals, balls, increments = unbundled(
         bundle
     )
+    count(actions, history.steps, history.action, history.before)
     for number in range(indices.shape[0]):
         i = indices[number]
         move_target(i, history.steps[i], limits, targets)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.legs.dispatch import project_onto_constraints
@@ -170,25 +171,18 @@ def advance_command(
 
 
 @compiled
-def fill_pose_command(
-    machine: Command,
-    actions: FloatArray,
-    state: CommandState,
-    measured: FloatArray,
-    command: FloatArray,
-) -> None:
+def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
     """Fill `command` (N, n) with the actuators' speeds that follow actions on the pose.
 
     The speeds are those of the command's own coordinates over the period, exact for any size of
     step, and a correction in proportion to what the actuators were off it when the period began.
 
     Args:
-        machine: constants.
         actions: `(N, k)` in -1 to 1.
-        state: of the commands, advanced in place.
-        measured: `(N, n)` coordinates now.
-        command: overwritten.
+        bundle: of `Command`, `CommandState` (advanced in place), measured coordinates `(N, n)`, and
+            the command, overwritten.
     """
+    machine, state, measured, command = unbundled(bundle)
     n = command.shape[1]
     work = (np.empty(13), np.empty(6), np.empty(n), np.empty(n))
     step, start = np.empty(6), np.empty(n)
@@ -238,17 +232,14 @@ def begin_commands(
 
 
 @compiled
-def fill_speed_command(
-    machine: Command, actions: FloatArray, measured: FloatArray, command: FloatArray
-) -> None:
+def fill_speed_command(actions: FloatArray, bundle: Any) -> None:
     """Fill `command` (N, n) with the actuators' speeds of actions on them, stopped at the limits.
 
     Args:
-        machine: constants.
         actions: `(N, n)` in -1 to 1.
-        measured: `(N, n)` coordinates now.
-        command: overwritten.
+        bundle: as of `fill_pose_command`.
     """
+    machine, _, measured, command = unbundled(bundle)
     for i in range(actions.shape[0]):
         for j in range(command.shape[1]):
             least = min(machine.low[j] - measured[i, j], 0.0)

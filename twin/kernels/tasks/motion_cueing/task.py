@@ -24,7 +24,7 @@ from twin.kernels.tasks.motion_cueing.senses import (
     table_index,
     turn_of,
 )
-from twin.kernels.tasks.observation import put, put_all, put_difference
+from twin.kernels.tasks.observation import count, put, put_all, put_difference
 from twin.kernels.tasks.reward import add_terms, smoothness
 from twin.kernels.tasks.termination import CONTINUES, ENGINE
 
@@ -152,15 +152,17 @@ def observe(
 
 
 @compiled
-def evaluate(indices: IndexArray, bundle: Any) -> None:
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
         bundle: of `Machines`, `Scales`, `History`, `Results`, `Constants`, `Senses`, `Signals`,
             `CommandState`.
     """
     machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
+    count(actions, history.steps, history.action, history.before)
     for number in range(indices.shape[0]):
         i = indices[number]
         step, term = history.steps[i], results.term[i]

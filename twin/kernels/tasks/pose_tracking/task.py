@@ -18,6 +18,7 @@ from twin.kernels.tasks.increments import (
     following_speed,
 )
 from twin.kernels.tasks.observation import (
+    count,
     fill_pose_error,
     put,
     put_all,
@@ -33,7 +34,7 @@ POSITION, ATTITUDE, LIMIT = range(2, 5)
 """Further codes of why an episode ends."""
 
 
-@compiled
+@device
 def velocity_command(
     actions: FloatArray,
     steps: IndexArray,
@@ -61,6 +62,13 @@ def velocity_command(
                 rate = (coordinates[i, then, j] - coordinates[i, now, j]) / law.period
                 rate += law.gain * (coordinates[i, now, j] - measured[i, j])
             command[i, j] = rate + law.scale[j] * actions[i, j]
+
+
+@compiled
+def fill_velocity_command(actions: FloatArray, bundle: Any) -> None:
+    """Fill a command as `velocity_command`; the bundle is of what that takes besides actions."""
+    steps, law, coordinates, measured, command = unbundled(bundle)
+    velocity_command(actions, steps, law, coordinates, measured, command)
 
 
 @compiled
@@ -184,19 +192,36 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
     return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
 
 
+@device
+def evaluate_row(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    reference: Reference,
+    limits: Limits,
+    signals: Signals,
+) -> None:
+    """Fill observation, reward and termination of environment i."""
+    sense(i, machines, history.steps[i], reference, limits, signals)
+    observe(i, machines, scales, history, results, reference, limits, signals)
+    reward(i, machines, scales, history, limits, signals, results.term[i])
+    add_terms(results, i)
+    results.reason[i] = terminate(i, machines, scales, limits, signals)
+
+
 @compiled
-def evaluate(indices: IndexArray, bundle: Any) -> None:
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
         bundle: of `Machines`, `Scales`, `History`, `Results`, `Reference`, `Limits`, `Signals`.
     """
     machines, scales, history, results, reference, limits, signals = unbundled(bundle)
+    count(actions, history.steps, history.action, history.before)
     for number in range(indices.shape[0]):
         i = indices[number]
-        sense(i, machines, history.steps[i], reference, limits, signals)
-        observe(i, machines, scales, history, results, reference, limits, signals)
-        reward(i, machines, scales, history, limits, signals, results.term[i])
-        add_terms(results, i)
-        results.reason[i] = terminate(i, machines, scales, limits, signals)
+        evaluate_row(i, machines, scales, history, results, reference, limits, signals)

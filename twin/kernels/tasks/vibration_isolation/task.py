@@ -11,7 +11,7 @@ from twin.kernels.bundle import unbundled
 from twin.kernels.control.task_state import rotation_error
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results, Scales
-from twin.kernels.tasks.observation import put_all, put_difference, put_scalar
+from twin.kernels.tasks.observation import count, put_all, put_difference, put_scalar
 from twin.kernels.tasks.reward import add_terms, smoothness, stillness, stroke
 from twin.kernels.tasks.termination import CONTINUES, ENGINE, beyond_travel
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals
@@ -35,30 +35,7 @@ class ActionLaw(NamedTuple):
     """[1/s] of the return to where the actuators began; zero for forces"""
 
 
-@compiled
-def fill_command(
-    actions: FloatArray,
-    law: ActionLaw,
-    start: FloatArray,
-    measured: FloatArray,
-    command: FloatArray,
-) -> None:
-    """Fill `command` (N, n) of the coming period.
-
-    Args:
-        actions: `(N, n)`.
-        law: of the actions.
-        start: `(N, n)` coordinates at the reset.
-        measured: `(N, n)` coordinates now.
-        command: overwritten.
-    """
-    for i in range(command.shape[0]):
-        for j in range(command.shape[1]):
-            back = law.centring * (start[i, j] - measured[i, j])
-            command[i, j] = law.offset[j] + back + law.scale[j] * actions[i, j]
-
-
-@compiled
+@device
 def fill_shaking_now(steps: IndexArray, mean: FloatArray, shaking: FloatArray) -> None:
     """Fill `shaking` (N, ratio, 3) of the coming period from the tables `mean` of `Shaking`."""
     end = mean.shape[1] - 1
@@ -67,6 +44,23 @@ def fill_shaking_now(steps: IndexArray, mean: FloatArray, shaking: FloatArray) -
         for part in range(shaking.shape[1]):
             for k in range(3):
                 shaking[i, part, k] = mean[i, now, part, k]
+
+
+@compiled
+def fill_command(actions: FloatArray, bundle: Any) -> None:
+    """Fill `command` (N, n) and `shaking` (N, ratio, 3) of the coming period.
+
+    Args:
+        actions: `(N, n)`.
+        bundle: of control periods `(N,)` since the reset, `ActionLaw`, the tables `mean` of
+            `Shaking`, coordinates `(N, n)` at the reset and now, shaking and command, overwritten.
+    """
+    steps, law, mean, start, measured, shaking, command = unbundled(bundle)
+    fill_shaking_now(steps, mean, shaking)
+    for i in range(command.shape[0]):
+        for j in range(command.shape[1]):
+            back = law.centring * (start[i, j] - measured[i, j])
+            command[i, j] = law.offset[j] + back + law.scale[j] * actions[i, j]
 
 
 @device
@@ -199,15 +193,17 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
 
 
 @compiled
-def evaluate(indices: IndexArray, bundle: Any) -> None:
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """Fill observation, reward and termination of the environments `indices` (m,).
 
     Args:
         indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
         bundle: of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Limits`, `Signals`,
             `Memory`.
     """
     machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
+    count(actions, history.steps, history.action, history.before)
     for number in range(indices.shape[0]):
         i = indices[number]
         if history.steps[i] == 0:
