@@ -130,7 +130,7 @@ class Task(ABC):
     """Reasons for an episode's end, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
     """Settings that a randomisation may vary beside the machine: `task.<name>`."""
-    kernel: Callable[[Any, Any], None]
+    kernel: Callable[[Any, Any, Any], None]
     """`evaluate` of the task's kernels, a static method."""
 
     actions: tuple[Channel, ...]

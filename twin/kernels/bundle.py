@@ -13,11 +13,12 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.datamodel import default_manager
-from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+
+from twin.kernels.numbers.number import written
 
 
-class BundleType(types.Type):  # type: ignore[misc]
+class BundleType(types.Type):
     """Type of a bundle: that of the tuple of its parts, with its size in memory [bytes]."""
 
     def __init__(self, parts: Any, size: int) -> None:
@@ -40,7 +41,8 @@ class Bundle(int):
         """Write down the parts; the bundle keeps them and the memory it refers to."""
         memory = np.frombuffer(b"".join(_words(parts)), dtype=np.int64).copy()
         self = super().__new__(cls, memory.ctypes.data)
-        self.kind = BundleType(numba.typeof(parts), memory.nbytes)
+        kind = numba.typeof(parts)
+        self.kind = BundleType(kind, memory.nbytes)
         self._kept = memory, parts
         return self
 
@@ -61,7 +63,7 @@ def _words(value: Any) -> list[bytes]:
 
 
 @register_model(BundleType)
-class _BundleModel(models.PrimitiveModel):  # type: ignore[misc]
+class _BundleModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: BundleType) -> None:
         super().__init__(manager, kind, ir.IntType(64))
 
@@ -76,12 +78,12 @@ def _unbox(kind: BundleType, value: Any, c: Any) -> Any:
     return NativeValue(c.pyapi.long_as_longlong(value))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@written
 def unbundled(context: Any, bundle: Any) -> Any:
     """Return the tuple of the parts of a bundle."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        model = default_manager[bundle.parts]
+        model = context.data_model_manager[bundle.parts]
         if context.get_abi_sizeof(model.get_data_type()) != bundle.size:
             raise TypeError(f"words of eight bytes do not make {bundle.parts}")
         pointer = builder.inttoptr(args[0], model.get_data_type().as_pointer())

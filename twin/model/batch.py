@@ -53,8 +53,7 @@ def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> 
 
 def shares(size: int, count: int) -> list[tuple[int, int]]:
     """Return beginning and end of `count` parts of a batch, as nearly alike as possible."""
-    edges: list[int] = np.linspace(0, size, count + 1).astype(int).tolist()
-    return list(pairwise(edges))
+    return list(pairwise(size * part // count for part in range(count + 1)))
 
 
 def thread_count(size: int) -> int:
