@@ -18,6 +18,7 @@ from twin.envs.motion_cueing.manoeuvres import (
     PIECES,
     as_manoeuvre,
     expected_speed,
+    fill_driven,
     fill_table,
     random_drive,
     wheel_angle,
@@ -152,6 +153,16 @@ def test_manoeuvres_by_name_file_and_value(tmp_path: Any) -> None:
     for wrong in ("lap", 3, None, str(tmp_path / "none.csv")):
         with pytest.raises((InputError, FileNotFoundError)):
             as_manoeuvre(wrong)
+
+
+@pytest.mark.parametrize("period", [0.005, 0.01, 0.02, 0.007])
+def test_tables_of_drives_are_those_of_their_manoeuvres(period: float) -> None:
+    drive = random_drive(np.random.default_rng(3), 1.0)
+    found, wanted = np.zeros((2, round(14.0 / period) + 1, 6))
+    fill_driven(drive, period, found)
+    fill_table(drive.manoeuvre, period, wanted)
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-12)
+    assert np.abs(found).max() > 1.0
 
 
 numbers = st.floats(-5.0, 5.0)

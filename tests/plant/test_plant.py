@@ -20,9 +20,12 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
+from twin.model import evaluation
 from twin.model.engine import State
+from twin.model.evaluation import for_many_machines
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
+from twin.plant.prepared import forces_at_home, holding_forces
 from twin.plant.signals import Command, Measurement
 
 FIDELITIES = (None, "hardware")
@@ -97,6 +100,28 @@ def test_first_forces_are_those_that_hold(name: str, configuration: str | None) 
     plant.command(controller.update(0, reading))
     for _ in range(3):
         np.testing.assert_allclose(plant.forces(state), held, rtol=0, atol=1e-6 * size)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_a_machine_at_home_is_held_without_compiling(name: str, monkeypatch: Any) -> None:
+    platform = twin.load(name)
+    _, state = started(platform)
+    held = platform.inverse_dynamics(platform.home, REST, REST, deflection=state.deflection)
+    size = np.abs(held).max() + 1.0
+
+    def compiled(*_: Any) -> None:
+        raise AssertionError("a kernel runs")
+
+    monkeypatch.setattr(evaluation, "run_batch", compiled)
+    forces_at_home.cache_clear()
+    np.testing.assert_allclose(holding_forces(platform, state), held, rtol=0, atol=1e-12 * size)
+    monkeypatch.undo()
+    moving = state._replace(twist=platform.constrain(platform.home, 0.1 * np.ones(6)).twist)
+    with for_many_machines():
+        others = [holding_forces(platform, each) for each in (state, moving)]
+    np.testing.assert_allclose(others[0], held, rtol=0, atol=1e-12 * size)
+    assert np.abs(others[1] - held).max() > 1e-6
+    np.testing.assert_array_equal(holding_forces(platform, moving), others[1])
 
 
 def test_prepared_drives_cannot_be_written_to() -> None:
