@@ -80,7 +80,11 @@ def _unbox(kind: BundleType, value: Any, c: Any) -> Any:
 
 @written
 def unbundled(context: Any, bundle: Any) -> Any:
-    """Return the tuple of the parts of a bundle."""
+    """Return the tuple of the parts of a bundle.
+
+    Raises:
+        TypeError: parts that compiled code packs closer than words, such as flags side by side.
+    """
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         model = context.data_model_manager[bundle.parts]

@@ -37,12 +37,12 @@ def without_compiling() -> Iterator[None]:
 
 
 @contextmanager
-def for_many_machines() -> Iterator[None]:
-    """Evaluate by kernels also what is otherwise done `without_compiling`.
+def for_many_machines(many: bool = True) -> Iterator[None]:
+    """Evaluate by kernels also what is otherwise done `without_compiling`, if there are `many`.
 
     For many machines, compiling is sooner done.
     """
-    token = FOR_MANY.set(True)
+    token = FOR_MANY.set(many or FOR_MANY.get())
     try:
         yield
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,8 +92,7 @@ class BatchedPlant(ABC):
         self.platform = as_model(platform)
         if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
             raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
-        self.size = size
-        self.limits = limits
+        self.size, self.limits = size, limits
         self.mode = one_of(mode, "mode", MODES)
         self.fidelity = one_of(
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
@@ -124,11 +122,10 @@ class BatchedPlant(ABC):
         self._placed, self._ready = np.zeros(size, dtype=bool), False
         machines = self.machines
         self.pose, self.twist, self.deflection = machines.pose, machines.twist, machines.deflection
-        self.acceleration = machines.acceleration
         self.coordinates, self.rates = machines.coordinates, machines.rates
+        self.acceleration, self.failed = machines.acceleration, machines.failed
         self.measured, self.measured_rates = machines.measured, machines.measured_rates
-        self.forces, self.effort = machines.forces, machines.effort
-        self.gap, self.failed = machines.gap, machines.failed
+        self.forces, self.effort, self.gap = machines.forces, machines.effort, machines.gap
         balls = 0 if self.rolling_ball is None else size
         self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
         self._prepare()
@@ -177,7 +174,7 @@ class BatchedPlant(ABC):
                 inside = resting_deflection(machine, None if pose is None else at)
             start = None if ball is None else ball[number]
             # Copies, since kernels are compiled anew for arrays that cannot be written to.
-            with nullcontext() if machine is self.platform else for_many_machines():
+            with for_many_machines(machine is not self.platform):
                 self._put(index, machine, (at.copy(), moving.copy(), inside), start)
         self._ready = bool(self._placed.all())
 
