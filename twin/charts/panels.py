@@ -25,7 +25,7 @@ ALONE_HEIGHT = 320
 """[pixels] of a panel that is the only one."""
 
 HEAD = 28
-"""[pixels] above the first legend, for the title and plotly's buttons."""
+"""[pixels] above the first legend, for the title."""
 
 GAP = 54
 """[pixels] above each panel: room for the ticks of the one above and two rows of its legend."""
@@ -97,7 +97,7 @@ def panels_figure(
     figures = optional("plotly.graph_objects")
     size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
     inner = len(panels) * (size + GAP) - GAP
-    top = GAP + HEAD
+    top = GAP + (HEAD if title else 0)
     figure = figures.Figure(layout=layout(inner + top + FOOT, top))
     if title:
         text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}

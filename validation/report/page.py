@@ -113,6 +113,9 @@ def html_page(
         "number": number,
         "value": value_text,
         "margin": margin_text,
+        "seconds": seconds_text,
+        "texts": texts,
+        "breakable": lambda name: markup("_<wbr>").join(name.split("_")),
         "markdown": lambda text: markup(inline_html(text)),
     }
     cases = [
@@ -166,8 +169,19 @@ def margin_text(value: float | None) -> str:
     if value > LARGEST_MARGIN:
         text = f"> {LARGEST_MARGIN:.0f}"
     else:
-        text = f"{value:.0f}" if value >= 100.0 else number(value, 3)
+        text = f"{value:.0f}" if value >= 100.0 else f"{value:#.3g}"
     return f"{text} \N{MULTIPLICATION SIGN}"
+
+
+def seconds_text(value: float) -> str:
+    """Return a duration [s] to tenths, below one second to hundredths."""
+    return f"{value:.{1 if value >= 1.0 else 2}f} s"
+
+
+def texts(rows: Sequence[Sequence[str]]) -> list[bool]:
+    """Return for every column of a table whether it has words, which stand to the left."""
+    columns = zip(*rows, strict=True)
+    return [any(cell[:1].isalpha() or ", " in cell for cell in column) for column in columns]
 
 
 def inline_html(text: str) -> str:

@@ -21,6 +21,10 @@ SCHEMA = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 
+LENGTHS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
+"""Units and their sizes [m]."""
+
+
 def summary(
     results: Sequence[CaseResult],
     platforms: Sequence[Platform],
@@ -73,10 +77,16 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
             worst, duration = max(errors)
             where = f" on all {len(errors)} machines" * (len(errors) > 1)
             sentences.append(
-                f"{label} follows the reference within {worst:.1g} m over {duration} s of free "
+                f"{label} follows the reference within {_length(worst)} over {duration} s of free "
                 f"fall{where}."
             )
     return sentences
+
+
+def _length(value: float) -> str:
+    """Return a length [m] with one digit, in a unit that suits it."""
+    unit, size = next((each for each in LENGTHS if value >= each[1]), LENGTHS[-1])
+    return f"{float(f'{value / size:.1g}'):g} {unit}"
 
 
 def _is_shipped(platform: Platform) -> bool:

@@ -261,7 +261,7 @@ def test_verdicts(passed: tuple[dict[str, Any], Page], failed: tuple[dict[str, A
     assert passed[0]["verdict"] == "pass"
     assert f"Passed: all {2 * len(MACHINES)} judged measures" in passed[1].text
     assert passed[0]["headline"] == [
-        "MuJoCo follows the reference within 2e-08 m over 0.3 s of free fall "
+        "MuJoCo follows the reference within 20 nm over 0.3 s of free fall "
         f"on all {len(MACHINES)} machines."
     ]
     assert passed[0]["headline"][0] in passed[1].text
@@ -373,7 +373,7 @@ def test_margin_of_zero_and_negative_values_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, ""), (0.51234, "0.512"), (12.0, "12"), (999.9, "1000"), (1e9, "> 1000")],
+    [(None, ""), (0.51234, "0.512"), (12.0, "12.0"), (999.9, "1000"), (1e9, "> 1000")],
 )
 def test_margin_as_text(value: float | None, text: str) -> None:
     assert report.margin_text(value).rstrip(" \N{MULTIPLICATION SIGN}") == text
@@ -551,3 +551,16 @@ def test_markdown_becomes_safe_html() -> None:
     assert {"em", "code"} <= set(tags)
     assert not {"script", "img"} & set(tags)
     assert ATTACK in page.text
+
+
+def test_times_have_as_many_digits_as_matter() -> None:
+    assert [report.seconds_text(value) for value in (27.04, 1.0, 0.0084)] == [
+        "27.0 s",
+        "1.0 s",
+        "0.01 s",
+    ]
+
+
+def test_columns_of_words_are_told_from_those_of_numbers() -> None:
+    rows = [("home", "3,073 N", "1.5", "leg 1"), ("away", "-2e-3 N", "0, 1", "-")]
+    assert report.texts(rows) == [True, False, True, True]

@@ -115,6 +115,7 @@ def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
 def stop_plot(fault: Fault, run: Trajectory) -> Plot:
     """Return actual and commanded speeds of a run that a fault ended."""
     unit = f"{run.coordinate_unit}/s"
+    reason = run.stopped[:1].upper() + run.stopped[1:]
     return Plot(
         f"Safe stop: {fault.name}",
         "time [s]",
@@ -122,7 +123,7 @@ def stop_plot(fault: Fault, run: Trajectory) -> Plot:
         Panel(
             f"commanded speed [{unit}]", *leg_curves(run.signals["time"], run.signals["command"])
         ),
-        caption=f"{run.stopped}. Speeds are ramped to zero, then the brakes close.",
+        caption=f"{reason}. Speeds are ramped to zero, then the brakes close.",
     )
 
 

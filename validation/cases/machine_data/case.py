@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
+from twin.charts.text import value_text
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.model.motions import REST
 from twin.validation.case import Case
@@ -67,7 +69,7 @@ def run(platform: Platform) -> CaseResult:
         *_hardware(platform, own),
     )
     rows = [
-        (f"{name}: {key}", str(value), table["place"])
+        (f"{name}: {key}", _typed_text(value), table["place"])
         for name, table in typed.items()
         if name != "legs"
         for key, value in table.items()
@@ -76,6 +78,13 @@ def run(platform: Platform) -> CaseResult:
     title = "Numbers typed a second time, SI units, angles in degrees unless named otherwise"
     columns = ("number", "value", "place in the paper, or adopted")
     return CASE.result(platform, measures, tables=(Table(title, columns, tuple(rows)),))
+
+
+def _typed_text(value: Any) -> str:
+    """Return a typed value as text, with all its digits."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_typed_text(each)}" for key, each in value.items())
+    return value_text(value, digits=15)
 
 
 def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:

@@ -109,7 +109,8 @@ def run(platform: Platform) -> CaseResult:
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
     measures: list[Entry] = [*_takeover(machine, constants)]
     plots: list[Figure] = []
-    for part in (_coupling, _friction, partial(_play, unit=machine.coordinate_unit)):
+    units = machine.coordinate_unit, machine.force_unit
+    for part in (_coupling, partial(_friction, units=units), partial(_play, unit=units[0])):
         found, figures = part(drive, mass)
         measures += found
         plots += figures
@@ -189,7 +190,9 @@ def _coupling(drive: FloatArray, mass: float) -> tuple[list[Entry], list[Figure]
     ], []
 
 
-def _friction(drive: FloatArray, mass: float) -> tuple[list[Entry], list[Figure]]:
+def _friction(
+    drive: FloatArray, mass: float, units: tuple[str, str]
+) -> tuple[list[Entry], list[Figure]]:
     if drive[column.FRICTION] == 0.0:
         return [], []
     curve = friction_curve(drive)
@@ -207,7 +210,7 @@ def _friction(drive: FloatArray, mass: float) -> tuple[list[Entry], list[Figure]
             1e-3,
             "the last part of a step, in which it stops, is cut off",
         ),
-    ], [friction_plot(curve, drive)]
+    ], [friction_plot(curve, drive, *units)]
 
 
 def _play(drive: FloatArray, mass: float, unit: str) -> tuple[list[Entry], list[Figure]]:

@@ -59,7 +59,7 @@ def response_of_electronics(machine: Platform) -> tuple[Measure, Plot]:
         1e-9,
         ROUNDING,
     )
-    return measure, response_plot(runs, leg)
+    return measure, response_plot(runs, leg, machine.force_unit)
 
 
 def _digitised(machine: Platform, step: float, effort: float) -> float:

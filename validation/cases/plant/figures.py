@@ -12,35 +12,35 @@ from twin.validation.cases.plant.trials import FoldBack, FrictionCurve, Hysteres
 from twin.validation.results import Curve, Panel, Plot
 
 
-def friction_plot(curve: FrictionCurve, drive: FloatArray) -> Plot:
-    """Return friction over the speed, as found and by its law."""
+def friction_plot(curve: FrictionCurve, drive: FloatArray, unit: str, force_unit: str) -> Plot:
+    """Return friction over the speed, simulated and by its law; `unit` of coordinates."""
     speed = drive[column.STRIBECK] * np.logspace(-1.0, np.log10(50.0), 200)
     panel = Panel(
-        "effort [N, N m]",
+        f"effort [{force_unit}]",
         Curve("law", speed, friction_law(drive, speed)),
-        Curve("found", curve.speeds, curve.found, "markers"),
+        Curve("simulated", curve.speeds, curve.found, "markers"),
     )
     caption = (
-        "What a velocity loop gives its motor at steady speed: breaking away, Stribeck's fall, "
-        "then dry and viscous friction."
+        "Effort of the velocity loop at steady speed: breakaway, Stribeck's fall, then dry and "
+        "viscous friction."
     )
-    return Plot("Friction", "speed [m/s, rad/s]", panel, log_x=True, caption=caption)
+    return Plot("Friction", f"speed [{unit}/s]", panel, log_x=True, caption=caption)
 
 
 def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
     """Return the loop of motor and leg; `unit` of their coordinates."""
     shown = slice(len(loop.motor) // 2, None, len(loop.motor) // 2000)
     motor, lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
-    panel = Panel(f"leg minus motor [m{unit}]", Curve("found", motor, lag))
+    panel = Panel(f"leg minus motor [m{unit}]", Curve("simulated", motor, lag))
     caption = (
         f"A leg with drag behind a slow motor: the loop is {1e3 * loop.width:.4g} m{unit} wide; "
-        f"the play and what the drag presses make {1e3 * loop.expected:.4g} m{unit}."
+        f"play and compression by the drag add up to {1e3 * loop.expected:.4g} m{unit}."
     )
     return Plot("Backlash", f"motor [m{unit}]", panel, caption=caption)
 
 
 def response_plot(
-    runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]], drive: AnyDrive
+    runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]], drive: AnyDrive, force_unit: str
 ) -> Plot:
     """Return the responses to a step; `runs`: time, effort and closed form per step [s]."""
     curves = []
@@ -52,7 +52,7 @@ def response_plot(
         f"A step of the force command at 0, delayed by {1e3 * drive.delay:g} ms, behind a current "
         f"loop of {1e3 * drive.current_lag:g} ms. Values at the ends of steps."
     )
-    panel = Panel("change of effort [N, N m]", *curves)
+    panel = Panel(f"change of effort [{force_unit}]", *curves)
     return Plot("Step of the command", "time [ms]", panel, caption=caption)
 
 
@@ -68,5 +68,5 @@ def fold_back_plot(heated: FoldBack, machine: Platform) -> Plot:
         f"Peak effort until the mean square has warmed the motor: {heated.after:.4g} s, by the "
         f"closed form {heated.expected:.4g} s."
     )
-    panel = Panel("effort [N, N m]", *curves)
+    panel = Panel(f"effort [{machine.force_unit}]", *curves)
     return Plot("Peak and continuous effort", "time [s]", panel, caption=caption)
