@@ -35,6 +35,7 @@ from handbook.rendering import dash_fields
 from handbook.report import machine_report, read_report
 from handbook.signatures import without_checks
 from handbook.slim import slim
+from handbook.unbroken import unbroken
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
@@ -126,6 +127,15 @@ def test_slim_pages_lose_nothing_that_is_seen() -> None:
     assert made.endswith('<p><code class="literal">x y</code></p>')
     assert slim(made) == made
     assert style in slim(f'{style}<div class="cell docutils">')
+
+
+def test_numbers_are_not_taken_apart_at_the_end_of_a_line() -> None:
+    kept = '<a title="1 mm, 1e-9"><code>1 mm</code></a><pre>x = 1e-9</pre>'
+    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares</td><math>x</math>, y")
+    number = '<span class="whole">-3.5e-10</span>'
+    text = f"0.1\xa0N\xa0m, 2\xa0± 1\xa0%, {number}\xa0m, 4 mares"
+    assert made == f"{kept}<td>{text}</td><math>x</math>\u2060, y"
+    assert unbroken(made) == made
 
 
 def test_meanings_of_parameters_follow_a_dash() -> None:
@@ -338,8 +348,9 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
         drawn = ElementTree.fromstring(markup)
         text = "".join(drawn.itertext())
         accents = sum(text.count(mark) for mark in (*ACCENTS.values(), *TALL_ACCENTS.values()))
-        assert accents == len(re.findall(r"\\(?:d?dot|hat)\b", formula)), formula
+        assert accents == len(re.findall(r"\\(?:d?dot|hat|bar)\b", formula)), formula
     assert 'class="accented">x\u0307<' in as_mathml(r"\dot x_1", as_block=True)
+    assert "munderover" not in as_mathml(r"\bar e_w", as_block=True)
     tall = ElementTree.fromstring(as_mathml(r"\dot\theta_1", as_block=True))
     assert [part.tag.split("}")[1] for part in tall[0]] == ["mover", "mn"]
     assert as_mathml("|x|", as_block=False).count('lspace="0"') == 2

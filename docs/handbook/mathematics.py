@@ -13,14 +13,14 @@ from sphinx.util.logging import getLogger
 
 logger = getLogger(__name__)
 
-ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302"}
+ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302", "bar": "\u0304"}
 
-TALL_ACCENTS = {"dot": "\u02d9", "ddot": "\u00a8", "hat": "\u02c6"}
+TALL_ACCENTS = {"dot": "\u02d9", "ddot": "\u00a8", "hat": "\u02c6", "bar": "\u00af"}
 
 TALL = frozenset("fβδζθλξϕΓΔΘΛΞΠΣΦΨΩ")
 """Letters in which common fonts draw a combining mark instead of above them, or an index over f."""
 
-ACCENTED = re.compile(r"\\(dot|ddot|hat)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
+ACCENTED = re.compile(r"\\(dot|ddot|hat|bar)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
 
 TIGHT = re.compile(r"<mo([^>]*)>([|‖/])</mo>")
 """Bars and strokes, around which browsers leave the space of a relation or a product."""
@@ -47,8 +47,8 @@ def add_renderer(app: Sphinx) -> None:
 def as_mathml(formula: str, *, as_block: bool) -> str:
     r"""Return a formula of LaTeX as MathML.
 
-    Letters under `\dot`, `\ddot` and `\hat` become letters with combining marks: drawn as accents
-    they need a font for mathematics. Tall letters do get accents. Indices stay beside both.
+    Letters under `\dot`, `\ddot`, `\hat` and `\bar` become letters with combining marks: drawn as
+    accents they need a font for mathematics. Tall letters do get accents. Indices stay beside both.
 
     Raises:
         MathError: docutils does not know a command.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from handbook.unbroken import unbroken
+
 STYLE_OF_CELLS = re.compile(r"\s*<link[^>]*/mystnb\.[^>]*>")
 
 FOLDED = re.compile(
@@ -40,8 +42,8 @@ def slim(html: str) -> str:
 
 
 def slim_pages(site: Path) -> None:
-    """Make all pages of a site slim."""
+    """Make all pages of a site slim, their numbers whole."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        if (short := slim(text)) != text:
+        if (short := unbroken(slim(text))) != text:
             page.write_text(short, encoding="utf-8")

@@ -7,6 +7,15 @@
     found.add(`the page is ${root.scrollWidth} pixels wide in a window of ${root.clientWidth}`);
   }
 
+  // Tables are seen whole, apart from windows that are narrow.
+  for (const table of document.querySelectorAll("table")) {
+    let frame = table.parentElement;
+    while (frame !== root && getComputedStyle(frame).overflowX === "visible") frame = frame.parentElement;
+    if (root.clientWidth >= 1200 && frame.clientWidth && table.offsetWidth > frame.clientWidth + 1) {
+      found.add(`a table wider than its column: "${words(table)}"`);
+    }
+  }
+
   // Boxes are [left, top, right, bottom] in pixels.
   const everywhere = [-Infinity, -Infinity, Infinity, Infinity];
   const box = ({ left, top, right, bottom }) => [left, top, right, bottom];
@@ -42,6 +51,13 @@
     if (!(element.closest("svg") ? label : field || texts.length)) continue;
     if (element.closest("[role=tooltip]")) continue;  // it lies over texts while the pointer rests
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    for (const text of element.closest("pre, code") ? [] : texts) {
+      for (const { 0: number, index } of text.data.matchAll(/\d[\d.]*e-\d+/g)) {
+        range.setStart(text, index);
+        range.setEnd(text, index + number.length);
+        if (range.getClientRects().length > 1) found.add(`a number on two lines: "${number}"`);
+      }
+    }
     if (field && isFinite(element.value) && element.scrollWidth > element.clientWidth + 1) found.add(`clipped: "${words(element)}"`);
     const { now, ever } = seen(element);
     const boxes = label ? [element.getBoundingClientRect()] : texts.flatMap(text => {

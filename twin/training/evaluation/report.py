@@ -46,7 +46,7 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     columns = report_columns(evaluation)
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
     lines += [" | ".join(row) for row in report_rows(evaluation)]
-    table = "\n".join(f"| {line} |" for line in lines)
+    table = "\n".join(f"| {line} |" for line in lines).replace("+-", "±")
     source = f"`{command}`:\n\n" if command else ""
     return (
         f"{table}\n\n{source}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
