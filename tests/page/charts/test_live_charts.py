@@ -37,6 +37,9 @@ CHARTS = (
     Chart("loop_gap", "Loop gap", "nm", ("gap",), 1e9, logarithmic=True),
 )
 
+TESTPOINTS = "Object.values(__viserTestpoints.uplots)"
+"""Charts of the page, as its library keeps them for tests of its own."""
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PageServer]:
@@ -268,6 +271,8 @@ def test_the_difference_opens_first_when_a_second_engine_begins(
     assert shown_after(0.1) == usual
     session.configure(comparison="bullet")
     assert "difference" in shown_after(0.1)
+    session.configure(comparison=None)
+    assert shown_after(0.1) == usual
     session.close()
     panel.remove()
 
@@ -291,6 +296,8 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     page = visitor.page
     first = page.locator(".uplot").first
     first.wait_for(timeout=60_000)
+    # As if the chart had been made anew while its first data came in: the page shows them again.
+    page.evaluate(f"{TESTPOINTS}.forEach(({{chart}}) => chart.setScale('x', {{min: -9, max: -8}}))")
     over = first.locator(".u-over")
     values = first.locator(".u-series:visible .u-value")
 

@@ -202,11 +202,11 @@ class LiveCharts:
         )
 
     def _open_difference(self, history: History) -> None:
-        """Show the difference to a second engine when it begins; people may close it again."""
+        """Show the difference to a second engine while there is one; people may close it."""
         if COMPARED in self._boxes and len(history):
             compared = bool(np.isfinite(history.values(COMPARED)[-1]).any())
-            if compared and not self._compared:
-                self._boxes[COMPARED].value = True
+            if compared != self._compared:
+                self._boxes[COMPARED].value = compared
             self._compared = compared
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:

@@ -84,6 +84,16 @@
     button.click();
   }, true);
 
+  // The library keeps the share of the time span that a chart shows. Where a chart is made anew while
+  // its first data come in, as with another scheme, it keeps a share beside the data.
+  setInterval(() => {
+    for (const {chart} of Object.values(window.__viserTestpoints?.uplots ?? {})) {
+      const {min, max} = chart.scales.x, [time] = chart.data;
+      const [first, last] = [time[0], time[time.length - 1]];
+      if (first < last && (max <= first || min >= last)) chart.setScale("x", {min: first, max: last});
+    }
+  }, 500);
+
   // What the server asks a newly opened page for: the scheme of the system, and the set-up that its
   // address ends in, which is used once: reloading the page changes nothing.
   const tell = (name, value) => localStorage.setItem("viser-user:twin-" + name, value);
