@@ -130,8 +130,9 @@ class Identification:
         apart, (scale, unit) = self.fits[-1], self.unit
         kind = "prediction errors" if self.errors else "errors of the forces"
         seconds = sum(source.duration for source in self.sources)
+        way = "fall" if apart.after < apart.before else "rise"
         return (
             f"{len(self.values)} parameters of {self.platform.name} from {seconds:.4g} s of data: "
-            f"{kind} on data kept apart fall from {scale * apart.before:.3g} to "
+            f"{kind} on data kept apart {way} from {scale * apart.before:.3g} to "
             f"{scale * apart.after:.3g} {unit}, {apart.before / apart.after:.3g} times."
         )

@@ -103,7 +103,6 @@ def _plain(title: str) -> str:
         ("smallest singular value", "smallest s. v."),
         ("softest ", "soft. "),
         (" per stiffness of an actuator", ""),
-        (" per stiffness of a leg", ""),
         ("<sup>2</sup>", "²"),
     ):
         title = title.replace(long, short)

@@ -49,11 +49,7 @@ def quantities(found: Workspace) -> tuple[Quantity, ...]:
         per = "1/m<sup>2</sup>" if crank else "1"
         shift, turn, scale = (
             f"per stiffness of an actuator [{per}]",
-            (
-                "per stiffness of an actuator [1]"
-                if crank
-                else "per stiffness of a leg [m<sup>2</sup>]"
-            ),
+            f"per stiffness of an actuator [{'1' if crank else 'm<sup>2</sup>'}]",
             1.0,
         )
     else:

@@ -128,7 +128,7 @@ def _signed(value: float) -> str:
 
 
 def _vector(vector: FloatArray) -> str:
-    return f"({', '.join(f'{value + 0.0:.2f}' for value in vector)})"
+    return f"({', '.join(f'{value:.2f}' for value in np.round(vector, 2) + 0.0)})"
 
 
 def workspace_content(found: Workspace) -> dict[str, Any]:

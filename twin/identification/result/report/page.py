@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from twin.basics.files import write_text
 from twin.charts.results_page import results_page
 from twin.identification.result.forces import base_rows, mapping_lines
@@ -38,6 +40,7 @@ def page_of(found: Identification) -> str:
         charts_of(found),
         found=found,
         rows=_rows(found),
+        digits=_digits,
         scale=found.unit[0],
         unit=found.unit[1],
         force_unit=found.platform.force_unit,
@@ -68,3 +71,10 @@ def _rows(found: Identification) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _digits(value: float, error: float) -> int:
+    """Return the significant digits of a value of which two are uncertain, two at least."""
+    if not (value and 0.0 < error < np.inf):
+        return 6
+    return max(2, int(np.floor(np.log10(abs(value) / error))) + 2)
