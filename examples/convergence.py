@@ -53,7 +53,7 @@ for name, (engine, fidelity, style) in METHODS.items():
 over_step.set(xlabel="time step [ms]", ylabel="error after 0.2 s [m]", title="error over time step")
 over_step.set_xticks(1e3 * STEPS, [f"{1e3 * step:g}" for step in STEPS], minor=False)
 over_step.minorticks_off()
-over_cost.set(xlabel="computing time per simulated second [s]", title="the same over its cost")
+over_cost.set(xlabel="computing time per simulated second [s]", title="error over computing time")
 over_step.legend(loc="upper left", bbox_to_anchor=(0.0, 0.8))
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "convergence.png"
 figure.savefig(picture)

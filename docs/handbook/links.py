@@ -13,9 +13,8 @@ CHANGES = (
     (re.compile(r"\]\(\.\./examples/(\w+)\.py"), r"](_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./\.\./examples/(\w+)\.py"), r"](../_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
-    (re.compile(r"^```mermaid$", re.MULTILINE), "```text"),
 )
-"""Links to files outside the site lead to the pages made from them; diagrams stay text."""
+"""Links to files outside the site lead to the pages made from them."""
 
 
 def inside_the_site(text: str) -> str:

@@ -7,8 +7,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from folder import picture_folder
+from PIL import ImageDraw
+from PIL.Image import fromarray
 
 import twin.envs  # noqa: F401  (registers them)
+from twin.charts.style import INK
 from twin.viewer.camera import Camera, Image
 from twin.viewer.picture_files import write_png
 
@@ -34,6 +37,13 @@ def picture(name: str, steps: int) -> Image:
     return image
 
 
-pictures = [picture(name, steps) for name, steps in STEPS.items()]
+def named(name: str, steps: int) -> Image:
+    """Return such a picture with the name of the environment."""
+    drawn = fromarray(picture(name, steps))
+    ImageDraw.Draw(drawn).text((16, 10), name, fill=INK, font_size=26)
+    return np.asarray(drawn)
+
+
+pictures = [named(name, steps) for name, steps in STEPS.items()]
 sheet = np.vstack([np.hstack(pictures[:2]), np.hstack(pictures[2:])])
 print(write_png(picture_folder() / "environments.png", sheet))

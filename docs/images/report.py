@@ -38,7 +38,8 @@ WIDTH = 960
 OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
 
 STYLE = (
-    ".modebar { display: none !important } figure { padding: 8px !important; border: 0 !important }"
+    "h2 { scroll-margin-top: 14px } .modebar { display: none !important } "
+    "figure { padding: 8px !important; border: 0 !important }"
 )
 """Without buttons and frames, and with room around charts."""
 

@@ -28,7 +28,7 @@ def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:
 
 def swing(live: Live) -> None:
     """Let the machine move up and down, and have done so for a while."""
-    sine = MotionSpecification("sine", "z", 0.03, 0.5, 60.0).motion_of(live.session.platform)
+    sine = MotionSpecification("sine", "z", 0.03, 0.5, 10.0).motion_of(live.session.platform)
     assert sine is not None
 
     def begin() -> None:
@@ -52,9 +52,12 @@ def draw(browser: Browser, live: Live) -> None:
     keep(visitor, "tablet")
     visitor.close()
     visitor = opened(browser, live, WIDE)
+    visitor.enter("Amplitude [mm]", 30)
+    visitor.enter("Frequency [Hz]", 0.5)
     keep(visitor, "drive")
     visitor.turn_to("Push")
-    live.ask(lambda: live.session.disturb(force=(5e3, 0.0, 0.0), duration=0.2))
+    visitor.enter("Force [N]", 5000)
+    visitor.press("Push")
     visitor.page.get_by_role("button", name="Reset and run").wait_for()
     keep(visitor, "stopped")
     live.begin_anew()

@@ -59,7 +59,7 @@ class FakeWindow:
 
     def open(self, platform: Any, **options: Any) -> FakeWindow:
         """Stand in for the window's constructor."""
-        self.on_key = options["on_key"]
+        self.on_key, self.dark = options["on_key"], options["dark"]
         self._press()
         return self
 
@@ -112,6 +112,18 @@ def test_pause_and_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert source.time == pytest.approx(2 * desktop.FRAME + source.period)
     source, _ = watched(monkeypatch, {2: "pause", 5: "pause"}, 8)
     assert source.time == pytest.approx(5 * desktop.FRAME)
+
+
+def test_the_window_is_dark_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, window = watched(monkeypatch, {}, 1)
+    assert not window.dark
+    seen: list[bool] = []
+    monkeypatch.setattr(desktop, "watch", lambda _, *, dark: seen.append(dark))
+    runner = CliRunner()
+    assert runner.invoke(cli.app, ["view", "stewart", "--desktop", "--dark"]).exit_code == 0
+    assert seen == [True]
+    refused = runner.invoke(cli.app, ["view", "stewart", "--dark"])
+    assert refused.exit_code == 2 and seen == [True]
 
 
 def test_steps_while_running_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,10 @@ KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
 HELP = "space: pause, right arrow: one step, backspace: reset, G: reference pose"
 
 
-def watch(source: Source) -> None:
+def watch(source: Source, *, dark: bool = False) -> None:
     """Show a live run in a window, in real time where the computer is fast enough.
+
+    With `dark`, ground and sky are dark.
 
     Returns when the window is closed, or at Ctrl-C.
 
@@ -36,6 +38,7 @@ def watch(source: Source) -> None:
         ghost=True,
         ball=source.ball,
         payload=getattr(source, "payload", None),
+        dark=dark,
         on_key=pressed.note,
     )
     line(f"{source.platform.name}: close the window or press Ctrl-C to end. {HELP}")

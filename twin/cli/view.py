@@ -56,6 +56,10 @@ Desktop = Annotated[
     bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
 ]
 
+Dark = Annotated[
+    bool, typer.Option("--dark", help="Draw ground and sky of the window of --desktop dark.")
+]
+
 
 @app.command()
 def view(
@@ -79,6 +83,7 @@ def view(
     upload_limit: UploadLimit = 20.0,
     no_browser: options.NoBrowser = False,
     desktop: Desktop = False,
+    dark: Dark = False,
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it.
 
@@ -92,6 +97,8 @@ def view(
     _check(machine, given, replay, env, policy)
     if motion is not None and (replay is not None or env is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
+    if dark and not desktop:
+        raise InputError("dark", "is for --desktop; the page has a choice of its own")
     if not desktop:
         optional("viser")
     if replay is not None:
@@ -115,7 +122,7 @@ def view(
         if desktop:
             from twin.cli.desktop import watch
 
-            watch(source)
+            watch(source, dark=dark)
         else:
             _serve(make, source.platform.name, host, port, browser=not no_browser)
     finally:

@@ -40,6 +40,7 @@ class Window:
         ghost: bool = False,
         ball: Ball | None = None,
         payload: Any = None,
+        dark: bool = False,
         on_key: Callable[[int], None] | None = None,
     ) -> None:
         """Open the window; `close` it.
@@ -51,6 +52,7 @@ class Window:
             ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on the platform.
             payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
+            dark: whether ground and sky are dark.
             on_key: is called with GLFW's code of a key that was pressed, on the window's thread.
 
         Raises:
@@ -61,7 +63,7 @@ class Window:
         direction = as_view(view)
         _check_display()
         self.platform = platform
-        self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
+        self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload, dark=dark)
         model = self._scene_model.model
         others = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive
