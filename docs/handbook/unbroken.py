@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MARKUP = re.compile(
-    r'(<(pre|code|script|style|title|math)\b.*?</\2>|<span class="whole">.*?</span>|<[^>]*>)',
+    r'(<(pre|code|script|style|title|math|svg)\b.*?</\2>|<span class="whole">.*?</span>|<[^>]*>)',
     re.DOTALL,
 )
 """What is no text: tags, and elements whose content stays as it is."""

@@ -28,7 +28,7 @@ def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:
 
 def swing(live: Live) -> None:
     """Let the machine move up and down, and have done so for a while."""
-    sine = MotionSpecification("sine", "z", 0.03, 0.5, 10.0).motion_of(live.session.platform)
+    sine = MotionSpecification("sine", "z", 0.03, 0.5, 60.0).motion_of(live.session.platform)
     assert sine is not None
 
     def begin() -> None:
@@ -39,7 +39,8 @@ def swing(live: Live) -> None:
 
 
 def keep(visitor: Visitor, name: str) -> None:
-    """Write what is seen."""
+    """Write what is seen, without hints of what the pointer rests on."""
+    visitor.page.mouse.move(640.0, 100.0)
     visitor.page.wait_for_timeout(LONG)
     visitor.picture(picture_folder() / f"viewer_{name}.png")
 
@@ -54,6 +55,7 @@ def draw(browser: Browser, live: Live) -> None:
     visitor = opened(browser, live, WIDE)
     visitor.enter("Amplitude [mm]", 30)
     visitor.enter("Frequency [Hz]", 0.5)
+    visitor.enter("Duration [s]", 60)
     keep(visitor, "drive")
     visitor.turn_to("Push")
     visitor.enter("Force [N]", 5000)

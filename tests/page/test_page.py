@@ -388,7 +388,7 @@ def is_stopped(desk: Visitor, live: Live) -> bool:
     return bool(
         reason
         and banner.is_visible()
-        and reason in banner.inner_text()
+        and reason[1:] in banner.inner_text()
         and state(desk) == "stopped"
     )
 

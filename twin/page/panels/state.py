@@ -104,7 +104,7 @@ def beside(engine: str | None, difference: FloatArray | None, stopped: str) -> s
 def _micro(value: float, unit: str) -> str:
     """Return millionths with three digits, larger ones as thousandths."""
     if value < 1e-3:
-        return f"0 \u00b5{unit}"
+        return f"{'&lt; 0.001' if value else '0'} \u00b5{unit}"
     scaled, prefix = (value, "\u00b5") if value < 1e3 else (1e-3 * value, "m")
     return f"{scaled:.3g} {prefix}{unit}"
 

@@ -78,7 +78,8 @@ class Status:
         if reason:
             stopped = state == "stopped"
             head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
+            said = escape(reason[:1].upper() + reason[1:])
             self._banner.content = (
-                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {escape(reason)}{more}'
+                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {said}{more}'
                 "</div>"
             )
