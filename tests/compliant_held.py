@@ -23,8 +23,7 @@ from twin.papers.compliant_legs.rest.statics import (
     locked_deflection,
     static_forces,
 )
-from twin.papers.compliant_legs.state import checked_state, leg_state
-from twin.papers.compliant_legs.vectors import dot, least_squares
+from twin.papers.compliant_legs.state import checked_state, dot, least_squares, leg_state
 
 
 def power(

@@ -20,8 +20,7 @@ from twin.papers.compliant_legs.equations.solve import (
 )
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.state import leg_state
-from twin.papers.compliant_legs.vectors import tip_matrices
+from twin.papers.compliant_legs.state import leg_state, tip_matrices
 
 FloatArray = NDArray[np.float64]
 

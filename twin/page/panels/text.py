@@ -80,6 +80,5 @@ class Status:
             head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
             said = escape(reason[:1].upper() + reason[1:])
             self._banner.content = (
-                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {said}{more}'
-                "</div>"
+                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {said}{more}</div>'
             )

@@ -1,4 +1,4 @@
-"""Positions and rates of the legs and their masses at a state of the machine."""
+"""Positions and rates of the legs and their masses at a state of the machine, and their algebra."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
-from twin.basics.quaternions import cross, rotation_matrix
+from twin.basics.quaternions import cross, cross_matrix, rotation_matrix
 from twin.errors import SingularPoseError
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.vectors import dot
 
 
 class LegState(NamedTuple):
@@ -139,3 +138,35 @@ def checked_state(
     """
     state = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
     return checked_pose(pose, **state, **others)
+
+
+def dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return scalar products `(...)` of vectors `(..., 3)`."""
+    return np.asarray((first * second).sum(axis=-1))
+
+
+def outer(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return dyadic products `(..., 3, 3)` of vectors `(..., 3)`."""
+    return np.asarray(first[..., :, None] * second[..., None, :])
+
+
+def tip_matrices(arm: FloatArray) -> FloatArray:
+    """Return `(..., 3, 6)`: tip velocity = matrix @ twist, for arms `(..., 3)`.
+
+    Reference: compliant-leg paper, equation (51), in velocities instead of angle rates.
+    """
+    matrix = np.empty((*arm.shape, 6))
+    matrix[..., :3] = np.eye(3)
+    matrix[..., 3:] = -cross_matrix(arm)
+    return matrix
+
+
+def solved(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
+    """Return solutions `(..., size)` of systems `(..., size, size)` and `(..., size)`."""
+    found = np.linalg.solve(matrix, right_side[..., None])
+    return np.asarray(found[..., 0], dtype=np.float64)
+
+
+def least_squares(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
+    """Return the smallest least-squares solution `(columns,)` of one system."""
+    return np.asarray(np.linalg.lstsq(matrix, right_side, rcond=None)[0], dtype=np.float64)

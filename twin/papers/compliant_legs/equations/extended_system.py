@@ -20,8 +20,7 @@ from twin.papers.compliant_legs.equations.rows import (
     platform_mass_matrix,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import checked_state
-from twin.papers.compliant_legs.vectors import solved, tip_matrices
+from twin.papers.compliant_legs.state import checked_state, solved, tip_matrices
 
 
 class ExtendedSolution(NamedTuple):

@@ -30,8 +30,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import cross, cross_matrix, rotation_matrix
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import LegState
-from twin.papers.compliant_legs.vectors import dot, outer
+from twin.papers.compliant_legs.state import LegState, dot, outer
 
 
 def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatArray:

@@ -18,8 +18,15 @@ from twin.papers.compliant_legs.equations.systems import (
     still_system,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import checked_pose, checked_state, leg_state
-from twin.papers.compliant_legs.vectors import dot, least_squares, solved, tip_matrices
+from twin.papers.compliant_legs.state import (
+    checked_pose,
+    checked_state,
+    dot,
+    least_squares,
+    leg_state,
+    solved,
+    tip_matrices,
+)
 
 SINGULAR = 1e-11
 """Smallest singular value over the largest of a system that holds the platform."""

@@ -29,8 +29,7 @@ from twin.papers.compliant_legs.equations.rows import (
     platform_mass_matrix,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import LegState, leg_state
-from twin.papers.compliant_legs.vectors import dot, tip_matrices
+from twin.papers.compliant_legs.state import LegState, dot, leg_state, tip_matrices
 
 
 class LinearSystem(NamedTuple):

@@ -25,7 +25,7 @@ from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.rest.modes import Modes, locked_linearisation, modes_of
 from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_equilibrium
-from twin.papers.compliant_legs.vectors import solved
+from twin.papers.compliant_legs.state import solved
 from twin.rotations import displacement
 
 KINDS = ("force", "moment")

@@ -21,8 +21,7 @@ from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.equations.rows import leg_rows, platform_mass_matrix
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_stiffness, static_forces
-from twin.papers.compliant_legs.state import leg_state
-from twin.papers.compliant_legs.vectors import tip_matrices
+from twin.papers.compliant_legs.state import leg_state, tip_matrices
 
 
 class Linearisation(NamedTuple):

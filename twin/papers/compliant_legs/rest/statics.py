@@ -21,8 +21,7 @@ from twin.errors import StateError
 from twin.papers.compliant_legs.equations.rows import platform_forces
 from twin.papers.compliant_legs.loads import NO_LOAD, Load, load_derivative, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import LegState, leg_state
-from twin.papers.compliant_legs.vectors import least_squares, outer, tip_matrices
+from twin.papers.compliant_legs.state import LegState, least_squares, leg_state, outer, tip_matrices
 from twin.rotations import displaced
 
 
