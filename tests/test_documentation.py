@@ -133,7 +133,7 @@ def test_numbers_are_not_taken_apart_at_the_end_of_a_line() -> None:
     kept = '<a title="1 mm, 1e-9"><code>1 mm</code></a><pre>x = 1e-9</pre>'
     kept += "<svg><text>1e-9</text></svg>"
     made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares</td><math>x</math>, y")
-    number = '<span class="whole">-3.5e-10</span>'
+    number = "<span class=w>-3.5e-10</span>"
     text = f"0.1\xa0N\xa0m, 2\xa0± 1\xa0%, {number}\xa0m, 4 mares"
     assert made == f"{kept}<td>{text}</td><math>x</math>\u2060, y"
     assert unbroken(made) == made

@@ -21,7 +21,10 @@ CODE = re.compile(r'<div class="highlight">.*?</div>', re.DOTALL)
 PLAIN = re.compile(r'<span class="[np]">([^<]*)</span>')
 """Names and signs in a listing: they have the colour of the listing."""
 
-UNUSED = re.compile(r' class="(?:row-odd|row-even|head)"|(?<=<code class=")docutils ')
+UNUSED = re.compile(
+    r' class="(?:row-odd|row-even|head)"|(?<=<code class=")docutils |(?<=literal) notranslate'
+    r'|(?<=table-wrapper) colwidths-\w+ docutils|(?<="reference) internal'
+)
 """Classes that no style speaks of."""
 
 WORD = re.compile(r'<span class="pre">([^<]*)</span>')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MARKUP = re.compile(
-    r'(<(pre|code|script|style|title|math|svg)\b.*?</\2>|<span class="whole">.*?</span>|<[^>]*>)',
+    r"(<(pre|code|script|style|title|math|svg)\b.*?</\2>|<span class=w>.*?</span>|<[^>]*>)",
     re.DOTALL,
 )
 """What is no text: tags, and elements whose content stays as it is."""
@@ -36,4 +36,4 @@ def unbroken(html: str) -> str:
 def _whole(text: str) -> str:
     text = MEASURED.sub(lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
     text = SPREAD.sub("\N{NO-BREAK SPACE}", text)
-    return POWER_OF_TEN.sub(r'<span class="whole">\g<0></span>', text)
+    return POWER_OF_TEN.sub(r"<span class=w>\g<0></span>", text)

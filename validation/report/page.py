@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as encoder
+import re
 import time as clock
 from base64 import b64encode
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ from twin.viewer.home_picture import home_picture
 
 HERE = Path(__file__).parent
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
+WHOLE = re.compile(r"<[^>]*>|(-?\d[\d.]*e-\d+)")
+"""Tags, and numbers that stay on one line."""
+
 LARGEST_MARGIN = 1000.0
 """Margins above it are shown as this one: their size has no meaning."""
 
@@ -193,4 +197,7 @@ def inline_html(text: str) -> str:
     parser = optional("markdown_it").MarkdownIt("commonmark", {"html": False})
     # Images would be fetched when the page is opened.
     parser.disable("image")
-    return str(parser.renderInline(text))
+    return WHOLE.sub(
+        lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0],
+        str(parser.renderInline(text)),
+    )
