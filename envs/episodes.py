@@ -137,7 +137,8 @@ class Episodes:
     def _steps(self, duration: Any) -> int:
         """Return the control periods of a duration [s], at least one."""
         seconds = bounded(duration, DURATION, SMALLEST, LONGEST_EPISODE)
-        return max(1, round(seconds / self.task.settings.period))
+        periods: float = seconds / self.task.settings.period
+        return max(1, round(periods))
 
     def _draw(
         self, index: int, generator: np.random.Generator

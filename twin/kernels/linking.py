@@ -19,7 +19,8 @@ from numba.core.compiler import Compiler, CompileResult
 
 # Numba numbers the functions of a process, to tell those of one name and type apart. Linked ones
 # come from the caches of several processes, which would use the same numbers for others.
-FunctionIdentity._unique_ids = iter(lambda: randbits(60), -1)
+_identities: Any = FunctionIdentity
+_identities._unique_ids = iter(lambda: randbits(60), -1)
 
 
 class LinkedLibrary(JITCodeLibrary):

@@ -113,7 +113,7 @@ def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: Fl
 
 
 @compiled
-def issue_rows(
+def issue_all(
     counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray, failed: Any
 ) -> None:
     """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.

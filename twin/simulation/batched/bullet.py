@@ -14,7 +14,7 @@ from twin.engines.bullet.engine import WEIGHTS, BulletEngine
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
-from twin.kernels.batched.drives import drive_all, issue_rows, read_all
+from twin.kernels.batched.drives import drive_all, issue_all, read_all
 from twin.model.ball.position import is_lost, on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
@@ -142,7 +142,7 @@ class BulletBatchedPlant(BatchedPlant):
 
     def _advance(self) -> None:
         arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
-        issue_rows(
+        issue_all(
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         mode = MODES.index(self.mode)

@@ -23,7 +23,7 @@ from twin.engines.mujoco.model import coordinates, mujoco, velocities
 from twin.engines.mujoco.platform import FreeBody, platform_of
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
-from twin.kernels.batched.drives import issue_rows
+from twin.kernels.batched.drives import issue_all
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
 from twin.model.ball.position import is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
@@ -171,7 +171,7 @@ class MujocoBatchedPlant(BatchedPlant):
 
     def _advance(self) -> None:
         arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
-        issue_rows(
+        issue_all(
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         self._wrenches[:] = inputs.wrench
