@@ -85,7 +85,7 @@ def test_the_cascade_moves_a_machine_with_generic_drives(name: str) -> None:
     platform = hardware(plain(name))
     motion = MotionSpecification("sine", "z", None, 1.0, 0.5).motion_of(platform)
     controller = make_controller("cascade", platform, motion)
-    step = dividing_step(platform, controller)
+    step = dividing_step(platform, controller.period)
     run = platform.simulate(0.5, controller=controller, timestep=step, fidelity="fast")
     assert not run.stopped
     assert np.ptp(run.pose[:, 2]) > 0.01

@@ -37,7 +37,7 @@ def closed_loop(
     Raises:
         InputError: as `simulate`.
     """
-    step = dividing_step(platform, controller) if timestep is None else timestep
+    step = dividing_step(platform, controller.period) if timestep is None else timestep
     return simulate(
         platform,
         max(1, round(duration / controller.period)) * controller.period,

@@ -15,7 +15,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import turned
-from twin.control.controller import Controller
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_timestep
@@ -151,8 +150,7 @@ def _is_stiff(platform: MachineModel) -> bool:
     return any(leg.resists_motion for _, leg in platform.parameters.leg_tables())
 
 
-def dividing_step(platform: MachineModel, controller: Controller) -> float:
-    """Return the longest step [s] that divides the control period and suits engine and drives."""
-    period = controller.period
+def dividing_step(platform: MachineModel, period: float) -> float:
+    """Return the longest step [s] that divides a control period and suits engine and drives."""
     most = min(suitable_timestep(platform), FINEST_RATIO * period, drive_timestep(platform))
     return period / int(np.ceil(period / most - 1e-9))

@@ -44,7 +44,7 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     """
     check_predictable(platform)
     law = make_controller("computed_torque", platform, motion)
-    step, plant = dividing_step(platform, law), Plant(platform)
+    step, plant = dividing_step(platform, law.period), Plant(platform)
     run = simulate(platform, motion.duration, controller=law, plant=plant, timestep=step)
     log = log_of(run)
     every = max(1, round(1.0 / (TRACKER * step)))
