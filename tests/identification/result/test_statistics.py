@@ -61,6 +61,18 @@ def test_a_number_that_few_windows_show_has_wide_intervals() -> None:
     assert np.mean(inside) > 0.92
 
 
+@pytest.mark.parametrize("windows", [1, 2])
+def test_few_windows_are_not_worse_than_the_prior(windows: int) -> None:
+    """A fit of its own window tells nothing of the error that it leaves."""
+    random = np.random.default_rng(6)
+    slopes = random.normal(size=(windows, SAMPLES, 3)) * [30.0, 1.0, 0.01]
+    errors = 50.0 + random.normal(size=(windows, SAMPLES))
+    found = np.diag(covariance([errors], [slopes]))
+    white = np.linalg.inv(np.einsum("wmp,wmq->pq", slopes, slopes) + np.eye(3))
+    assert (found <= 1.0 + 1e-12).all()
+    assert (found >= (1.0 - 1e-9) * np.diag(white)).all()
+
+
 def test_whiteness_tells_white_noise_from_coloured() -> None:
     random = np.random.default_rng(5)
     white, tinted = whiteness(coloured(random, 0.0)), whiteness(coloured(random, 0.3))

@@ -27,7 +27,8 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
 
     with N = A' A, Bartlett's weights w_k and the scores g = (I - N H^-1)^-1 A' e. Their factor
     makes up for what the estimate has taken of a window's errors: all of it where one window alone
-    tells. The covariance is not below what white errors of size one would give.
+    tells. Variances are not below what white errors of size one would give. They are not above the
+    prior's: a single window says nothing about its own errors.
 
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
@@ -50,7 +51,8 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
             across = scores[:-lag].T @ scores[lag:]
             meat += (1.0 - lag / (NEIGHBOURS + 1.0)) * (across + across.T)
     found = inverse @ (meat + one) @ inverse
-    size = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.diag(found)))
+    variances = np.clip(np.diag(found), np.diag(inverse), 1.0)
+    size = np.sqrt(variances / np.diag(found))
     return np.asarray(0.5 * (found + found.T) * np.outer(size, size))
 
 
