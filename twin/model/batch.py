@@ -20,6 +20,9 @@ BoolArray = NDArray[np.bool_]
 SMALLEST_CHUNK = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""
 
+LEAD = 256
+"""States that a thread computes while those that it hands work to begin."""
+
 FEWEST_STATES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
 
@@ -51,9 +54,17 @@ def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> 
     return [kernel(*calls[0]), *(future.result() for future in futures)]
 
 
-def shares(size: int, count: int) -> list[tuple[int, int]]:
-    """Return beginning and end of `count` parts of a batch, as nearly alike as possible."""
-    return list(pairwise(size * part // count for part in range(count + 1)))
+def shares(size: int, count: int, lead: int = 0) -> list[tuple[int, int]]:
+    """Return beginning and end of `count` parts of a batch, as nearly alike as possible.
+
+    Args:
+        size: of the batch.
+        count: of the parts.
+        lead: by which the first part, that of the thread that hands out the others, is longer.
+    """
+    lead = min(lead, size) if count > 1 else 0
+    ends = (lead + (size - lead) * part // count for part in range(1, count + 1))
+    return list(pairwise((0, *ends)))
 
 
 def thread_count(size: int) -> int:
@@ -112,7 +123,7 @@ def fill_in_lanes(
     taken = dict(zip(TAKEN.get(in_lanes.__name__, STATES), states, strict=False))
     arrays = dict.fromkeys(STATES, np.empty((1, 0))) | taken
     batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed, given=given)
-    edges = shares(len(failed), thread_count(size))
+    edges = shares(len(failed), thread_count(size), LEAD // len(width))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
     return failed
 
@@ -213,7 +224,7 @@ def run_batch(
         return run_in_lanes(kernel, in_lanes, constants, arrays)
     if chunks == 1:
         return int(kernel(*constants, *arrays))
-    parts = shares(size, chunks)
+    parts = shares(size, chunks, LEAD)
     calls = [(*constants, *(array[slice(*part)] for array in arrays)) for part in parts]
     for (start, _), failed in zip(parts, on_threads(kernel, calls), strict=True):
         if failed >= 0:
