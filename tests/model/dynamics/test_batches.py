@@ -6,6 +6,7 @@ Bit for bit on threads, to rounding in lanes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,6 +146,20 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
         call(platform, states)
     for rows, copy in zip(states, copies, strict=True):
         np.testing.assert_array_equal(rows, copy)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("size", [0, 1, 7, 4096])
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("lead", [0, 3, 256])
+def test_shares_are_the_whole_batch(size: int, count: int, lead: int) -> None:
+    parts = batch.shares(size, count, lead)
+    assert len(parts) == count and parts[0][0] == 0 and parts[-1][1] == size
+    assert all(end == begin for (_, end), (begin, _) in pairwise(parts))
+    sizes = [end - begin for begin, end in parts]
+    assert max(sizes[1:], default=0) - min(sizes[1:], default=0) <= 1
+    if size == 4096 and count > 1:
+        assert abs(sizes[0] - sizes[1] - lead) <= 1
 
 
 @pytest.mark.quick
