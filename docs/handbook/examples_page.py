@@ -13,7 +13,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def examples_page() -> str:
     """Return the page."""
     table = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    links = re.sub(r"\]\((?:learning/)?(\w+)\.py\)", r"](#\1py)", table).replace("](../docs/", "](../")
+    table = re.sub(r"\]\((?:learning/)?(\w+)\.py\)", r"](#\1py)", table)
+    links = table.replace("](../docs/", "](../")
     scripts = [*sorted(EXAMPLES.glob("*.py")), *sorted(EXAMPLES.glob("learning/*.py"))]
     return "\n".join([links, *(_section(script) for script in scripts)])
 
