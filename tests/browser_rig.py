@@ -139,16 +139,14 @@ class Visitor:
 
         They are built anew when they go there: what is typed at that moment is lost.
         """
-        # A column is far wider than what lies beside another in it.
-        state, chart = self.page.locator(".twin-state"), self.page.locator(".uplot").first
-
-        def stacked() -> bool:
-            above, below = state.bounding_box(), chart.bounding_box()
-            return bool(above and below) and abs(above["x"] - below["x"]) < 100.0
-
-        state.wait_for()
-        chart.wait_for()
-        self.wait(stacked, "the controls are above the charts")
+        # A column is far wider than what lies beside another in it. Both are measured at once: the
+        # line of the state is written anew several times a second.
+        stacked = """() => {
+          const [state, chart] = [".twin-state", ".uplot"].map(each =>
+            document.querySelector(each)?.getBoundingClientRect());
+          return state && chart && chart.width > 0 && Math.abs(state.x - chart.x) < 100;
+        }"""
+        self.wait(lambda: self.page.evaluate(stacked), "the controls are above the charts")
 
     def close(self) -> None:
         """Close the window."""
