@@ -34,7 +34,7 @@ def blocks(page: Path, *languages: str) -> list[str]:
 
 def commands(page: Path) -> list[str]:
     """Return the command lines that call the package; `make` and `pip` are not run here."""
-    found = blocks(page, "console", "bash", "sh", "shell")
+    found = [text.replace("\\\n", "") for text in blocks(page, "console", "bash", "sh", "shell")]
     lines = [line.removeprefix("$ ").strip() for block in found for line in block.splitlines()]
     return [line for line in lines if line.split()[:1] == ["twin"] or " -m twin" in line]
 

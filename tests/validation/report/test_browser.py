@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("playwright")
-from browser_rig import browser_command, open_browser
+from browser_rig import TABLET, browser_command, open_browser
 from playwright.sync_api import Page
 
 import twin
@@ -77,6 +77,15 @@ def test_tables_scroll_inside_themselves(page: Page) -> None:
     assert page.evaluate(wide), "no table is wider than its place: the test has lost its point"
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
     page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = false)")
+
+
+def test_columns_of_a_case_keep_their_names_on_a_tablet(page: Page) -> None:
+    page.set_viewport_size({"width": TABLET[0], "height": TABLET[1]})
+    page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = true)")
+    assert page.get_by_role("columnheader", name="column" * 3).first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
+    page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = false)")
+    page.set_viewport_size({"width": WIDTH, "height": 900})
 
 
 def test_print_is_a_summary_unless_details_are_wanted(page: Page) -> None:

@@ -50,6 +50,11 @@ class MotionPanel:
         self._files: dict[str, Motion] = {}
         self._platform = session.platform
         with gui.add_folder("Motion"):
+            # First: in a narrow window the charts leave room for no more.
+            self._start = gui.add_button("Start motion", icon="player-play", color="teal")
+            self._stop = gui.add_button(
+                "Stop motion", icon="player-stop", color="red", disabled=True
+            )
             self._kind = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
             axes, first = self._axes()
             self._axis = gui.add_dropdown(
@@ -72,10 +77,6 @@ class MotionPanel:
                 "Duration [s]", 10.0, min=0.1, max=600.0, hint="Time of one run through the motion."
             )
             self._loop = gui.add_checkbox("Loop", False, hint="Begin again at its end.")
-            self._start = gui.add_button("Start motion", icon="player-play", color="teal")
-            self._stop = gui.add_button(
-                "Stop motion", icon="player-stop", color="red", disabled=True
-            )
             upload = gui.add_upload_button(
                 "Motion from CSV", mime_type=".csv,text/csv", icon="upload", color="gray"
             )
