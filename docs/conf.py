@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import twin  # noqa: E402
-from handbook.drawn import use_drawn  # noqa: E402
+from handbook.drawn import mark_charts, use_drawn  # noqa: E402
 from handbook.figures import wrong_figures  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
@@ -55,6 +55,7 @@ html_theme = "furo"
 html_title = "platform twin"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_use_index = False
 html_domain_indices = False
 html_show_copyright = False
@@ -72,12 +73,13 @@ def begin(_: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use pictures that `make docs` has drawn; remove strays, slim other pages, check times."""
+    """Use pictures that `make docs` has drawn; mark charts, remove strays, slim other pages, check times."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         for page in strays(Path(app.outdir), app.env.found_docs):
             page.unlink()
+        mark_charts(Path(app.outdir))
         slim_pages(Path(app.outdir))
 
 

@@ -22,8 +22,8 @@ STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4])
 METHODS = {
     "MuJoCo, accurate": ("mujoco", "accurate", "o-"),
     "MuJoCo, fast": ("mujoco", "fast", "s-"),
-    "PyBullet, accurate": ("bullet", "accurate", "o--"),
     "PyBullet, fast": ("bullet", "fast", "s--"),
+    "PyBullet, accurate": ("bullet", "accurate", "o--"),
 }
 
 platform = twin.load("stewart")

@@ -18,7 +18,7 @@ import twin
 from handbook.commands_page import commands, commands_page, given
 from handbook.dimensions import dimensions_svg
 from handbook.docstrings import as_restructured
-from handbook.drawn import use_drawn
+from handbook.drawn import mark_charts, use_drawn
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
@@ -129,14 +129,36 @@ def test_slim_pages_lose_nothing_that_is_seen() -> None:
     assert style in slim(f'{style}<div class="cell docutils">')
 
 
-def test_numbers_are_not_taken_apart_at_the_end_of_a_line() -> None:
+def test_what_belongs_together_is_not_taken_apart_at_the_end_of_a_line() -> None:
     kept = '<a title="1 mm, 1e-9"><code>1 mm</code></a><pre>x = 1e-9</pre>'
     kept += "<svg><text>1e-9</text></svg>"
-    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares</td><math>x</math>, y")
-    number = "<span class=w>-3.5e-10</span>"
+    formula = "<math>x</math>, y (<math>a</math>) (<math>b</math> c"
+    code = '<code class="literal">twin f --no-g</code>'
+    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares</td>{formula}{code}")
+    number = "<span class=whole>-3.5e-10</span>"
     text = f"0.1\xa0N\xa0m, 2\xa0± 1\xa0%, {number}\xa0m, 4 mares"
-    assert made == f"{kept}<td>{text}</td><math>x</math>\u2060, y"
+    formula = (
+        "<span class=whole><math>x</math>,</span> y <span class=whole>(<math>a</math>)</span> "
+        "<span class=whole>(<math>b</math></span> c"
+    )
+    code = '<code class="literal">twin f <span class=whole>--no-g</span></code>'
+    assert made == f"{kept}<td>{text}</td>{formula}{code}"
     assert unbroken(made) == made
+
+
+def test_charts_are_told_from_other_pictures(tmp_path: Path) -> None:
+    from PIL import Image
+
+    (tmp_path / "_images").mkdir()
+    for name, colour in (("a", "white"), ("viewer_b", "white"), ("c", "grey")):
+        Image.new("RGB", (4, 4), colour).save(tmp_path / "_images" / f"{name}.png")
+    page = tmp_path / "page.html"
+    image = '<img alt="" src="../_images/{}.png" />'
+    page.write_text("".join(image.format(name) for name in ("a", "viewer_b", "c")))
+    assert mark_charts(tmp_path) == {"a.png"}
+    marked = page.read_text()
+    assert marked.count("class=") == 1 and marked.startswith('<img class="chart" alt=""')
+    assert not mark_charts(tmp_path) - {"a.png"} and page.read_text() == marked
 
 
 def test_meanings_of_parameters_follow_a_dash() -> None:

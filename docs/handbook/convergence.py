@@ -10,7 +10,6 @@ from typing import Any
 import twin
 from handbook.log_chart import log_chart
 from handbook.markdown import plain, table
-from twin.charts.text import number
 from twin.validation.cases.general import convergence
 from twin.validation.results import Plot
 
@@ -35,7 +34,7 @@ def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
         if case["machine"] == name
     ]
     rows = [row for case in cases for row in _rows(case)]
-    columns = ("Machine", "Engine", "Order", "Position error")
+    columns = ("Machine", "Engine", "Order", "Position error", "Time step")
     return "\n".join([*parts, table(columns, rows)])
 
 
@@ -47,13 +46,12 @@ def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
         if MARK not in name:
             continue
         method = name.removesuffix(MARK)
-        errors = ", ".join(
-            f"{number(value, 2)} m {key.partition('position error ')[2]}"
-            for key, value in values.items()
-            if key.startswith(f"{method}: position error")
-        )
-        order = number(judged[name], 3) if name in judged else "not judged"
-        rows.append((f"`{case['machine']}`", plain(method), order, plain(errors)))
+        (found,) = (key for key in values if key.startswith(f"{method}: position error at "))
+        step = float(found.removesuffix(" ms").rpartition(" ")[2])
+        time = f"{step:g} ms" if step >= 0.1 else f"{1e3 * step:.1f} µs"
+        order = f"{judged[name]:.2f}" if name in judged else "not judged"
+        error = f"{values[found]:.1e} m"
+        rows.append((f"`{case['machine']}`", plain(method), order, error, time))
     return rows
 
 

@@ -1,11 +1,13 @@
-"""Numbers, their units and signs behind formulae that no end of a line takes apart."""
+"""Numbers, their units, options and signs beside formulae that no end of a line takes apart."""
 
 from __future__ import annotations
 
 import re
 
+WHOLE = "<span class=whole>{}</span>"
+
 MARKUP = re.compile(
-    r"(<(pre|code|script|style|title|math|svg)\b.*?</\2>|<span class=w>.*?</span>|<[^>]*>)",
+    r"(<(pre|code|script|style|title|math|svg)\b.*?</\2>|<span class=whole>.*?</span>|<[^>]*>)",
     re.DOTALL,
 )
 """What is no text: tags, and elements whose content stays as it is."""
@@ -21,19 +23,31 @@ POWER_OF_TEN = re.compile(r"-?\d[\d.]*e-\d+")
 
 SPREAD = re.compile(r"(?<=\d) (?=± \d)")
 
-BEHIND_FORMULA = re.compile(r"(?<=</math>)(?=[.,;:)])")
+FORMULA = re.compile(
+    r"(?<!<span class=whole>)(?<!<span class=whole>\()"
+    r"(\(?<math\b(?![^>]*display=\"block\")(?:(?!</math>).)*</math>[.,;:)]+|"
+    r"\(<math\b(?![^>]*display=\"block\")(?:(?!</math>).)*</math>)",
+    re.DOTALL,
+)
+"""A formula in a line with the signs that belong to it."""
+
+CODE = re.compile(r'(?<=<code class="literal">)[^<]*(?=</code>)')
+
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+"""Of a command, in code inside a sentence."""
 
 
 def unbroken(html: str) -> str:
-    """Return a page of which numbers and units stay on one line."""
+    """Return a page of which numbers with units, options and formulae with signs stay on one line."""
     found = MARKUP.split(html)
     # Every third part is text; between two of them are markup and the name of its element.
     found[::3] = map(_whole, found[::3])
     found[2::3] = [""] * len(found[2::3])
-    return BEHIND_FORMULA.sub("\N{WORD JOINER}", "".join(found))
+    html = FORMULA.sub(WHOLE.format(r"\1"), "".join(found))
+    return CODE.sub(lambda code: OPTION.sub(WHOLE.format(r"\g<0>"), code[0]), html)
 
 
 def _whole(text: str) -> str:
     text = MEASURED.sub(lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
     text = SPREAD.sub("\N{NO-BREAK SPACE}", text)
-    return POWER_OF_TEN.sub(r"<span class=w>\g<0></span>", text)
+    return POWER_OF_TEN.sub(WHOLE.format(r"\g<0>"), text)

@@ -17,6 +17,13 @@ FILLED = 12.0
 LONG = 1500.0
 """[ms] until the page has drawn it."""
 
+JUDGED = """() => ["motion", "at rest"].every(task => {
+  const heads = [...document.querySelectorAll(".twin-strip span")];
+  const verdict = heads.find(head => head.textContent === task)?.nextElementSibling;
+  return verdict && verdict.textContent.trim() !== "\u2013";
+})"""
+"""Whether both lines of the state have a verdict; at once, as they are written anew all the time."""
+
 
 def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:
     """Return a window without messages."""
@@ -39,7 +46,8 @@ def swing(live: Live) -> None:
 
 
 def keep(visitor: Visitor, name: str) -> None:
-    """Write what is seen, without hints of what the pointer rests on."""
+    """Write what is seen with its verdicts, without hints of what the pointer rests on."""
+    visitor.wait(lambda: visitor.page.evaluate(JUDGED), "both tasks are judged")
     visitor.page.mouse.move(640.0, 100.0)
     visitor.page.wait_for_timeout(LONG)
     visitor.picture(picture_folder() / f"viewer_{name}.png")
