@@ -61,7 +61,7 @@ SPEEDS = {"x": 0.04, "y": 0.04, "z": 0.01, "roll": 0.05, "pitch": 0.05, "yaw": 0
 BANDWIDTH = 30.0
 """[rad/s] of the controller, a third of the usual one: its model decides how well it tracks."""
 
-BARS = {
+LIMITS = {
     "platform.body.mass": ("0.5 %", 5e-3, True),
     "center_of_mass": ("1 mm", 1e-3, False),
     "inertia": ("none", np.inf, False),
@@ -71,7 +71,7 @@ BARS = {
     "lag": ("none", np.inf, False),
     "backlash": ("10 % of the file's", 1e-5, False),
 }
-"""Part of a path -> the bar in words, its number, and whether it is relative to the truth."""
+"""Part of a path -> the limit in words, its number, and whether it is relative to the truth."""
 
 Line = dict[str, str]
 
@@ -227,11 +227,11 @@ def read(path: Path) -> list[Line]:
 
 
 def rows(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
-    """Yield a row per bar: errors of all machines against it, and how often intervals held."""
-    parts = [(part, part, False) for part in BARS]
+    """Yield a row per limit: errors of all machines against it, and how often intervals held."""
+    parts = [(part, part, False) for part in LIMITS]
     parts += [("backlash", "backlash, not named", True)]
     for part, title, sure in parts:
-        words, bar, relative = BARS[part]
+        words, limit, relative = LIMITS[part]
         own = [line for line in lines if part in line["path"]]
         own = [line for line in own if not sure or line["named"] == "0"]
         if not own:
@@ -240,7 +240,7 @@ def rows(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
         errors = np.abs(np.array([float(line["estimate"]) for line in own]) - true)
         errors = errors / np.abs(true) if relative else errors
         sizes = [f"{each:.2g}" for each in np.percentile(errors, (50, 95, 100))]
-        yield title, str(len(own)), words, *sizes, f"{np.mean(errors <= bar):.1%}", held(own)
+        yield title, str(len(own)), words, *sizes, f"{np.mean(errors <= limit):.1%}", held(own)
     yield "all", str(len(lines)), "", "", "", "", "", held(lines)
 
 
@@ -253,7 +253,9 @@ def summary(path: Path) -> None:
     """Print the table of the results."""
     lines = read(path)
     print(f"{len({line['seed'] for line in lines})} machines")
-    print("| parameter | count | bar | median | 95 % | largest | inside the bar | intervals hold |")
+    print(
+        "| parameter | count | limit | median | 95 % | largest | below the limit | intervals hold |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows(lines):
         print(f"| {' | '.join(row)} |")

@@ -198,6 +198,15 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def note(episodes: int, trainings: str) -> str:
+    """Return what the table is made of."""
+    return (
+        f"{episodes} episodes, seeds from {SEED}; trainings of each policy: {trainings}. Means "
+        "have 95 % confidence intervals. With several trainings they cover the scatter of "
+        "trainings and that of episodes."
+    )
+
+
 def main() -> None:
     """Measure, write the rows, and the table into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -214,13 +223,10 @@ def main() -> None:
             rows.append(measured(block, condition, given.episodes, trained))
             print(table(rows[-1:]).splitlines()[-1], flush=True)
     count = "/".join(map(str, sorted(trainings)))
-    note = (
-        f"{given.episodes} episodes, seeds from {SEED}; trainings of each policy: {count}. Means "
-        "have 95 % intervals, with several trainings for others of them and for other episodes."
-    )
-    write_text(RESULTS, json.dumps({"note": note, "rows": rows}, indent=1) + "\n")
+    told = note(given.episodes, count)
+    write_text(RESULTS, json.dumps({"note": told, "rows": rows}, indent=1) + "\n")
     if given.page is not None:
-        write_section(given.page, "robustness", f"{table(rows)}\n\n{note}")
+        write_section(given.page, "robustness", f"{table(rows)}\n\n{told}")
 
 
 if __name__ == "__main__":

@@ -134,9 +134,10 @@ def test_what_belongs_together_is_not_taken_apart_at_the_end_of_a_line() -> None
     kept += "<svg><text>1e-9</text></svg>"
     formula = "<math>x</math>, y (<math>a</math>) (<math>b</math> c"
     code = '<code class="literal">twin f --no-g</code>'
-    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares</td>{formula}{code}")
+    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares, 9 N/µm</td>{formula}{code}")
     number = "<span class=whole>-3.5e-10</span>"
-    text = f"0.1\xa0N\xa0m, 2\xa0± 1\xa0%, {number}\xa0m, 4 mares"
+    text = f"0.1\xa0N\xa0m, 2\xa0±\xa01\xa0%, {number}\xa0m, 4 mares"
+    text += ", 9\xa0<span class=whole>N/µm</span>"
     formula = (
         "<span class=whole><math>x</math>,</span> y <span class=whole>(<math>a</math>)</span> "
         "<span class=whole>(<math>b</math></span> c"

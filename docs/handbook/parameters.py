@@ -18,9 +18,9 @@ COLUMNS = ("Name", "Value", "Unit", "Description")
 
 
 def summary(platform: Platform) -> str:
-    """Return the table of what follows from the numbers."""
+    """Return the table of what follows from the numbers, each value on one line."""
     rows = [
-        (plain(fact.name), value_text(fact.value, "", 5), plain(fact.unit), plain(fact.note))
+        (plain(fact.name), _whole(fact.value), plain(fact.unit), plain(fact.note))
         for fact in machine_summary(platform)
     ]
     return table(("Quantity", "Value", "Unit", "Note"), rows)
@@ -52,6 +52,10 @@ def _tables(rows: Iterable[Parameter]) -> str:
         )
         text += table(COLUMNS, [_row(row) for row in inside]) + "\n"
     return text
+
+
+def _whole(value: object) -> str:
+    return plain(value_text(value, "", 5)).replace(" ", "&nbsp;")
 
 
 def _row(row: Parameter) -> tuple[str, ...]:

@@ -21,7 +21,13 @@ MEASURED = re.compile(rf"(?<=\d) (?:{UNITS})(?![\w/])")
 
 POWER_OF_TEN = re.compile(r"-?\d[\d.]*e-\d+")
 
-SPREAD = re.compile(r"(?<=\d) (?=± \d)")
+SPREAD = re.compile(r"(?<=\d) ± (?=-?\d)")
+
+RATIO = re.compile(
+    r"(?<![\w/.-])(?:1|[kM]?N(?:\N{NO-BREAK SPACE}(?:m|s))?|[mnµ]?m|deg|[mµn]?rad|k?g|[AVW])"
+    r"/(?:[mµ]?m|s|rad|deg|kg|[AVN]|Hz|min)[²³]?(?![\w/])"
+)
+"""A unit that a browser would break behind its slash."""
 
 FORMULA = re.compile(
     r"(?<!<span class=whole>)(?<!<span class=whole>\()"
@@ -38,7 +44,7 @@ OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 
 
 def unbroken(html: str) -> str:
-    """Return a page of which numbers with units, options and formulae with signs stay on one line."""
+    """Return a page in which numbers and units, options, formulae and signs stay on one line."""
     found = MARKUP.split(html)
     # Every third part is text; between two of them are markup and the name of its element.
     found[::3] = map(_whole, found[::3])
@@ -49,5 +55,6 @@ def unbroken(html: str) -> str:
 
 def _whole(text: str) -> str:
     text = MEASURED.sub(lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
-    text = SPREAD.sub("\N{NO-BREAK SPACE}", text)
+    text = SPREAD.sub("\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}", text)
+    text = RATIO.sub(WHOLE.format(r"\g<0>"), text)
     return POWER_OF_TEN.sub(WHOLE.format(r"\g<0>"), text)

@@ -35,6 +35,15 @@ CHARTS = {
 WIDTH = 960
 """[pixels] of charts"""
 
+WORKSPACE_LAYOUT = {"height": 430, "legend.font.size": 15, "legend.y": 1.0, "font.size": 13}
+"""Of the figure of the workspace: less height than on its page, larger words."""
+
+DRAWN = 1500.0
+"""[ms] until a scene has been drawn."""
+
+ROOM = 12
+"""[pixels] around a part of a page."""
+
 OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
 
 STYLE = (
@@ -77,10 +86,22 @@ def draw(browser: Browser) -> None:
     for name, (case, *titles) in CHARTS.items():
         plots = [page.locator(f'#stewart-{case} .plot[aria-label="{title}"]') for title in titles]
         keep(name, [drawn(plot) for plot in plots])
-    page = window(browser, WORKSPACE, 1240, 690)
+    draw_workspace(window(browser, WORKSPACE, WIDTH, 800))
+
+
+def draw_workspace(page: Page) -> None:
+    """Write the first figure of the workspace with its heading, as wide as a page of the guides."""
     page.wait_for_function("document.querySelectorAll('.main-svg').length > 4")
-    page.get_by_role("heading", name="Workspace", exact=True).evaluate("h => h.scrollIntoView()")
-    page.screenshot(path=picture_folder() / "workspace_stewart.png")
+    heading = page.get_by_role("heading", name="Workspace", exact=True)
+    heading.evaluate("h => h.scrollIntoView()")
+    figure = page.locator(".plotly-graph-div").first
+    figure.evaluate("(figure, changes) => Plotly.relayout(figure, changes)", WORKSPACE_LAYOUT)
+    page.wait_for_timeout(DRAWN)
+    top, whole = heading.bounding_box(), figure.bounding_box()
+    assert top and whole
+    high = whole["y"] + whole["height"] - top["y"] + ROOM
+    clip = {"x": 0.0, "y": top["y"] - ROOM, "width": float(WIDTH), "height": high}
+    page.screenshot(path=picture_folder() / "workspace_stewart.png", clip=clip)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ JUDGED = """() => ["motion", "at rest"].every(task => {
   const verdict = heads.find(head => head.textContent === task)?.nextElementSibling;
   return verdict && verdict.textContent.trim() !== "\u2013";
 })"""
-"""Whether both lines of the state have a verdict; at once, as they are written anew all the time."""
+"""Whether both lines of the state have verdicts; at once, as they are written anew all the time."""
 
 
 def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:

@@ -62,7 +62,7 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
     )
     page = report.read_text()
     mean = error_rows(found)[1][1]
-    assert f"<strong>{mean} um</strong>" in page
+    assert f"<strong>{mean} µm</strong>" in page
     assert f"{1e6 * found.errors[0, 0]:.0f}<br><small>± {1.96e6 * deviation(found):.0f}" in page
     assert "default-src 'none'" in page
     made = twin.load(out)

@@ -82,7 +82,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
     ("srspm", "platform's mass in grams: a unit", times("platform.body.mass", 1e3), "masses of"),
     (
         "srspm",
-        "transverse moment of cylinders with r^2 for 3 r^2",
+        "transverse moment of cylinders with r² for 3 r²",
         Formula("twin.machine.body.Cylinder.inertia_tensor", "(3 * radii", "(radii"),
         "tensors of",
     ),

@@ -60,7 +60,7 @@ OWN_CASES: tuple[tuple[str, Side, str, Change, str, str], ...] = (
         "struts 1 % stiffer",
         times("leg.axial.stiffness", 1.01),
         "active_damping",
-        "iff in mujoco",
+        "integral force feedback in MuJoCo",
     ),
     (
         "compliant_stewart",

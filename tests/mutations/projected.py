@@ -160,7 +160,7 @@ PROJECTED = (
     (
         "micro_hexapod",
         "reference",
-        "struts relaxed 1 um longer",
+        "struts relaxed 1 µm longer",
         to("leg.axial.rest_length", 0.2793 + 1e-6),
     ),
     (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mutations.run import Mutation, Outcome
+from twin.charts.text import number
 from twin.validation.cases import CASES, load_case
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
@@ -17,24 +18,41 @@ EVERYWHERE = {key for key in CASES if not load_case(key).CASE.because} | {"machi
 """Cases of all machines."""
 
 NUMBER = re.compile(r"\d[\d.e-]*")
+SHARE = re.compile(r"\d[\d.e-]* %")
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>|$#~])")
+"""Has a meaning in Markdown."""
+
+FOLD = "<details>\n<summary>{} wrong models, and the measure that each fails</summary>\n"
 
 HEADER = (
-    "| machine | wrong | case | measure | value | bar |",
+    "| machine | case | wrong | measure | value | tolerance |",
     "| --- | --- | --- | --- | --- | --- |",
 )
 
 
+def plain(text: str) -> str:
+    """Return a text for a cell."""
+    return SPECIAL.sub(r"\\\1", text.replace("/s2", "/s²"))
+
+
 def key(mutation: Mutation) -> str:
     """Return the part of a row that does not depend on results."""
-    wrong = f"{SIDES[mutation.side]}: {mutation.text}"
-    return f"| `{mutation.machine}` | {wrong} | `{mutation.case}` | {mutation.measure} |"
+    wrong = plain(f"{SIDES[mutation.side]}: {mutation.text}")
+    return f"| `{mutation.machine}` | `{mutation.case}` | {wrong} |"
 
 
 def row(outcome: Outcome) -> str:
     """Return one row."""
     measure = outcome.measure
-    bar = f"{'at least ' if measure.at_least else ''}{measure.tolerance:.2g}"
-    return f"{key(outcome.mutation)} {measure.value:.2g} | {bar} |"
+    tolerance = f"{'at least ' if measure.at_least else ''}{measure.tolerance:.2g}"
+    name, value = plain(measure.name), number(measure.value, 2)
+    return f"{key(outcome.mutation)} {name} | {value} | {tolerance} |"
+
+
+def unnumbered(name: str) -> str:
+    """Return a measure's name without its numbers."""
+    return NUMBER.sub("...", SHARE.sub("a share", name))
 
 
 def never_failed(outcomes: Sequence[Outcome]) -> list[str]:
@@ -42,7 +60,7 @@ def never_failed(outcomes: Sequence[Outcome]) -> list[str]:
     general = [one for one in outcomes if one.mutation.case in EVERYWHERE]
     judged, failed = (
         {
-            f"`{one.mutation.case}`: {NUMBER.sub('#', name)}"
+            f"`{one.mutation.case}`: {plain(unnumbered(name))}"
             for one in general
             for name in names(one)
         }
@@ -58,7 +76,8 @@ def write(outcomes: Sequence[Outcome]) -> None:
     untested = [f"- {name}" for name in never_failed(outcomes)]
     title = "Measures of the general cases and of `machine_data` that nothing above fails:"
     text = [title, "", *untested, ""]
-    lines = "\n".join([BEGIN, "", *HEADER, *map(row, outcomes), "", *text, END])
+    folded = [FOLD.format(len(outcomes)), *HEADER, *map(row, outcomes), "", "</details>"]
+    lines = "\n".join([BEGIN, "", *folded, "", *text, END])
     PAGE.write_text(before + lines + after, encoding="utf-8")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from mutations import common_mode, one_sided, table
 from mutations.catalogue import MUTATIONS
 from mutations.change import times
-from mutations.run import Mutation, outcome, shorter
+from mutations.run import Mutation, Outcome, outcome, shorter
 
 import twin
 from twin.validation.cases import load_case
+from twin.validation.results import Measure
 
 pytestmark = pytest.mark.quick
 
@@ -54,11 +57,27 @@ def test_the_page_lists_all_mutations_and_what_catches_them() -> None:
     rows = table.rows()
     assert len(rows) == len(MUTATIONS), "run make mutations"
     for mutation, row in zip(MUTATIONS, rows, strict=True):
-        assert row.startswith(table.key(mutation)), "run make mutations"
+        start = f"{table.key(mutation)} {table.plain(mutation.measure)}"
+        assert row.startswith(start), "run make mutations"
         value, bar = (cell.strip() for cell in row.split("|")[-3:-1])
+        if value == "not finite":
+            continue
         least = bar.removeprefix("at least ")
         held = float(value) >= float(least) if least != bar else float(value) <= float(bar)
         assert not held, row
+
+
+def test_rows_are_for_readers() -> None:
+    """Full names and words, without what Markdown would take for its own."""
+    found = Measure("power balance dE/dt = f_1, per share", math.nan, 1e-9, "")
+    mutation = Mutation("rss", "both", "gravity 9.81 m/s2", None, "reference", "power balance")
+    row = table.row(Outcome(mutation, found, (), ()))
+    assert row.endswith(
+        "| all alike: gravity 9.81 m/s² | power balance dE/dt = f\\_1, per share | not finite | "
+        "1e-09 |"
+    )
+    assert table.unnumbered("at rest at 50 % of its ranges") == "at rest at a share of its ranges"
+    assert table.unnumbered("gap in 0.3 s") == "gap in ... s"
 
 
 @pytest.mark.parametrize("mutation", FIRST, ids=lambda m: f"{m.machine}-{m.side}-{m.case}")

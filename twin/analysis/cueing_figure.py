@@ -56,7 +56,7 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
 
 
 def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
-    factor, unit = (1.0, "m/s2") if column < 3 else (180.0 / np.pi, "deg/s")
+    factor, unit = (1.0, "m/s²") if column < 3 else (180.0 / np.pi, "deg/s")
     first = next(iter(outcomes.values())).error
     lines = [Line("vehicle", first.time, factor * np.hstack(first.vehicle)[:, column])]
     lines += [

@@ -89,18 +89,28 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
     return found
 
 
-def difference_text(differences: Mapping[str, tuple[str, str]]) -> str:
-    """Return differences as a text: "acceleration 0.2 (training: null)"."""
+def difference_text(differences: Mapping[str, tuple[str, str]], mark: str = "") -> str:
+    """Return differences as a text: "acceleration 0.2 (training: null)".
+
+    Args:
+        differences: name -> (value here, value in the training).
+        mark: around names and values, such as the backtick of Markdown.
+    """
+    marked = {name: (name, *values) for name, values in differences.items()}
     return ", ".join(
-        f"{name} {here} (training: {there})" for name, (here, there) in differences.items()
+        "{} {} (training: {})".format(*(f"{mark}{text}{mark}" for text in texts))
+        for texts in marked.values()
     )
 
 
-def change_text(name: str, differences: Mapping[str, tuple[str, str]], use: str) -> str:
+def change_text(
+    name: str, differences: Mapping[str, tuple[str, str]], use: str, mark: str = ""
+) -> str:
     """Return "NAME is not USE as it was trained: ..."; empty without differences."""
     if not differences:
         return ""
-    return f"{name} is not {use} as it was trained: {difference_text(differences)}."
+    told = difference_text(differences, mark)
+    return f"{mark}{name}{mark} is not {use} as it was trained: {told}."
 
 
 def _parameters(options: Mapping[str, Any]) -> str:

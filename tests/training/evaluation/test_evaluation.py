@@ -185,8 +185,14 @@ def test_report_holds_the_means() -> None:
     assert rows[0][2] == found.mean("zero", "analytic", "position error [mm]").text()
     assert rows[0][-1] == "-"
     text = as_markdown(found, "twin evaluate")
+    assert text.startswith("`twin evaluate` gives:\n\n| engine |")
+    # Without the column of terminated episodes: there are none.
+    assert all(len(line.split("|")) == len(columns) + 1 for line in text.splitlines()[2:6])
+    assert "No episode was terminated." in text and "less that of `zero`" in text
+    found.results["zero", "analytic"]["terminated [%]"][0] = 100.0
+    text = as_markdown(found)
     assert all(len(line.split("|")) == len(columns) + 2 for line in text.splitlines()[:4])
-    assert "`twin evaluate`" in text
+    assert "No episode" not in text
     content = json.loads(as_json(found, "twin evaluate"))
     assert content["seeds"] == list(found.seeds)
     cascade = content["results"][1]
@@ -253,7 +259,7 @@ def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -
     assert found.changes == {str(path): {"amplitude": ("0.2", "0.4")}}
     (sentence,) = changes_from_training(found)
     assert "amplitude 0.2 (training: 0.4)" in sentence
-    assert sentence in as_markdown(found)
+    assert "`amplitude` `0.2` (training: `0.4`)" in as_markdown(found)
     plain = evaluate(TRACKING, [path], episodes=1)
     assert plain.options == SHORT and not changes_from_training(plain)
     ideal = evaluate(TRACKING, [path], options={"configuration": None}, episodes=1)

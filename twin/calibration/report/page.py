@@ -68,7 +68,7 @@ def _charts(found: Calibration) -> list[tuple[str, str, Any]]:
     before, after = found.errors_of(checked)
     of_poses = [
         Axes(
-            f"{part} [u{unit}]",
+            f"{part} [µ{unit}]",
             [
                 _points("before", checked.numbers, 1e6 * getattr(before, part)),
                 _points("after", checked.numbers, 1e6 * getattr(after, part)),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.training.evaluation.confidence import Mean
-from twin.training.evaluation.evaluation import Evaluation
+from twin.training.evaluation.evaluation import TERMINATED, Evaluation
 from twin.training.options import change_text
 
 NOTHING = "-"
@@ -35,27 +35,42 @@ def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     return rows
 
 
-def changes_from_training(evaluation: Evaluation) -> list[str]:
-    """Return a sentence for every policy whose training had other options."""
-    said = (change_text(name, each, "evaluated") for name, each in evaluation.changes.items())
+def changes_from_training(evaluation: Evaluation, mark: str = "") -> list[str]:
+    """Return a sentence for every policy whose training had other options.
+
+    Args:
+        evaluation: its results.
+        mark: around names and values, such as the backtick of Markdown.
+    """
+    changes = evaluation.changes.items()
+    said = (change_text(name, each, "evaluated", mark) for name, each in changes)
     return [sentence for sentence in said if sentence]
 
 
 def as_markdown(evaluation: Evaluation, command: str = "") -> str:
-    """Return a table in Markdown, with the command and the episodes below it."""
-    columns = report_columns(evaluation)
-    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
-    lines += [" | ".join(row) for row in report_rows(evaluation)]
-    table = "\n".join(f"| {line} |" for line in lines).replace("+-", "±")
-    source = f"`{command}`:\n\n" if command else ""
-    return (
-        f"{table}\n\n{source}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
-        f"seeds from {evaluation.seeds[0]}, the same for all. Means have 95 % confidence intervals "
-        '(Student\'s t). The column "difference" has that of the '
-        f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.policies[0]}, "
-        + " ".join(["episode by episode.", *changes_from_training(evaluation)])
-        + "\n"
-    )
+    """Return a table in Markdown, the command above it, the episodes below.
+
+    A column of terminated episodes is left out where there are none.
+    """
+    columns = [title.replace("/s2", "/s²") for title in report_columns(evaluation)]
+    rows = [columns, ["---"] * len(columns), *map(list, report_rows(evaluation))]
+    found = []
+    if not any(values[TERMINATED].any() for values in evaluation.results.values()):
+        place = columns.index(TERMINATED)
+        rows = [row[:place] + row[place + 1 :] for row in rows]
+        found.append("No episode was terminated.")
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows).replace("+-", "±")
+    source = f"`{command}` gives:\n\n" if command else ""
+    sentences = [
+        f"{len(evaluation.seeds)} episodes of `{evaluation.environment}`, seeds from "
+        f"{evaluation.seeds[0]}, the same for all.",
+        *found,
+        "Means have 95 % confidence intervals (Student's t).",
+        f'The column "difference" is the {evaluation.titles[0].partition(" [")[0]} less that of '
+        f"`{evaluation.policies[0]}`, episode by episode.",
+        *changes_from_training(evaluation, "`"),
+    ]
+    return f"{source}{table}\n\n{' '.join(sentences)}\n"
 
 
 def as_json(evaluation: Evaluation, command: str = "") -> str:

@@ -48,6 +48,14 @@ CASE = Case(
 )
 
 ENGINES = (("analytic", "fast"), ("mujoco", "accurate"))
+NAMES = {
+    "iff": "integral force feedback",
+    "dvf": "direct velocity feedback",
+    "analytic": "the reference",
+    "mujoco": "MuJoCo",
+}
+"""Words for controllers and engines."""
+
 TESTED = {"iff": 0.15, "dvf": 0.15}
 """Gains at which struts' decays are measured, per best gain: at the best one nothing swings."""
 
@@ -133,7 +141,8 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
             error, measured, predicted = pole_error(tested, damped.linear, swing, order)
             measures.append(
                 Measure(
-                    f"{name} in {engine}: pole of the slowest mode's decay against the linear loop",
+                    f"{NAMES[name]} in {NAMES[engine]}: pole of the slowest mode's decay against "
+                    "the linear loop",
                     error,
                     2e-4,
                     f"damping ratio {measured:.5f}, predicted {predicted:.5f}; loops of impedance "

@@ -187,7 +187,7 @@ def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
     return Plot(
         f"Cueing: {name.replace('_', ' ')}",
         "time [s]",
-        Panel(f"perceived {sense} [m/s2]", *felt),
+        Panel(f"perceived {sense} [m/s²]", *felt),
         Panel("share of actuator range", *used),
         caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
         "farthest from mid-range: 1 is its limit.",

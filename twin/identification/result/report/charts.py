@@ -35,7 +35,7 @@ def _of_predictions(
     unit = found.platform.coordinate_unit
     apart = found.fits[-1].windows
     over_time = Axes(
-        f"error, rms of a window [u{unit}]",
+        f"error, rms of a window [µ{unit}]",
         [
             Line("file", errors.time, 1e6 * errors.before, "markers"),
             Line("identified", errors.time, 1e6 * errors.after, "markers"),
@@ -43,7 +43,7 @@ def _of_predictions(
         log_y=True,
     )
     over_frequency = Axes(
-        f"density [u{unit}/sqrt(Hz)]",
+        f"density [µ{unit}/sqrt(Hz)]",
         [Line("identified", errors.frequency, 1e6 * errors.density)],
         log_y=True,
     )
