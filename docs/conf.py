@@ -18,9 +18,9 @@ from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.notebooks import add_pictures, check_durations  # noqa: E402
-from handbook.rendering import dash_fields, restructure  # noqa: E402
+from handbook.rendering import dash_fields, restructure, share_docstrings  # noqa: E402
 from handbook.report import read_report  # noqa: E402
-from handbook.signatures import plain_signature  # noqa: E402
+from handbook.signatures import name_aliases, plain_signature, shorten_values  # noqa: E402
 from handbook.slim import slim_pages  # noqa: E402
 
 project = "platform twin"
@@ -43,7 +43,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
 
-autodoc_default_options = {"no-value": True}
+autodoc_default_options = {"exclude-members": "model_config"}
 autodoc_type_aliases = {"FloatArray": "FloatArray"}
 autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
@@ -86,10 +86,13 @@ def finish(app: Sphinx, failed: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register what writes pages, turns texts into what Sphinx reads, and checks the site."""
     add_renderer(app)
+    name_aliases()
     app.connect("builder-inited", begin)
     app.connect("build-finished", finish)
     app.connect("doctree-resolved", add_pictures)
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)
     app.connect("doctree-resolved", dash_fields)
+    app.connect("doctree-resolved", shorten_values)
+    app.connect("doctree-resolved", share_docstrings)
     app.connect("autodoc-process-signature", plain_signature)

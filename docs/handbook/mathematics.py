@@ -35,6 +35,11 @@ FACTOR = re.compile(
 
 THIN = '<mspace width="0.17em"></mspace>'
 
+PRIMES = re.compile(
+    r"(?P<text>\\text\w*\{[^{}]*\})|(?P<primes>'+)(?:\^(?:\{(?P<group>[^{}]*)\}|(?P<one>\w)))?"
+)
+"""Text, or apostrophes with what is raised after them."""
+
 FIRST_STAND_IN = 0x10D0
 """Georgian letters, of which no formula has any."""
 
@@ -49,6 +54,7 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
 
     Letters under `\dot`, `\ddot`, `\hat` and `\bar` become letters with combining marks: drawn as
     accents they need a font for mathematics. Tall letters do get accents. Indices stay beside both.
+    Apostrophes outside `\text` become raised primes.
 
     Raises:
         MathError: docutils does not know a command.
@@ -60,11 +66,19 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
         letters.append(_accented(base, found[1]))
         return f" {chr(FIRST_STAND_IN + len(letters) - 1)} "
 
+    formula = PRIMES.sub(_with_primes, formula)
     text = str(tex2mathml(ACCENTED.sub(stand_in, formula), as_block=as_block))
     for k, letter in enumerate(letters):
         text = text.replace(f"<mi>{chr(FIRST_STAND_IN + k)}</mi>", letter)
     text = TIGHT.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', text)
     return APPLIED.sub(THIN, FACTOR.sub(rf"\1{THIN}", text))
+
+
+def _with_primes(found: re.Match[str]) -> str:
+    if found["text"]:
+        return found["text"]
+    raised = [r"\prime"] * len(found["primes"]) + [found["group"] or found["one"] or ""]
+    return f"^{{{' '.join(raised).strip()}}}"
 
 
 def _accented(letter: str, accent: str) -> str:

@@ -1,16 +1,17 @@
-"""Hooks that Sphinx calls for each docstring."""
+"""Hooks that Sphinx calls for each docstring, and for each page of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 from handbook.docstrings import as_restructured
 
-VALUES = ("attribute", "data", "property")
+VALUES = ("attribute", "data")
 """Objects whose docstrings have no sections: text before a colon is not a type there."""
 
 SETTINGS: Any = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
@@ -20,7 +21,9 @@ def restructure(app: Any, what: Any, name: str, value: Any, options: Any, lines:
     """Rewrite the `lines` of a docstring in place."""
     text = as_restructured(lines)
     if what not in VALUES:
-        text = GoogleDocstring(text, SETTINGS, app, what, name, value, options).lines()
+        # Of a property, napoleon would take text before a colon for its type.
+        kind = "method" if what == "property" else what
+        text = GoogleDocstring(text, SETTINGS, app, kind, name, value, options).lines()
     lines[:] = text
 
 
@@ -29,3 +32,29 @@ def dash_fields(app: Any, doctree: nodes.document, name: str) -> None:
     for node in list(doctree.findall(nodes.Text)):
         if node.astext() == " -- ":
             node.parent.replace(node, nodes.Text(" \u2013 "))
+
+
+def share_docstrings(app: Any, doctree: nodes.document, name: str) -> None:
+    """Show a docstring once, in place, for constants or fields in a row that have the same one."""
+    before = None
+    for node in list(doctree.findall(addnodes.desc)):
+        alike = before is not None and _meaning(node) == _meaning(before) != ""
+        if alike and _follows(before, node):
+            *signatures, _ = node.children
+            before[-1:-1] = signatures
+            node.parent.remove(node)
+        else:
+            before = node
+
+
+def _meaning(node: addnodes.desc) -> str:
+    return str(node[-1].astext()) if node["objtype"] in VALUES else ""
+
+
+def _follows(before: addnodes.desc, node: addnodes.desc) -> bool:
+    """Whether there is nothing but marks for the index between two descriptions."""
+    inside = node.parent.children
+    if before.parent is not node.parent:
+        return False
+    between = inside[inside.index(before) + 1 : inside.index(node)]
+    return all(isinstance(each, addnodes.index) for each in between)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from handbook.titles import titled
 from handbook.unbroken import unbroken
 
 STYLE_OF_CELLS = re.compile(r"\s*<link[^>]*/mystnb\.[^>]*>")
@@ -45,8 +46,8 @@ def slim(html: str) -> str:
 
 
 def slim_pages(site: Path) -> None:
-    """Make all pages of a site slim, their numbers whole."""
+    """Make all pages of a site slim, their numbers whole, their titles broken at good places."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        if (short := unbroken(slim(text))) != text:
+        if (short := unbroken(titled(slim(text)))) != text:
             page.write_text(short, encoding="utf-8")
