@@ -16,7 +16,8 @@ from twin.model.motions import PlatformMotion
 from twin.motion import Motion
 
 SAMPLES = 1001
-"""Times along a motion: a peak between two of them is missed by a millionth of its curvature."""
+"""Times along a motion. A peak between two of them is higher than both by less than a millionth of
+its curvature times the square of the duration."""
 
 
 class Course(NamedTuple):

@@ -1,15 +1,21 @@
 """Stiffness of a machine in task space, from the stiffness of its actuators and its loads.
 
-A machine at rest is pushed by w(x) = J(x)^T f(x) + w_weight(x) + w_external, with f = k (r - q(x))
-along its actuators. Moving it by a small displacement d (translation, rotation vector, base axes)
-changes the push by -K d:
+A machine at rest is pushed by the wrench w, with springs f along its actuators:
 
-    K = J^T diag(k) J - d(J^T) f - d(w_weight)
+    w(x) = J(x)^T f(x) + w_weight(x) + w_external
+    f(x) = k (r - q(x))
 
-with an elastic part, a geometric one and that of the weight.
-The columns of the geometric part are -(dJ/dt)^T f at the six unit twists. The parts are not
-symmetric one by one: in the rotations each differs from its transpose by the cross product with
-its own moment. In equilibrium the moments cancel and K is symmetric.
+Moving it by a small displacement d (translation, rotation vector, base axes) changes the push by
+
+    dw = -K d,   K = J^T diag(k) J - d(J^T) f - d(w_weight)
+
+with an elastic part, a geometric one and that of the weight. The columns of the geometric part are
+
+    g = -(dJ/dt)^T f
+
+at the six unit twists. The parts are not symmetric one by one: in the rotations each differs from
+its transpose by the cross product with its own moment. In equilibrium the moments cancel and K is
+symmetric.
 
 Springs along the actuators: those of struts, or the stiffness of position loops.
 """
@@ -107,7 +113,7 @@ class Stiffness(NamedTuple):
     """
 
     elastic: FloatArray
-    """J^T diag(k) J"""
+    """that of the springs along the actuators"""
     geometric: FloatArray
     """turning of the forces that the legs carry"""
     weight: FloatArray

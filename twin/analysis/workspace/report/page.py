@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,7 @@ from twin.analysis.workspace.report.planes import maps_figure
 from twin.analysis.workspace.report.summary import summary_rows
 from twin.analysis.workspace.report.surfaces import surface_figure
 from twin.basics.files import write_text
-from twin.charts.style import CONFIG, FONT, GRID, INK, MUTED
-
-STYLE = f"""
-body {{ font-family: {FONT}; color: {INK}; margin: 0 auto; max-width: 1280px; padding: 20px 24px; }}
-h1 {{ font-size: 22px; margin: 0 0 4px; }} h2 {{ font-size: 17px; margin: 30px 0 2px; }}
-p {{ color: {MUTED}; font-size: 13.5px; line-height: 1.45; margin: 3px 0 8px; max-width: 1000px; }}
-table {{ border-collapse: collapse; font-size: 13px; }}
-th, td {{ text-align: left; padding: 4px 16px 4px 0; border-bottom: 1px solid {GRID}; }}
-th {{ color: {MUTED}; font-weight: 600; }}
-"""
+from twin.charts.results_page import results_page
 
 
 def write_page(found: Workspace, path: str | Path) -> Path:
@@ -29,22 +20,16 @@ def write_page(found: Workspace, path: str | Path) -> Path:
 
     Raises:
         InputError: the place cannot be written to.
-        MissingDependencyError: plotly is not installed.
+        MissingDependencyError: plotly or jinja2 is not installed.
     """
-    platform = found.platform
-    title = f"{platform.name}: workspace"
-    parts = [
-        f"<h1>{html.escape(title)}</h1>",
-        f"<p>{html.escape(platform.parameters.title)}. Parameters {platform.hash}. "
-        f"Seen from the pose {_pose(found)}.</p>",
-        _table(found),
-    ]
-    for number, (heading, text, figure) in enumerate(_sections(found)):
-        parts += [f"<h2>{heading}</h2>", f"<p>{text}</p>", _figure(figure, first=not number)]
-    page = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>"
-        f"{''.join(parts)}</body></html>"
+    page = results_page(
+        Path(__file__).with_name("page.html"),
+        f"Workspace of {found.platform.name}",
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        _sections(found),
+        found=found,
+        pose=_pose(found),
+        rows=summary_rows(found),
     )
     return write_text(path, page)
 
@@ -93,20 +78,6 @@ def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
             )
         )
     return sections
-
-
-def _figure(figure: Any, first: bool) -> str:
-    # Plotly takes entries out of the settings it is given.
-    return str(figure.to_html(full_html=False, include_plotlyjs=first, config=dict(CONFIG)))
-
-
-def _table(found: Workspace) -> str:
-    rows = "".join(
-        f"<tr><td>{html.escape(row.name)}</td><td>{html.escape(row.value)}</td>"
-        f"<td>{html.escape(row.note)}</td></tr>"
-        for row in summary_rows(found)
-    )
-    return f"<table><tr><th>quantity</th><th>value</th><th>note</th></tr>{rows}</table>"
 
 
 def _pose(found: Workspace) -> str:
