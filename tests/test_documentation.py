@@ -31,10 +31,11 @@ from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
-from handbook.rendering import dash_fields
+from handbook.rendering import dash_fields, restructure, share_docstrings
 from handbook.report import machine_report, read_report
-from handbook.signatures import without_checks
+from handbook.signatures import name_aliases, plain_signature, shorten_values, without_checks
 from handbook.slim import slim
+from handbook.titles import titled
 from handbook.unbroken import unbroken
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
@@ -215,6 +216,8 @@ def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, 
     assert "1.25e-07" in text and "≤ 1e-06" in text and r"because \*so\*" in text
     assert "12.75 N" in text and "**differs** a known reason" in text
     assert "../pictures/side.png" in text
+    derived = text.partition("## Derived quantities\n")[2].partition("##")[0].splitlines()[3:-1]
+    assert not [line for line in derived if " " in line.split("|")[2].strip()]
 
 
 def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, Any]) -> None:
@@ -378,6 +381,8 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
     tall = ElementTree.fromstring(as_mathml(r"\dot\theta_1", as_block=True))
     assert [part.tag.split("}")[1] for part in tall[0]] == ["mover", "mn"]
     assert as_mathml("|x|", as_block=False).count('lspace="0"') == 2
+    primes = as_mathml(r"x_1'' + y'^2 + \text{drives' delay}", as_block=False)
+    assert primes.count("\N{PRIME}") == 3 and primes.count("'") == 1
     for formula, spaces in ((r"\sin x", 1), (r"\sin(x)", 0), (r"(y) \sin x", 2), (r"x \sin(y)", 1)):
         assert as_mathml(formula, as_block=False).count("<mspace") == spaces
 
@@ -388,6 +393,73 @@ def test_signatures_leave_out_checks_of_types() -> None:
     text = f"(rows: tuple[{inner}, {checked.format(f'dict[str, {inner}]')}] | None, n: int = 3)"
     assert without_checks(text) == "(rows: tuple[float, dict[str, float]] | None, n: int = 3)"
     assert without_checks("(x: list[int])") == "(x: list[int])"
+    other = "(x: ~types.Annotated[int | None, Check(pattern='[a'), Tag(a tag)] = None)"
+    assert without_checks(other) == "(x: int | None = None)"
+
+
+def test_signatures_leave_out_long_defaults_and_what_is_no_code() -> None:
+    text = (
+        "(n: int, a: X = <factory>, f=<function E.<lambda>>, s: str = 'a, (b', *, g=np.float64(3.0)"
+    )
+    long = f"{text}, **x: Y = Y({'1, ' * 30}))"
+    made, result = plain_signature(f"{long}", None)
+    assert made == "(n: int, a: X = ..., f=..., s: str = 'a, (b', *, g=3.0, **x: Y = ...)"
+    assert result is None
+    assert plain_signature("()", "int") == ("()", "int") and plain_signature("", "")[0] is None
+
+
+def test_aliases_of_types_have_their_names_inside_other_types() -> None:
+    from sphinx.util.inspect import TypeAliasForwardRef
+    from sphinx.util.typing import stringify_annotation
+
+    name_aliases()
+    alias = TypeAliasForwardRef("FloatArray")
+    assert stringify_annotation(tuple[alias, alias]) == "tuple[FloatArray, FloatArray]"
+    assert stringify_annotation(alias | None) == "FloatArray | None"
+
+
+def described(name: str, value: str, meaning: str) -> Any:
+    """Return what Sphinx makes of a constant."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    shown = addnodes.desc_annotation("", "", nodes.Text(" = "), nodes.Text(value))
+    signature = addnodes.desc_signature("", "", addnodes.desc_name("", name), shown)
+    content = addnodes.desc_content("", nodes.paragraph("", meaning))
+    return addnodes.desc("", signature, content, objtype="data")
+
+
+def test_constants_have_short_values_and_share_docstrings() -> None:
+    from docutils.utils import new_document
+    from sphinx import addnodes
+
+    page = new_document("page")
+    for made in (("A", "1", "Two."), ("B", "9" * 101, "Two."), ("C", "2", "One."), ("D", "3", "")):
+        page += addnodes.index(entries=[])
+        page += described(*made)
+    shorten_values(None, page, "page")
+    share_docstrings(None, page, "page")
+    texts = [[part.astext() for part in node] for node in page.findall(addnodes.desc)]
+    assert texts == [["A = 1", "B = ...", "Two."], ["C = 2", "One."], ["D = 3", ""]]
+
+
+def test_docstrings_of_properties_have_sections() -> None:
+    for kind in ("property", "method"):
+        lines = ["Pose: of the ball.", "", "Raises:", "    InputError: there is none."]
+        restructure(None, kind, "x", None, None, lines)
+        assert lines[0] == "Pose: of the ball.", kind
+        assert ":raises InputError: there is none." in lines, kind
+
+
+def test_titles_break_after_dots_and_underscores_and_take_their_links_along() -> None:
+    link = '<a class="headerlink" href="#x" title="Link">¶</a>'
+    made = titled(f"<h1>twin.a.inner_forces{link}</h1><h2>Two words{link}</h2><p>a.b{link}</p>")
+    last = "<span class=whole>{}" + link + "</span>"
+    assert made == (
+        f"<h1>twin.<wbr>a.<wbr>inner_<wbr>{last.format('forces')}</h1>"
+        f"<h2>Two {last.format('words')}</h2><p>a.b{link}</p>"
+    )
+    assert titled(made) == made
 
 
 def test_cells_keep_their_place_in_tables() -> None:

@@ -32,6 +32,7 @@ def test_plain_notation_in_latex() -> None:
         "Kp int(e)": r"K_{p} \int e\,\mathrm{d}t",
         "f(x) / g": r"\frac{f(x)}{g}",
         "u . v.": r"u \cdot v.",
+        "a x (b x r) + 2 x": r"a \times (b \times r) + 2 x",
         "x <= p1": r"x \le p_{1}",
         "c at rest - k": r"c\,\text{at}\ \text{rest} - k",
         "lean_rate b": r"\text{lean_rate}\,b",
@@ -79,7 +80,7 @@ def test_public_formulae_keep_every_symbol(monkeypatch: pytest.MonkeyPatch) -> N
         latex = formulae(block.splitlines())
         assert latex is not None, f"{block}\nis no mathematics: a table or inline code says it"
         before = re.sub(r"\bint\(", "dt(", block.replace("sqrt(", "("))
-        before = re.sub(r"\bsum(?=[ _])|<=", "", before)
+        before = re.sub(r"\bsum(?=[ _])|<=|(?<=[\w)] )x (?=[\w(])", "", before)
         after = symbols(as_mathml(latex, as_block=True))
         for kind in (r"\w", "'", "=", r"\+"):
             wanted, found = (Counter(re.findall(kind, text)) for text in (before, after))

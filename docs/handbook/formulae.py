@@ -22,15 +22,16 @@ OPERATORS = {
     "<-": r"\leftarrow",
     "..": r"\ldots",
     " . ": r"\cdot",
+    " x ": r"\times",
     " | ": r"\;|\;",
 }
-"""Signs in LaTeX; a dot with a blank on each side is a product."""
+"""Signs in LaTeX; a dot or an x with a blank on each side is a product."""
 
 RELATION = re.compile(r"(<=|>=|<-|=)")
 
 NAME = re.compile(
-    r"(?P<base>[A-Za-z]+)(?P<number>\d*)(?P<first>'*)(?P<star>\*(?!\S))?"
-    r"(?P<below>(?:_(?:[A-Za-z0-9]+|\([^()]*\)))*)(?P<primes>'*)"
+    r"(?!(?<=[\w)] )x [A-Za-z(])(?P<base>[A-Za-z]+)(?P<number>\d*)(?P<first>'*)"
+    r"(?P<star>\*(?!\S))?(?P<below>(?:_(?:[A-Za-z0-9]+|\([^()]*\)))*)(?P<primes>'*)"
 )
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

@@ -8,6 +8,7 @@ from live_rig import Live
 from playwright.sync_api import Browser
 
 from twin.motion.specification import MotionSpecification
+from twin.page.panels.feasibility import JUDGED
 
 WIDE = (1280, 800)
 
@@ -17,12 +18,12 @@ FILLED = 12.0
 LONG = 1500.0
 """[ms] until the page has drawn it."""
 
-JUDGED = """() => ["motion", "at rest"].every(task => {
+ARE_JUDGED = """tasks => tasks.every(task => {
   const heads = [...document.querySelectorAll(".twin-strip span")];
   const verdict = heads.find(head => head.textContent === task)?.nextElementSibling;
   return verdict && verdict.textContent.trim() !== "\u2013";
 })"""
-"""Whether both lines of the state have verdicts; at once, as they are written anew all the time."""
+"""Whether lines of the state have verdicts; at once, as they are written anew all the time."""
 
 
 def opened(browser: Browser, live: Live, size: tuple[int, int]) -> Visitor:
@@ -47,7 +48,8 @@ def swing(live: Live) -> None:
 
 def keep(visitor: Visitor, name: str) -> None:
     """Write what is seen with its verdicts, without hints of what the pointer rests on."""
-    visitor.wait(lambda: visitor.page.evaluate(JUDGED), "both tasks are judged")
+    tasks = list(JUDGED)
+    visitor.wait(lambda: visitor.page.evaluate(ARE_JUDGED, tasks), "the tasks are judged")
     visitor.page.mouse.move(640.0, 100.0)
     visitor.page.wait_for_timeout(LONG)
     visitor.picture(picture_folder() / f"viewer_{name}.png")

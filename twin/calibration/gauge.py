@@ -1,4 +1,8 @@
-"""Directions of the unknowns that no measurement shows, and those that given ones do not."""
+"""Combinations of unknowns that no measurement shows, and names of those that data leave open.
+
+A combination is a direction in the space of the unknowns. If moving all joints along it changes no
+measured value, it cannot be estimated.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,10 @@ class Solution(NamedTuple):
 
     @property
     def wrong(self) -> Any:
-        """Whether `(m,)` a pose is farther off than noise, or most other poses, explain."""
+        """Whether the residuals of each pose are too large `(m,)`.
+
+        Too large for the stated noise, and for the median of all poses if that is larger.
+        """
         usual = chi2.ppf(0.5, np.maximum(self.counts, 1.0))
         size = max(1.0, float(np.median(self.squares / usual)))
         return self.squares > size * chi2.ppf(1.0 - RARE, np.maximum(self.counts, 1.0))

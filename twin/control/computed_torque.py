@@ -106,7 +106,7 @@ class ComputedTorque(Controller):
     Attributes:
         model: what the controller takes the machine for.
         bandwidth: w [rad/s].
-        damping: d.
+        damping: damping ratio d.
         integral_share: Ki in parts of w^3.
 
     Reference:

@@ -1,7 +1,7 @@
 """Homing: every actuator finds its switch and its index pulse, then all go to the start together.
 
-The flowcharts of the thesis (figures 4.23 to 4.26) are pictures that its text does not contain;
-the sequence here is adopted and stated in docs/sensors.md.
+The thesis gives the sequence only as pictures of flowcharts (figures 4.23 to 4.26). The sequence
+here is adopted; docs/sensors.md describes it.
 """
 
 from __future__ import annotations

@@ -121,10 +121,15 @@ REST = read_only(np.zeros(6))
 class InertialUnit:
     """An inertial sensor with the errors that its seed draws.
 
-    Its point moves with a_p = a + alpha x r + omega x (omega x r); it reads the specific force
-    S^T R^T (a_p - g) and the rate S^T R^T omega, R the platform's rotation, S the sensor's on the
-    platform, after scale, misalignment and bias, a second-order low-pass and noise inside its
-    bandwidth, cut at its ranges, at its output rate. See docs/sensors.md.
+    Its point has the acceleration a_p. It reads the specific force f and the angular rate w:
+
+        a_p = a + alpha x r + omega x (omega x r)
+        f = S^T R^T (a_p - g)
+        w = S^T R^T omega
+
+    with R the platform's rotation and S the sensor's on the platform. Scale, misalignment and bias
+    are added, then a second-order low-pass, and noise inside its bandwidth. Readings are cut at the
+    ranges and come at the output rate. See docs/sensors.md.
 
     `measure` does it for a motion as a whole; `start` and `step` do it along a running loop. Both
     give the same readings, and the same ones at every start.

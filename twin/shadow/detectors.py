@@ -51,8 +51,9 @@ class Candidate(NamedTuple):
 class SlowDetectors:
     """Friction, backlash, payload and overload, from the evidence of the last moments.
 
-    One cause explains the forces: a payload where its one number does, else friction, else a
-    force from outside, which is an overload as an effort beyond the rating is.
+    Unexplained forces get one cause only. It is a payload if that single number explains them
+    nearly as well as the best cause does, else friction, else a force from outside. A force from
+    outside is reported as an overload; so is an effort above the continuous rating.
 
     Attributes:
         thresholds: of the sizes.

@@ -16,7 +16,7 @@ MOVING = 0.2
 """Share of a window in which a leg must move to show its friction."""
 
 ONE, SQUARE, FRICTION, LOAD, PAYLOAD, PLAY, FORCE, EFFORT = range(8)
-"""Rows of the sums: 1, direction^2, direction r, u^2, u r, side p, r, effort^2."""
+"""Rows of the sums, in this order: 1, direction^2, direction r, u^2, u r, side p, r, effort^2."""
 
 
 class Sizes(NamedTuple):

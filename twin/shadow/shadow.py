@@ -81,7 +81,7 @@ class Shadow:
         alarms: all that were raised, in order.
         missed: samples that did not come.
         late: samples that came twice or after later ones, and were left out.
-        restarts: how often the model was put beside the machine anew.
+        restarts: how often the model started from a measured state, the first time included.
     """
 
     def __init__(

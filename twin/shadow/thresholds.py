@@ -13,14 +13,14 @@ FALSE_ALARMS = 1.0
 """[1/h] Of all detectors together, at most."""
 
 SLOW = 3
-"""Kinds of slow detectors: friction, backlash, and what loads the platform."""
+"""Number of slow detectors: of friction, of backlash, and of the load on the platform."""
 
 BEYOND = 2.0
-"""Adopted: threshold per largest value that was seen; a few machines do not show the worst."""
+"""Adopted: threshold per largest size that healthy machines show; a few do not show the worst."""
 
 
 class Thresholds(NamedTuple):
-    """Sizes beyond which a change is no chance."""
+    """Sizes above which a fault is reported; noise and uncertain data make smaller ones."""
 
     friction: float
     """[N, N m]"""

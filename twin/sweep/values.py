@@ -24,7 +24,8 @@ Spacing = Literal["linear", "logarithmic"]
 LARGEST_COUNT = 1_000_000
 
 RANGE, LIST = "a range", "a list"
-"""What values are; stand in the path of a fault."""
+"""Tags of the two forms of values. Pydantic puts them into the path of an error; `problems` leaves
+them out."""
 
 FORM = "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
 

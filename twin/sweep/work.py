@@ -28,12 +28,23 @@ from twin.sweep.task import Task
 Row = dict[str, Any]
 """One row of the results: column -> number, text or None."""
 
-DONE, STOPPED, ERROR, CRASHED, DIED = "done", "stopped", "error", "crashed", "died"
-"""What became of a run: went to its end, was stopped safely, was refused by the package, raised
-something else or lacked a library, or its worker died every time."""
+DONE = "done"
+"""Status of a run that went to its end."""
+
+STOPPED = "stopped"
+"""Status of a run that was stopped safely."""
+
+ERROR = "error"
+"""Status of a run that the package refused."""
+
+CRASHED = "crashed"
+"""Status of a run that raised something else, or lacked a library."""
+
+DIED = "died"
+"""Status of a run whose worker process died every time."""
 
 REPEATED = (CRASHED, DIED)
-"""What a later call tries again."""
+"""Statuses of runs that a later call tries again."""
 
 FINEST_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""

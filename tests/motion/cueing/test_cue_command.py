@@ -40,7 +40,7 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
     assert motion.duration == pytest.approx(1.58)
     assert platform.within_limits(motion.sample(time[:-2]).pose).all()
     text = plot.read_text()
-    assert "perceived surge" in text
+    assert "perceived surge [m\\u002fs\\u00b2]" in text
     assert "share of actuator speed" in text
 
 

@@ -2,17 +2,25 @@
 
 Closed forms of one leg with one mass: the most damping that a local loop can give.
 
-Integral force feedback f = -(g / s) F of a mass between its resonance w_0 and the zero z of its
-force sensor (what is left of w_0 with the sensor's force at zero), and velocity feedback across an
-actuator in series with a spring, both lead to
+Two laws lead to the same polynomial. One is integral force feedback of a mass with the resonance p,
+
+    f = -(g / s) F,
+
+where z is the zero of its force sensor: what is left of the resonance while the sensor's force is
+held at zero. The other is velocity feedback across an actuator in series with a spring. The poles s
+of both are roots of
 
     s (s^2 + p^2) + gamma (s^2 + z^2) = 0.
 
-Matching it with (s + b)(s^2 + 2 xi w s + w^2) gives b = 2 xi w z^2 / (w^2 - z^2) and
+A real root and a mode of frequency w and damping ratio xi are
 
-    4 xi^2 = (p^2 - w^2)(w^2 - z^2) / (w^2 z^2),
+    s (s^2 + p^2) + gamma (s^2 + z^2) = (s + b) (s^2 + 2 xi w s + w^2),
+    b = 2 xi w z^2 / (w^2 - z^2),
+    4 xi^2 = (p^2 - w^2) (w^2 - z^2) / (w^2 z^2).
 
-which is largest at w^2 = p z: xi = (p - z) / (2 z) with gamma = p sqrt(p / z), as long as p <= 3 z.
+The ratio is largest at
+
+    w^2 = p z,   xi = (p - z) / (2 z),   gamma = p sqrt(p / z),   p <= 3 z.
 """
 
 from __future__ import annotations
@@ -116,13 +124,18 @@ class LargestDamping(NamedTuple):
 def largest_damping(pole: float, zero: float) -> LargestDamping:
     """Return the most damping on the locus from a pole to a zero on the imaginary axis.
 
-    Force feedback of a leg of stiffness k under a mass m beside a spring k_p that the sensor does
-    not see: p^2 = (k + k_p)/m, z^2 = k_p/m, gamma = g. Velocity feedback f = -g q' - k_p q in
-    series with a spring k: p^2 = k/m (actuator locked), z^2 = k k_p / ((k + k_p) m) (gain zero),
-    gamma = (k + k_p)/g.
+    For force feedback of a leg of stiffness k under a mass m, beside a spring k_p that the sensor
+    does not see:
 
-    Above p = 3 z critical damping is reached; the smallest gain that does is returned. A zero at
-    the origin (no parallel spring) gives s^2 + gamma s + p^2: critical at gamma = 2 p.
+        p^2 = (k + k_p) / m,   z^2 = k_p / m,   gamma = g
+
+    For velocity feedback in series with a spring k, p with a locked actuator, z at gain zero:
+
+        f = -g q' - k_p q
+        p^2 = k / m,   z^2 = k k_p / ((k + k_p) m),   gamma = (k + k_p) / g
+
+    Above p = 3 z critical damping is reached; the smallest gain that does is returned. With a zero
+    at the origin, where there is no parallel spring, the damping is critical at gamma = 2 p.
 
     Args:
         pole: p [rad/s], above the zero.

@@ -92,17 +92,27 @@ APPROACH = 20.0
 
 
 class Channel:
-    """x'' = input - damping x' - stiffness x on several axes, stepped through time.
+    """A driven oscillator on several axes, stepped through time.
 
-    With input a it is the high-pass s^2 / (s^2 + damping s + stiffness) of an acceleration a; with
-    input stiffness c the low-pass of a value c. The equation holds at every sample and the
-    acceleration is linear between two, so that value, rate and acceleration are one smooth curve:
+        x'' = f - d x' - k x
+
+    with forcing f, damping d and stiffness k. For a forcing f = a it is a high-pass of the
+    acceleration a, for f = k c a low-pass of the value c:
+
+        x'' / a = s^2 / (s^2 + d s + k)
+        x / c   = k / (s^2 + d s + k)
+
+    The equation holds at every sample and the acceleration is linear between two, so that value,
+    rate and acceleration are one smooth curve:
 
         x'_1 = x' + T (x'' + x''_1) / 2,   x_1 = x + T x' + T^2 (x'' / 3 + x''_1 / 6)
 
-    which follows the differential equation with an error of second order in T. With a rate limit,
-    |x'| never exceeds it: |x''| <= APPROACH (limit - |x'|) towards it, which for APPROACH T <= 2
-    keeps samples and what lies between inside.
+    which follows the differential equation with an error of second order in T. A rate limit bounds
+    the acceleration towards it by
+
+        |x''| <= p (limit - |x'|)
+
+    with p of `APPROACH`. Where p T is at most 2, the rate stays inside at samples and between them.
 
     Attributes:
         value: `(k,)`.

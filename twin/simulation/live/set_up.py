@@ -16,8 +16,11 @@ from twin.errors import InputError, brief, listed
 from twin.motion.axes import axis_names
 from twin.simulation.live.settings import Settings, as_settings
 
-LONGEST, MOST = 2000, 60
-"""Characters and entries of a text at most."""
+LONGEST = 2000
+"""Most characters of a text."""
+
+MOST = 60
+"""Most entries of a text."""
 
 GAIN = "gain."
 """Begins the name of a gain of the controller."""
@@ -44,8 +47,14 @@ NUMBERS = {
 }
 """Controls with one number or more -> how many."""
 
-CHOICES, TRUTHS, LISTS = ("motion", "axis", "colour"), ("loop", "playing"), ("layers", "charts")
-"""Controls with one of several words, with yes or no, and with some of several words."""
+CHOICES = ("motion", "axis", "colour")
+"""Controls with one of several words."""
+
+TRUTHS = ("loop", "playing")
+"""Controls with yes or no."""
+
+LISTS = ("layers", "charts")
+"""Controls with some of several words."""
 
 CONTROLS = (*CHOICES, *NUMBERS, *TRUTHS, *LISTS)
 
