@@ -73,7 +73,7 @@ def begin(_: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use pictures that `make docs` has drawn; mark charts, remove strays, slim other pages, check times."""
+    """Use the pictures that `make docs` has drawn, mark charts, and slim the pages of the site."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")

@@ -437,10 +437,11 @@ def test_constants_have_short_values_and_share_docstrings() -> None:
     for made in (("A", "1", "Two."), ("B", "9" * 101, "Two."), ("C", "2", "One."), ("D", "3", "")):
         page += addnodes.index(entries=[])
         page += described(*made)
+    page += described("E", "4", "alias of Annotated[int, Check()]")
     shorten_values(None, page, "page")
     share_docstrings(None, page, "page")
     texts = [[part.astext() for part in node] for node in page.findall(addnodes.desc)]
-    assert texts == [["A = 1", "B = ...", "Two."], ["C = 2", "One."], ["D = 3", ""]]
+    assert texts == [["A = 1", "B = ...", "Two."], ["C = 2", "One."], ["D = 3", ""], ["E = 4", ""]]
 
 
 def test_docstrings_of_properties_have_sections() -> None:

@@ -22,7 +22,7 @@ def restructure(app: Any, what: Any, name: str, value: Any, options: Any, lines:
     text = as_restructured(lines)
     if what not in VALUES:
         # Of a property, napoleon would take text before a colon for its type.
-        kind = "method" if what == "property" else what
+        kind: Any = "method" if what == "property" else what
         text = GoogleDocstring(text, SETTINGS, app, kind, name, value, options).lines()
     lines[:] = text
 
@@ -36,7 +36,7 @@ def dash_fields(app: Any, doctree: nodes.document, name: str) -> None:
 
 def share_docstrings(app: Any, doctree: nodes.document, name: str) -> None:
     """Show a docstring once, in place, for constants or fields in a row that have the same one."""
-    before = None
+    before: Any = None
     for node in list(doctree.findall(addnodes.desc)):
         alike = before is not None and _meaning(node) == _meaning(before) != ""
         if alike and _follows(before, node):

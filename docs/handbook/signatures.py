@@ -62,11 +62,15 @@ def name_aliases() -> None:
 
 
 def shorten_values(app: Any, doctree: nodes.document, name: str) -> None:
-    """Put `...` for long values of constants, in place."""
+    """Put `...` for long values of constants, in place; leave out what types stand for if long."""
     for node in doctree.findall(addnodes.desc_annotation):
         value = node.children[-1]
         if node.astext().lstrip().startswith("=") and isinstance(value, nodes.Text):
             node.replace(value, nodes.Text(short(value.astext(), LONGEST_VALUE)))
+    for node in list(doctree.findall(nodes.paragraph)):
+        text = node.astext()
+        if text.startswith("alias of ") and (len(text) > LONGEST_VALUE or CHECKED.search(text)):
+            node.parent.remove(node)
 
 
 def _ends(text: str, begin: int) -> Iterator[int]:
