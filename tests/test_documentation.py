@@ -461,6 +461,8 @@ def test_titles_break_after_dots_and_underscores_and_take_their_links_along() ->
         f"<h2>Two {last.format('words')}</h2><p>a.b{link}</p>"
     )
     assert titled(made) == made
+    entry = '<a class="reference" href="twin.a/b_c.html">{}</a>'
+    assert titled(entry.format("twin.a.b_c")) == entry.format("twin.<wbr>a.<wbr>b_<wbr>c")
 
 
 def test_cells_keep_their_place_in_tables() -> None:

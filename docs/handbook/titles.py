@@ -1,11 +1,13 @@
-"""Titles that break after dots and underscores of a name, and take their link along."""
+"""Titles and entries that break after dots and underscores, and titles that take their link along."""
 
 from __future__ import annotations
 
 import re
 
-NAME = re.compile(r'(?<=<h\d>)\w+(?:[._]\w+)+(?=<a class="headerlink")')
-"""A title that is the name of a package or a module."""
+NAME = re.compile(
+    r'(?<=<h\d>)\w+(?:[._]\w+)+(?=<a class="headerlink")|(?<=\.html">)twin(?:[._]\w+)+(?=</a>)'
+)
+"""A title or an entry of contents that is the name of a package or a module."""
 
 LINK = re.compile(
     r"(?<!<span class=whole>)(?P<last>(?<![^\s>])[^\s<>]+)"

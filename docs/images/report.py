@@ -40,7 +40,7 @@ WORKSPACE_LAYOUT = {
     "margin.t": 44,
     "legend.font.size": 14,
     **{f"{scene}.{axis}axis.nticks": 5 for scene in ("scene", "scene2") for axis in "xyz"},
-    **{f"{scene}.camera.eye": {"x": 1.5, "y": -1.85, "z": 0.77} for scene in ("scene", "scene2")},
+    **{f"{scene}.camera.eye": {"x": 1.58, "y": -1.96, "z": 0.81} for scene in ("scene", "scene2")},
 }
 """Of the figure of the workspace: less height than on its page, larger words, and nearer."""
 
@@ -51,9 +51,6 @@ RESIZE = """(figure, changes) => {
 
 DRAWN = 1500.0
 """[ms] until a scene has been drawn."""
-
-ROOM = 12
-"""[pixels] around a part of a page."""
 
 OPEN = "part => { for (; part; part = part.parentElement) if ('open' in part) part.open = true; }"
 
@@ -101,18 +98,12 @@ def draw(browser: Browser) -> None:
 
 
 def draw_workspace(page: Page) -> None:
-    """Write the first figure of the workspace with its heading, as wide as a page of the guides."""
+    """Write the first figure of the workspace, as wide as a page of the guides."""
     page.wait_for_function("document.querySelectorAll('.main-svg').length > 4")
-    heading = page.get_by_role("heading", name="Workspace", exact=True)
-    heading.evaluate("h => h.scrollIntoView()")
     figure = page.locator(".plotly-graph-div").first
     figure.evaluate(RESIZE, WORKSPACE_LAYOUT)
     page.wait_for_timeout(DRAWN)
-    top, whole = heading.bounding_box(), figure.bounding_box()
-    assert top and whole
-    high = whole["y"] + whole["height"] - top["y"] + ROOM
-    clip = {"x": 0.0, "y": top["y"] - ROOM, "width": float(WIDTH), "height": high}
-    page.screenshot(path=picture_folder() / "workspace_stewart.png", clip=clip)
+    keep("workspace_stewart", [figure])
 
 
 if __name__ == "__main__":

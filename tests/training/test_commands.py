@@ -53,7 +53,8 @@ def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
         "duration": 0.2,
     }
     assert content["seeds"] == [5, 6]
-    assert (tmp_path / "a.md").read_text().startswith("| engine | policy |")
+    command, _, table, *_ = (tmp_path / "a.md").read_text().splitlines()
+    assert command.endswith("` gives:") and table.startswith("| engine | policy |")
 
 
 def test_differences_from_the_training_are_printed_above_the_table() -> None:

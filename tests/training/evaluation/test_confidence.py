@@ -54,6 +54,8 @@ def test_few_values_have_no_interval(values: list[float], count: int) -> None:
         (Mean(123.4, 5.6, 20), "123 +- 6"),
         (Mean(0.0, 0.0, 20), "0.00 +- 0.00"),
         (Mean(-1.5, 0.25, 20), "-1.50 +- 0.25"),
+        (Mean(4.03e-6, 1.15e-6, 20), "4.03e-06 +- 1.15e-06"),
+        (Mean(-4.03e-6, 2.5e-7, 20), "-4.03e-06 +- 2.5e-07"),
         (Mean(4.0, float("nan"), 1), "4"),
         (Mean(float("nan"), float("nan"), 0), "-"),
     ],

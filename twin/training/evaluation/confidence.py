@@ -11,6 +11,9 @@ from twin.errors import InputError
 
 LEVEL = 0.95
 
+SMALL = 1e-4
+"""Numbers below it are written as powers of ten."""
+
 
 class Mean(NamedTuple):
     """A mean and its confidence interval."""
@@ -28,8 +31,17 @@ class Mean(NamedTuple):
             return f"{self.value:.{digits}g}"
         # Both to the same decimal place: that of the mean's last digit.
         size = max(abs(self.value), self.half_width) or 1.0
-        places = max(0, digits - 1 - int(np.floor(np.log10(size))))
+        last = _power(size) - (digits - 1)
+        if size < SMALL:
+            both = self.value, self.half_width
+            return " +- ".join(f"{value:.{max(0, _power(value) - last)}e}" for value in both)
+        places = max(0, -last)
         return f"{self.value:.{places}f} +- {self.half_width:.{places}f}"
+
+
+def _power(value: float) -> int:
+    """Return the power of ten of the first digit."""
+    return int(np.floor(np.log10(abs(value)))) if value else 0
 
 
 def mean_of(values: Any) -> Mean:
