@@ -1,4 +1,4 @@
-"""Titles and entries that break after dots and underscores, and titles that take their link along."""
+"""Titles and entries that break after dots and underscores; titles that take their link along."""
 
 from __future__ import annotations
 

@@ -1,0 +1,42 @@
+"""The script of the guides' pictures waits for what the page computes beside its run."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+
+import numpy as np
+import pytest
+from package_walk import ROOT
+from playwright.sync_api import Browser
+
+from twin.analysis.feasibility.feasibility import rest_feasibility
+from twin.analysis.platform import Platform
+from twin.page.panels.feasibility import JUDGED
+from twin.page.panels.state import strip
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the script, which is in no package."""
+    folder = ROOT / "docs" / "images"
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    spec = spec_from_file_location("pictures_of_the_page", folder / "viewer.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pictures_wait_for_all_verdicts(
+    chromium: Browser, script: ModuleType, stewart: Platform
+) -> None:
+    (margin, *_) = rest_feasibility(stewart, stewart.home[None], ("home",), "at rest").margins
+    page, tasks = chromium.new_page(), list(JUDGED)
+    assert page.evaluate(script.ARE_JUDGED, tasks) is False
+    half = np.full(6, 0.5)
+    for verdicts, ready in (((None, None), False), ((margin, None), False), ((margin,) * 2, True)):
+        page.set_content(strip(half, half, half, dict(zip(tasks, verdicts, strict=True))))
+        assert bool(page.evaluate(script.ARE_JUDGED, tasks)) is ready
+    page.close()
