@@ -128,6 +128,8 @@ def test_slim_pages_lose_nothing_that_is_seen() -> None:
     assert made.endswith('<p><code class="literal">x y</code></p>')
     assert slim(made) == made
     assert style in slim(f'{style}<div class="cell docutils">')
+    assert slim("<td><p>a <b>b</b></p></td>") == "<td>a <b>b</b></td>"
+    assert slim(two := "<td><p>a</p><p>b</p></td>") == two
 
 
 def test_what_belongs_together_is_not_taken_apart_at_the_end_of_a_line() -> None:

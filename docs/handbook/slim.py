@@ -31,6 +31,9 @@ UNUSED = re.compile(
 WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 """A word of code or of a signature, whose style is that of the whole."""
 
+CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?(?:p|td|th)>).)*)</p>(?=</t[dh]>)", re.DOTALL)
+"""A cell with one paragraph."""
+
 
 def slim(html: str) -> str:
     """Return a page that looks the same.
@@ -41,7 +44,7 @@ def slim(html: str) -> str:
     if 'class="cell ' not in html:
         html = STYLE_OF_CELLS.sub("", html)
     html = FOLDED.sub(r"<li>\1</li>", html).replace('<span class="w"> </span>', " ")
-    html = CODE.sub(lambda found: PLAIN.sub(r"\1", found[0]), html)
+    html = CODE.sub(lambda found: PLAIN.sub(r"\1", found[0]), CELL.sub(r"\1\2", html))
     return WORD.sub(r"\1", UNUSED.sub("", html))
 
 

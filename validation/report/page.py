@@ -7,6 +7,7 @@ import re
 import time as clock
 from base64 import b64encode
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ def html_page(
         "margin": margin_text,
         "seconds": seconds_text,
         "texts": texts,
-        "breakable": lambda name: markup("_<wbr>").join(name.split("_")),
+        "breakable": lambda name: markup(re.sub("([_/])", r"\1<wbr>", escape(name))),
+        "whole": lambda text: markup(whole_numbers(escape(text))),
         "markdown": lambda text: markup(inline_html(text)),
     }
     cases = [
@@ -197,7 +199,11 @@ def inline_html(text: str) -> str:
     parser = optional("markdown_it").MarkdownIt("commonmark", {"html": False})
     # Images would be fetched when the page is opened.
     parser.disable("image")
+    return whole_numbers(str(parser.renderInline(text)))
+
+
+def whole_numbers(html: str) -> str:
+    """Return HTML of which numbers stay on one line."""
     return WHOLE.sub(
-        lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0],
-        str(parser.renderInline(text)),
+        lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0], html
     )
