@@ -44,6 +44,10 @@ MACHINE = "stewart"
 OTHERS = ("rss", "driving_simulator")
 """With rotary actuators, and with four legs."""
 
+STILL = """() => [...document.querySelectorAll(".mantine-Notifications-root *")]
+  .every(each => !each.getAnimations().length)"""
+"""Whether no message is on its way into the window or out of it."""
+
 RUN = 3.0
 """[s] that the machine moves before it is looked at: the charts have curves."""
 
@@ -54,6 +58,7 @@ def faults_of_tab(visitor: Visitor, tab: str) -> list[str]:
     handle = visitor.page.get_by_role("tab", name=tab, exact=True)
     handle.press("Enter")
     visitor.page.wait_for_timeout(300.0)
+    visitor.page.wait_for_function(STILL)
     assert handle.get_attribute("aria-selected") == "true"
     return [*layout_faults(visitor.page), *reading_faults(visitor.page)]
 
