@@ -88,15 +88,15 @@ class LearningCurve:
         pyplot = optional("matplotlib.pyplot")
         shown = [0, *range(2, len(self.titles))]
         table = np.array(self.rows, dtype=float).reshape(-1, len(self.columns))
+        size = (7.0, 1.2 + 1.9 * len(shown))
         figure, axes = pyplot.subplots(
-            len(shown), 1, sharex=True, figsize=(7.0, 1.2 + 1.9 * len(shown)), squeeze=False
+            len(shown), 1, sharex=True, figsize=size, squeeze=False, layout="tight"
         )
         for axis, number in zip(axes[:, 0], shown, strict=True):
             low, middle, high = (table[:, len(FIRST) + 3 * number + k] for k in range(3))
             _panel(axis, table[:, 0] / 1e6, (low, middle, high), self.titles[number])
         axes[-1, 0].set_xlabel("steps [million]")
         axes[0, 0].set_title(title, fontsize=10)
-        figure.tight_layout()
 
         def write(file: IO[bytes]) -> None:
             figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
