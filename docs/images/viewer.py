@@ -8,7 +8,6 @@ from live_rig import Live
 from playwright.sync_api import Browser
 
 from twin.motion.specification import MotionSpecification
-from twin.page.panels.feasibility import JUDGED
 
 WIDE = (1280, 800)
 
@@ -47,9 +46,9 @@ def swing(live: Live) -> None:
 
 
 def keep(visitor: Visitor, name: str) -> None:
-    """Write what is seen with its verdicts, without hints of what the pointer rests on."""
-    tasks = list(JUDGED)
-    visitor.wait(lambda: visitor.page.evaluate(ARE_JUDGED, tasks), "the tasks are judged")
+    """Write what is seen with its verdict, without hints of what the pointer rests on."""
+    # While a motion is played, rest is not judged.
+    visitor.wait(lambda: visitor.page.evaluate(ARE_JUDGED, ["motion"]), "the motion is judged")
     visitor.page.mouse.move(640.0, 100.0)
     visitor.page.wait_for_timeout(LONG)
     visitor.picture(picture_folder() / f"viewer_{name}.png")

@@ -20,6 +20,10 @@ from twin.simulation.live.machine_session import MachineSession
 pytestmark = pytest.mark.quick
 
 
+STEP = 0.2
+"""[s] that the machine advances between two refreshes."""
+
+
 @pytest.fixture
 def gui() -> Iterator[Any]:
     with PageServer(port=0) as server:
@@ -47,6 +51,23 @@ def test_verdicts_follow_the_controls(gui: Any) -> None:
     assert "speed" in panel._text.content
     motion, rest = panel.closest["motion"], panel.closest["at rest"]
     assert motion is not None and rest is not None and rest.holds and not motion.holds
+    session.close()
+
+
+def test_a_motion_is_judged_while_it_is_played(gui: Any) -> None:
+    session = MachineSession("stewart")
+    motions = MotionPanel(gui, Requests(lambda function: function()), session)
+    panel = FeasibilityPanel(gui, session, motions)
+    motions.play()
+    assert session.playing
+    until = monotonic() + 60.0
+    while panel.closest["motion"] is None and monotonic() < until:
+        if session.time < 8.0:
+            session.advance(STEP)
+        panel.refresh()
+        sleep(0.02)
+    assert panel.closest["motion"] is not None and panel.closest["at rest"] is None
+    assert session.playing and "Rest" not in panel._text.content
     session.close()
 
 

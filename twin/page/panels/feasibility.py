@@ -41,6 +41,8 @@ COLOURS = {True: "#00866b", False: "#c0392b"}
 class FeasibilityPanel:
     """Two lines that follow the controls; the work is done beside the run, one at a time.
 
+    While a motion is played, the setpoint does not rest: that line is left out.
+
     Attributes:
         closest: "motion" and "at rest" -> margin to the limit that comes closest; None where there
             is no verdict.
@@ -64,26 +66,30 @@ class FeasibilityPanel:
             self._text.content = _block(lines)
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
-            place = np.round(pose, 4).tobytes()
+            rests = not self._session.playing
+            place = np.round(pose, 4).tobytes() if rests else b""
             asked = (self._session.platform.hash, self._motions.description, place)
             if asked != self._seen:
                 self._seen, self._since = asked, clock.monotonic()
             elif asked != self._asked and clock.monotonic() - self._since > STILL:
                 self._asked = asked
                 # A daemon: the page may end while kernels are compiled.
-                self._work = Thread(target=self._judge, args=(pose.copy(),), daemon=True)
+                self._work = Thread(
+                    target=self._judge, args=(pose.copy() if rests else None,), daemon=True
+                )
                 self._work.start()
 
-    def _judge(self, pose: FloatArray) -> None:
-        """Find both lines; a fault in a description leaves its line out."""
+    def _judge(self, pose: FloatArray | None) -> None:
+        """Find both lines, without a pose one; a fault in a description leaves its line out."""
         platform = self._session.platform
         verdicts: dict[str, Feasibility] = {}
         with suppress(TwinError):
             motion = self._motions.described()
             verdicts["motion"] = feasibility(platform, motion, samples=SAMPLES)
         with suppress(TwinError):
-            poses = platform.constrain(pose[None]).pose
-            verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
+            if pose is not None:
+                poses = platform.constrain(pose[None]).pose
+                verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
         lines = (verdict_line(JUDGED[name], found) for name, found in verdicts.items())
         closest = {name: verdicts[name].margins[0] if name in verdicts else None for name in JUDGED}
         self._found = "".join(note(line, "feasibility") for line in lines), closest
