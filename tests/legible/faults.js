@@ -16,6 +16,13 @@
     }
   }
 
+  // Who copies a listing gets what is seen of it.
+  for (const listing of document.querySelectorAll("pre")) {
+    if (listing.checkVisibility() && listing.innerText.trimEnd() !== listing.textContent.trimEnd()) {
+      found.add(`a listing that lost blanks: "${words(listing)}"`);
+    }
+  }
+
   // Boxes are [left, top, right, bottom] in pixels.
   const everywhere = [-Infinity, -Infinity, Infinity, Infinity];
   const box = ({ left, top, right, bottom }) => [left, top, right, bottom];

@@ -52,6 +52,7 @@ FAULTS = (
         "a table wider than its column",
         "<div style='width: 90px; overflow: auto'><table><td>aligned<td>columns</table></div>",
     ),
+    ("lost blanks", "<pre>if x:\n<span style='white-space: nowrap'>    </span>y</pre>"),
     ("a number on two lines", "<p style='width: 2em'>1.5e-10</p>"),
     ("said so", "<script>console.error('said so')</script>"),
     ("color-contrast", "<p style='color: #999'>pale</p>"),
