@@ -25,6 +25,16 @@ CURVES = (
 )
 """Distinct for all common kinds of colour blindness (after Okabe and Ito), dark enough on white."""
 
+DARK = {
+    "ink": "#e4e8ec",
+    "muted": "#a8b3be",
+    "line": "#343b43",
+    "paper": "#1e2227",
+    "ground": "#14171a",
+    "accent": "#7ab8f5",
+}
+"""Colours of pages in the dark scheme, by the names of their variables in CSS."""
+
 CONFIG = {
     "responsive": True,
     "displaylogo": False,
