@@ -96,10 +96,9 @@ def difference_text(differences: Mapping[str, tuple[str, str]], mark: str = "") 
         differences: name -> (value here, value in the training).
         mark: around names and values, such as the backtick of Markdown.
     """
-    marked = {name: (name, *values) for name, values in differences.items()}
     return ", ".join(
-        "{} {} (training: {})".format(*(f"{mark}{text}{mark}" for text in texts))
-        for texts in marked.values()
+        f"{mark}{name}{mark} {mark}{here}{mark} (training: {mark}{there}{mark})"
+        for name, (here, there) in differences.items()
     )
 
 
