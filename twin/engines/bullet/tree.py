@@ -19,7 +19,7 @@ from twin.engines.mechanism.joints import JointForces, joint_motion
 from twin.engines.projection import OpenTree
 from twin.engines.urdf.robot import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
-from twin.machine.mechanism.parts import PLATFORM, Point
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.machine_model import MachineModel
 
 SMALLEST_COSINE = 1e-6
@@ -149,7 +149,7 @@ class _Tree:
     def closure(self, values: FloatArray) -> FloatArray:
         """Return `(3 loops, joints)` velocities of first against second points, base axes."""
         openings = [
-            self._jacobian(_link(first), values) - self._jacobian(_link(second), values)
+            self._jacobian(first.name, values) - self._jacobian(second.name, values)
             for first, second in self.machine.loop_points()
         ]
         return np.concatenate(openings)
@@ -168,11 +168,6 @@ class _Tree:
             physicsClientId=self._client,
         )
         return np.array(linear)[:, self._from_bullet]
-
-
-def _link(point: Point) -> str:
-    """Return the link whose origin is a point of a loop."""
-    return point.name if point.position.any() else point.body
 
 
 @lru_cache(maxsize=8)

@@ -2,9 +2,9 @@
 
 URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges beside
 the legs, so that a reader shows the complete machine, at home when all joints are zero. A program
-that loads it has to close the loops. Their points are in elements `drake:ball_constraint` at the
-end; those that are not the origin of a link also have a link of their own. See
-docs/without_the_package.md.
+that loads it has to close the loops. Each of their points is the origin of a massless link.
+Elements `drake:ball_constraint` at the end say which two belong together, in frames of bodies with
+mass. See docs/without_the_package.md.
 """
 
 from __future__ import annotations
@@ -133,12 +133,11 @@ def _freedoms(machine: Mechanism) -> Iterator[Element]:
 
 
 def _mounts(machine: Mechanism) -> Iterator[Element]:
-    """Yield links at the points of loops that are not the origin of a body."""
+    """Yield a link without mass at every point of a loop."""
     for point in (point for pair in machine.loop_points() for point in pair):
-        if point.position.any():
-            place = origin(point.position)
-            yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
-            yield link(point.name)
+        place = origin(point.position)
+        yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
+        yield link(point.name)
 
 
 def _loops(machine: Mechanism) -> Iterator[Element]:
