@@ -18,9 +18,10 @@ from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site, strays  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.notebooks import add_pictures, check_durations  # noqa: E402
-from handbook.rendering import dash_fields, restructure, share_docstrings  # noqa: E402
+from handbook.references import link_names, resolve_types  # noqa: E402
+from handbook.rendering import dash_fields, restructure, share_docstrings, short_contents  # noqa: E402
 from handbook.report import read_report  # noqa: E402
-from handbook.signatures import name_aliases, plain_signature, shorten_values  # noqa: E402
+from handbook.signatures import ARRAYS, name_aliases, plain_signature, shorten_values  # noqa: E402
 from handbook.slim import slim_pages  # noqa: E402
 
 project = "platform twin"
@@ -28,8 +29,8 @@ version = release = twin.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence_charts.md"]
 language = "en"
-# Two dashes begin an option of a command; they are no dash of a sentence.
-smartquotes_action = "qe"
+# Quotes stay as they are typed: texts quote values of options. Two dashes begin an option.
+smartquotes_action = "e"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
@@ -44,10 +45,10 @@ nb_execution_timeout = 180
 nb_merge_streams = True
 
 autodoc_default_options = {"exclude-members": "model_config"}
-autodoc_type_aliases = {"FloatArray": "FloatArray"}
+autodoc_type_aliases = {name: name for name in ARRAYS.values()}
 autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
-toc_object_entries = False
+toc_object_entries_show_parents = "hide"
 # An annotation holds the short name of a class, which two classes may have.
 suppress_warnings = ["ref.python"]
 
@@ -83,6 +84,11 @@ def finish(app: Sphinx, failed: Exception | None) -> None:
         slim_pages(Path(app.outdir))
 
 
+def rewrite_links(_: Sphinx, name: str, text: list[str]) -> None:
+    """Rewrite the links of a page, in place."""
+    text[0] = inside_the_site(text[0], name)
+
+
 def setup(app: Sphinx) -> None:
     """Register what writes pages, turns texts into what Sphinx reads, and checks the site."""
     add_renderer(app)
@@ -90,8 +96,11 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", begin)
     app.connect("build-finished", finish)
     app.connect("doctree-resolved", add_pictures)
-    app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
+    app.connect("source-read", rewrite_links)
     app.connect("autodoc-process-docstring", restructure)
+    app.connect("object-description-transform", short_contents)
+    app.connect("doctree-read", resolve_types)
+    app.connect("doctree-read", link_names)
     app.connect("doctree-resolved", dash_fields)
     app.connect("doctree-resolved", shorten_values)
     app.connect("doctree-resolved", share_docstrings)

@@ -17,7 +17,6 @@ from package_walk import MODULES, ROOT
 import twin
 from handbook.commands_page import commands, commands_page, given
 from handbook.dimensions import dimensions_svg
-from handbook.docstrings import as_restructured
 from handbook.drawn import mark_charts, use_drawn
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page
@@ -31,9 +30,7 @@ from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
-from handbook.rendering import dash_fields, restructure, share_docstrings
 from handbook.report import machine_report, read_report
-from handbook.signatures import name_aliases, plain_signature, shorten_values, without_checks
 from handbook.slim import slim
 from handbook.titles import titled
 from handbook.unbroken import unbroken
@@ -165,16 +162,6 @@ def test_charts_are_told_from_other_pictures(tmp_path: Path) -> None:
     assert not mark_charts(tmp_path) - {"a.png"} and page.read_text() == marked
 
 
-def test_meanings_of_parameters_follow_a_dash() -> None:
-    from docutils import nodes
-    from docutils.utils import new_document
-
-    page, name = new_document("page"), nodes.strong("", "x")
-    page += nodes.paragraph("", "", name, nodes.Text(" -- "), nodes.Text("with --plan"))
-    dash_fields(None, page, "page")
-    assert page.astext() == "x \u2013 with --plan"
-
-
 @pytest.fixture(scope="module")
 def report() -> dict[str, Any]:
     """Return a report of one case that every machine has, made of numbers that can be found."""
@@ -297,6 +284,9 @@ def test_environment_page_has_every_environment() -> None:
     for name in ENVIRONMENTS:
         assert f"## {name}\n" in text
     assert "| coordinate error | 6 | m |" in text
+    assert (
+        "| goal | False | observations with a goal" in text and "| name | default |\n" not in text
+    )
 
 
 def test_errata_page_has_every_entry() -> None:
@@ -332,30 +322,6 @@ def test_interface_has_every_public_package() -> None:
     assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
-def test_docstrings_become_what_sphinx_reads() -> None:
-    lines = ["Force of `a|b`, x' and y_ * 2.", "", "| a | b |", "| --- | --- |", "| 1 | `c` |"]
-    assert as_restructured(lines) == [
-        r"Force of ``a|b``, x' and y\_ \* 2.",
-        "",
-        "",
-        ".. list-table::",
-        "   :header-rows: 1",
-        "",
-        "   * - a",
-        "     - b",
-        "   * - 1",
-        "     - ``c``",
-        "",
-    ]
-    assert as_restructured(["As", "", "    x = |y|", "", "it is."])[2:5] == [
-        ".. math::",
-        "",
-        "   x = |y|",
-    ]
-    assert as_restructured(["As", "", "    f('x')", "", "it is."])[2:4] == ["::", ""]
-    assert as_restructured(["Alias for field number 2"]) == []
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_no_line_of_a_text_is_taken_for_a_comment(name: str) -> None:
     text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
@@ -387,71 +353,6 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
     assert primes.count("\N{PRIME}") == 3 and primes.count("'") == 1
     for formula, spaces in ((r"\sin x", 1), (r"\sin(x)", 0), (r"(y) \sin x", 2), (r"x \sin(y)", 1)):
         assert as_mathml(formula, as_block=False).count("<mspace") == spaces
-
-
-def test_signatures_leave_out_checks_of_types() -> None:
-    checked = "~typing.Annotated[{}, Check(a=[1], b={{'unit': 'kg m2'}}), Other()]"
-    inner = checked.format("float")
-    text = f"(rows: tuple[{inner}, {checked.format(f'dict[str, {inner}]')}] | None, n: int = 3)"
-    assert without_checks(text) == "(rows: tuple[float, dict[str, float]] | None, n: int = 3)"
-    assert without_checks("(x: list[int])") == "(x: list[int])"
-    other = "(x: ~types.Annotated[int | None, Check(pattern='[a'), Tag(a tag)] = None)"
-    assert without_checks(other) == "(x: int | None = None)"
-
-
-def test_signatures_leave_out_long_defaults_and_what_is_no_code() -> None:
-    text = (
-        "(n: int, a: X = <factory>, f=<function E.<lambda>>, s: str = 'a, (b', *, g=np.float64(3.0)"
-    )
-    long = f"{text}, **x: Y = Y({'1, ' * 30}))"
-    made, result = plain_signature(f"{long}", None)
-    assert made == "(n: int, a: X = ..., f=..., s: str = 'a, (b', *, g=3.0, **x: Y = ...)"
-    assert result is None
-    assert plain_signature("()", "int") == ("()", "int") and plain_signature("", "")[0] is None
-
-
-def test_aliases_of_types_have_their_names_inside_other_types() -> None:
-    from sphinx.util.inspect import TypeAliasForwardRef
-    from sphinx.util.typing import stringify_annotation
-
-    name_aliases()
-    alias = TypeAliasForwardRef("FloatArray")
-    assert stringify_annotation(tuple[alias, alias]) == "tuple[FloatArray, FloatArray]"
-    assert stringify_annotation(alias | None) == "FloatArray | None"
-
-
-def described(name: str, value: str, meaning: str) -> Any:
-    """Return what Sphinx makes of a constant."""
-    from docutils import nodes
-    from sphinx import addnodes
-
-    shown = addnodes.desc_annotation("", "", nodes.Text(" = "), nodes.Text(value))
-    signature = addnodes.desc_signature("", "", addnodes.desc_name("", name), shown)
-    content = addnodes.desc_content("", nodes.paragraph("", meaning))
-    return addnodes.desc("", signature, content, objtype="data")
-
-
-def test_constants_have_short_values_and_share_docstrings() -> None:
-    from docutils.utils import new_document
-    from sphinx import addnodes
-
-    page = new_document("page")
-    for made in (("A", "1", "Two."), ("B", "9" * 101, "Two."), ("C", "2", "One."), ("D", "3", "")):
-        page += addnodes.index(entries=[])
-        page += described(*made)
-    page += described("E", "4", "alias of Annotated[int, Check()]")
-    shorten_values(None, page, "page")
-    share_docstrings(None, page, "page")
-    texts = [[part.astext() for part in node] for node in page.findall(addnodes.desc)]
-    assert texts == [["A = 1", "B = ...", "Two."], ["C = 2", "One."], ["D = 3", ""], ["E = 4", ""]]
-
-
-def test_docstrings_of_properties_have_sections() -> None:
-    for kind in ("property", "method"):
-        lines = ["Pose: of the ball.", "", "Raises:", "    InputError: there is none."]
-        restructure(None, kind, "x", None, None, lines)
-        assert lines[0] == "Pose: of the ball.", kind
-        assert ":raises InputError: there is none." in lines, kind
 
 
 def test_titles_break_after_dots_and_underscores_and_take_their_links_along() -> None:

@@ -59,7 +59,8 @@ def _paragraphs(command: Callable[..., Any]) -> list[str]:
 def _section(name: str, command: Callable[..., Any]) -> str:
     arguments = [part for part in given(command) if not part.is_option]
     options = [part for part in given(command) if part.is_option]
-    line = " ".join(["twin", name, *(part.name for part in arguments), "[OPTIONS]"])
+    line = " ".join(["twin", name, *(part.name for part in arguments)])
+    line += " [OPTIONS]" if options else ""
     text = (
         f"## twin {name}\n\n{fenced('text', line)}\n" + "\n\n".join(_paragraphs(command)) + "\n\n"
     )
@@ -85,7 +86,7 @@ def given(command: Callable[..., Any]) -> Iterator[Given]:
             shown = f"{', '.join(flags)} {value}".strip()
         default = "" if parameter.default is not inspect.Parameter.empty else "required"
         if parameter.default not in (inspect.Parameter.empty, None, "", False):
-            default = f"`{parameter.default}`"
+            default = f"`{str(parameter.default).removesuffix('.0')}`"
         choices = [f"`{choice}`" for choice in _choices(kind)]
         meaning = plain(option.help or "") + (f" One of {', '.join(choices)}." if choices else "")
         yield Given(shown, default, meaning, is_option)

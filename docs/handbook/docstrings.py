@@ -17,6 +17,9 @@ SPECIAL = re.compile(r"([*|\\])|(?<=\w)(_)(?!\w)")
 ALIAS = re.compile(r"Alias for field number \d+")
 """Python's docstring of a field without one of its own."""
 
+PAGE = re.compile(r"\bdocs/(\w+)\.md\b")
+"""A page of the handbook, named by its file."""
+
 RULE = re.compile(r"\|[\s:|-]+\|")
 
 
@@ -69,7 +72,7 @@ def _text(line: str) -> str:
     """Return a line outside tables: code in double backticks, the rest without special meaning."""
     parts = CODE.split(line)
     return "".join(
-        f"``{part[1:-1]}``" if k % 2 else SPECIAL.sub(r"\\\g<0>", part)
+        f"``{part[1:-1]}``" if k % 2 else PAGE.sub(r":doc:`/\1`", SPECIAL.sub(r"\\\g<0>", part))
         for k, part in enumerate(parts)
     )
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
+from typing import Any
 
 from handbook.markdown import plain, table
 from twin.envs import ENVIRONMENTS
+
+OPTIONS = re.compile(r"(?<=Options:\n\n)\| name \| default \|\n.*?(?=\n\n)", re.DOTALL)
 
 HEAD = """# Table of environments
 
@@ -27,5 +31,16 @@ def environments_page() -> str:
         link = f"[`{name}`](#{name.lower().replace('/', '')})"
         machine = f"`{kind.task_type.usual_machine}`"
         rows.append((link, plain(text.split("\n")[0]), machine, place.max_episode_steps))
+        text = OPTIONS.sub(lambda _, kind=kind: _options(kind), text)
         sections.append(f"## {name}\n\n`{place.module}.{place.name}Env`\n\n{text}\n")
     return "\n".join([HEAD, table(COLUMNS, rows), *sections])
+
+
+def _options(kind: Any) -> str:
+    """Return the table of an environment's options, with their meanings."""
+    fields = kind.task_type.settings_type.model_fields
+    rows = [
+        (name, plain(field.get_default(call_default_factory=True)), plain(field.description))
+        for name, field in fields.items()
+    ]
+    return table(("name", "default", "meaning"), rows).rstrip()

@@ -135,7 +135,11 @@ def page(part: Part) -> str:
     package = import_module(part.name)
     own = documented(package)
     lines = [f"# {part.name}", "", *_directive(part.name, members=bool(own))]
-    exported = [name for name in getattr(package, "__all__", []) if not name.startswith("__")]
+    exported = [
+        name
+        for name in getattr(package, "__all__", [])
+        if not name.startswith("__") and name not in own
+    ]
     if exported:
         lines += ["", f"Names that `{part.name}` itself has:", ""]
         lines += [", ".join(_link(package, name) for name in exported) + ".", ""]
@@ -143,7 +147,12 @@ def page(part: Part) -> str:
         lines += ["", f"## {module}", "", *_directive(module, members=True)]
     if part.below:
         files = [each.file.split("/", 1)[1].removesuffix(".md") for each in part.below]
-        lines += ["", "```{toctree}", ":titlesonly:", "", *files, "```"]
+        rows = [
+            (f"[{each.name}]({file}.md)", plain(_first_line(import_module(each.name))))
+            for each, file in zip(part.below, files, strict=True)
+        ]
+        lines += ["", table(("Part", "What it is"), rows)]
+        lines += ["```{toctree}", ":hidden:", ":titlesonly:", "", *files, "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +164,7 @@ def _link(package: ModuleType, name: str) -> str:
 
 
 def _directive(module: str, *, members: bool) -> list[str]:
-    options = [":members:", ":member-order: bysource"] if members else [":no-members:"]
+    shown = [":members:", ":ignore-module-all:", ":member-order: bysource"]
+    options = shown if members else [":no-members:"]
     inside = [f".. automodule:: {module}", *(f"   {option}" for option in options)]
     return ["```{eval-rst}", *inside, "```"]

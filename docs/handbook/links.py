@@ -17,11 +17,15 @@ CHANGES = (
 """Links to files outside the site lead to the pages made from them."""
 
 
-def inside_the_site(text: str) -> str:
-    """Return a page's text as the site has it."""
+PAGE = re.compile(r"(?<![\w`/(\[])docs/(\w+)\.md\b(?!`)")
+"""A page of the handbook, named by its file."""
+
+
+def inside_the_site(text: str, name: str = "") -> str:
+    """Return the text of a page of that `name` as the site has it."""
     for pattern, replacement in CHANGES:
         text = pattern.sub(replacement, text)
-    return text
+    return PAGE.sub(r"[](/\1.md)", text) if name.startswith("_generated/") else text
 
 
 OWN = ("search", "genindex", "py-modindex")

@@ -54,7 +54,7 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
 
     Letters under `\dot`, `\ddot`, `\hat` and `\bar` become letters with combining marks: drawn as
     accents they need a font for mathematics. Tall letters do get accents. Indices stay beside both.
-    Apostrophes outside `\text` become raised primes.
+    Apostrophes outside `\text` become primes, which fonts raise themselves.
 
     Raises:
         MathError: docutils does not know a command.
@@ -77,8 +77,8 @@ def as_mathml(formula: str, *, as_block: bool) -> str:
 def _with_primes(found: re.Match[str]) -> str:
     if found["text"]:
         return found["text"]
-    raised = [r"\prime"] * len(found["primes"]) + [found["group"] or found["one"] or ""]
-    return f"^{{{' '.join(raised).strip()}}}"
+    raised = found["group"] or found["one"]
+    return r"\prime " * len(found["primes"]) + (f"^{{{raised}}}" if raised else "")
 
 
 def _accented(letter: str, accent: str) -> str:

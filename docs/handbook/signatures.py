@@ -4,28 +4,62 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.util.inspect import TypeAliasForwardRef
+from sphinx.util.inspect import TypeAliasForwardRef, signature, stringify_signature
 
 CHECKED = re.compile(r"(?<![\w.])~?(?:\w+\.)*Annotated\[")
 
-NO_CODE = re.compile(r"<(?:function|factory|class|object|bound|built-in)\b|\bobject at 0x")
+ARRAY = re.compile(
+    r"~?(?:numpy\.)?ndarray\[~?tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+    r"~?(?:numpy\.)?dtype\[~?(?:numpy\.|typing\.)?(\w+)\]\]"
+)
+"""An array of any shape, as Python writes its type."""
+
+ARRAYS = {
+    "float64": "FloatArray",
+    "complex128": "ComplexArray",
+    "int64": "IndexArray",
+    "bool": "BoolArray",
+    "Any": "NDArray",
+}
+"""Names of arrays by their kind of numbers."""
+
+PASSED_ON = re.compile(r"\(\*\w+: [^,]*, \*\*\w+: [^,]*\)")
+"""Arguments of a class that passes them on as they are."""
+
+NO_CODE = re.compile(r"(?<!['\w])<[\w.]+(?:: | object\b|\b.*?>)|\bobject at 0x")
 """In the text of a value that no reader could write."""
 
 SCALAR = re.compile(r"\bnp\.(?:float64|int64|bool)\(([^()]*)\)")
 
-LONGEST_VALUE, LONGEST_DEFAULT = 100, 60
-"""Characters of the value of a constant and of a default that are shown."""
+DIGITS = re.compile(r"(?<![\w.])\d+\.\d{7,}(?:e[+-]?\d+)?")
+"""A number with more digits than a reader compares."""
+
+PATH = re.compile(r"\b(?:\w+\.)+(?=[A-Z]\w*(?: \||$))")
+"""Of a class in a union of types."""
+
+LONGEST_VALUE, LONGEST_DEFAULT, LONGEST_NAMES = 100, 60, 300
+"""Characters that are shown of the value of a constant, of a default, and of several names."""
 
 LEFT_OUT = "..."
 """Stands for a longer one."""
 
 
+def array_name(found: re.Match[str]) -> str:
+    """Return the name of a type that `ARRAY` has found."""
+    return ARRAYS.get(found[1], f"NDArray[{found[1]}]")
+
+
 def without_checks(text: str) -> str:
-    """Return a signature in which `Annotated[type, checks ...]` is the type alone."""
+    """Return a signature in which `Annotated[type, checks ...]` is the type alone.
+
+    Arrays have their names.
+    """
+    text = ARRAY.sub(array_name, text)
     while (found := CHECKED.search(text)) and (ends := list(_ends(text, found.end()))):
         text = text[: found.start()] + text[found.end() : ends[0]] + text[ends[-1] + 1 :]
     return text
@@ -46,14 +80,31 @@ def without_long_defaults(arguments: str) -> str:
 
 def short(value: str, longest: int) -> str:
     """Return the text of a value, `...` where it is longer or no code."""
-    value = SCALAR.sub(r"\1", value)
+    value = SCALAR.sub(r"\1", re.sub(r"(?<=[\[,])\s{2,}", " ", value))
+    value = PATH.sub("", DIGITS.sub(lambda number: f"{float(number[0]):.6g}", value))
     return LEFT_OUT if len(value) > longest or NO_CODE.search(value) else value
 
 
 def plain_signature(*event: Any) -> tuple[str | None, str | None]:
     """Return arguments and result as Sphinx asks for them with `autodoc-process-signature`."""
+    value = event[3] if len(event) > 3 else None
+    if getattr(value, "_is_protocol", False):
+        return "", None
     arguments, result = (without_checks(part or "") or None for part in event[-2:])
+    if isinstance(value, type) and PASSED_ON.fullmatch(arguments or ""):
+        arguments = without_checks(_inherited(value) or arguments or "")
     return arguments and without_long_defaults(arguments), result
+
+
+def _inherited(value: type) -> str | None:
+    """Return the arguments of the class that a class passes all its arguments to."""
+    for base in value.__mro__[1:-1]:
+        if "__init__" in vars(base):
+            found = signature(vars(base)["__init__"], bound_method=True)
+            return stringify_signature(
+                found, show_return_annotation=False, unqualified_typehints=True
+            )
+    return None
 
 
 def name_aliases() -> None:
@@ -66,11 +117,28 @@ def shorten_values(app: Any, doctree: nodes.document, name: str) -> None:
     for node in doctree.findall(addnodes.desc_annotation):
         value = node.children[-1]
         if node.astext().lstrip().startswith("=") and isinstance(value, nodes.Text):
-            node.replace(value, nodes.Text(short(value.astext(), LONGEST_VALUE)))
+            text = _names_of(node.parent) or short(value.astext(), LONGEST_VALUE)
+            node.replace(value, nodes.Text(text))
     for node in list(doctree.findall(nodes.paragraph)):
         text = node.astext()
         if text.startswith("alias of ") and (len(text) > LONGEST_VALUE or CHECKED.search(text)):
             node.parent.remove(node)
+
+
+def _names_of(signature: addnodes.desc_signature) -> str:
+    """Return the keys of a constant that is a dict in their order, or the texts it consists of.
+
+    Sphinx sorts them, where their order means something.
+    """
+    module, name = signature.get("module"), signature.get("fullname", "")
+    value = getattr(import_module(module), name, None) if module else None
+    text = repr(value)
+    if isinstance(value, dict) and short(text, LONGEST_VALUE) == LEFT_OUT:
+        text = f"{{{', '.join(f'{key!r}: {LEFT_OUT}' for key in value)}}}"
+    elif not isinstance(value, (dict, tuple)) or not all(isinstance(one, str) for one in value):
+        return ""
+    found = short(text, LONGEST_NAMES)
+    return "" if found == LEFT_OUT else found
 
 
 def _ends(text: str, begin: int) -> Iterator[int]:

@@ -32,7 +32,7 @@ class BallBalanceEnv(PlatformEnv):
     end where one of the displacements alone would take half the travel (option `tilt`), tilts at
     0.1 rad (`largest_tilt`).
 
-    Observations, each the physical value divided by the scale, clipped to 10 of it:
+    Observations, each the physical value divided by the scale, clipped to ±10:
 
     | name | size | unit | scale |
     | --- | --- | --- | --- |
@@ -115,8 +115,9 @@ class BallBalanceEnv(PlatformEnv):
     | start_speed | 0.1 |
     | overtravel | 0.05 |
 
-    What they mean is in `BallBalanceSettings`. `reset(options={"target": (x, y), "ball": (x, y, vx,
-    vy)})` sets target [m] and start [m, m/s] of one episode. A randomisation may also vary
+    What they mean is in `BallBalanceSettings`.
+    `reset(options={"target": (x, y), "ball": (x, y, vx, vy)})` sets target [m] and start [m, m/s]
+    of one episode. A randomisation may also vary
     `task.target_radius`, `task.start_radius` and `task.start_speed`.
 
     Versions: v0, the first.

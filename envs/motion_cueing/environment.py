@@ -34,19 +34,19 @@ class MotionCueingEnv(PlatformEnv):
     travel. Its coordinates are turned into speeds of the actuators, with a correction by `gain`.
     Machines with more actuators than degrees of freedom take no speeds of the actuators.
 
-    Observations, each the physical value divided by the scale, clipped to 10 of it:
+    Observations, each the physical value divided by the scale, clipped to ±10:
 
     | name | size | unit | scale |
     | --- | --- | --- | --- |
-    | force perceived in the vehicle | 3 | m/s2 | 1.7, 2.8 |
+    | force perceived in the vehicle | 3 | m/s2 | 1.7, 1.7, 2.8 |
     | rotation perceived in the vehicle | 3 | rad/s | 0.5236, 0.6283, 0.4538 |
-    | force perceived on the platform | 3 | m/s2 | 1.7, 2.8 |
+    | force perceived on the platform | 3 | m/s2 | 1.7, 1.7, 2.8 |
     | rotation perceived on the platform | 3 | rad/s | 0.5236, 0.6283, 0.4538 |
     | specific force 0 | 3 | m/s2 | 5 |
     | angular rate 0 | 3 | rad/s | 0.5 |
-    | displacement | 6 | m, rad | 0.215, 0.125, 0.51, 0.3, 0.295 |
+    | displacement | 6 | m, rad | 0.215, 0.215, 0.125, 0.51, 0.3, 0.295 |
     | velocity | 6 | m/s, rad/s | 0.5574, 0.57, 0.2854, 1.296, 0.6747, 0.6638 |
-    | commanded displacement | 6 | m, rad | 0.215, 0.125, 0.51, 0.3, 0.295 |
+    | commanded displacement | 6 | m, rad | 0.215, 0.215, 0.125, 0.51, 0.3, 0.295 |
     | commanded velocity | 6 | m/s, rad/s | 0.5574, 0.57, 0.2854, 1.296, 0.6747, 0.6638 |
     | coordinate | 6 | m | 0.115 |
     | last action | 6 | 1 | 1 |
@@ -124,8 +124,8 @@ class MotionCueingEnv(PlatformEnv):
     | margin | 0.02 |
     | gain | 10.0 |
 
-    `MotionCueingSettings` documents them. `reset(options={"manoeuvre": ..., "intensity": ...})`
-    chooses those of one episode. A randomisation may also vary `task.intensity` and
+    What they mean is in `MotionCueingSettings`. `reset(options={"manoeuvre": ...})`, and the same
+    of "intensity", are for one episode. A randomisation may also vary `task.intensity` and
     `task.lowest_intensity`.
 
     Versions: v0, the first.

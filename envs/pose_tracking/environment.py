@@ -26,14 +26,14 @@ class PoseTrackingEnv(PlatformEnv):
     | --- | --- | --- | --- | --- |
     | velocities | actuator velocity | 6 | m/s | 0.0508 |
     | forces | actuator force | 6 | N | 614.6 |
-    | pose | pose increment | 6 | m, rad | 0.00023, 0.000534884 |
+    | pose | pose increment | 6 | m, rad | 0.00023, 0.00023, 0.00023, 0.000535, 0.000535, 0.000535 |
 
     They come on top of the motion's own speeds over the period, of the forces that hold the
     machine at home, or of the motion's pose. With speeds a position loop adds to them, too (option
     `position_gain`). With `residual=False` they are the whole command, and 1 means five times as
     much.
 
-    Observations, each the physical value divided by the scale, clipped to 10 of it:
+    Observations, each the physical value divided by the scale, clipped to ±10:
 
     | name | size | unit | scale |
     | --- | --- | --- | --- |

@@ -29,7 +29,7 @@ class VibrationIsolationEnv(PlatformEnv):
     Velocities come on top of a slow return to where the actuators began (`centring`), forces on top
     of those that hold the machine at home.
 
-    Observations, each the physical value divided by the scale, clipped to 10 of it:
+    Observations, each the physical value divided by the scale, clipped to ±10:
 
     | name | size | unit | scale |
     | --- | --- | --- | --- |

@@ -59,10 +59,10 @@ def agrees(written: str, value: float) -> bool:
     return float(f"{value:.{count}g}") == float(written)
 
 
-def steps_of(scale: Any) -> list[float]:
-    """Return the numbers of a scale where they change."""
-    values = np.atleast_1d(np.asarray(scale, dtype=float)).ravel()
-    return [float(v) for k, v in enumerate(values) if k == 0 or v != values[k - 1]]
+def numbers_of(scale: Any) -> list[float]:
+    """Return the numbers of a scale, or the one that all are."""
+    values = np.atleast_1d(np.asarray(scale, dtype=float)).ravel().tolist()
+    return values[:1] if len(set(values)) == 1 else values
 
 
 def assert_is(row: Row, channel: Channel, scale: str) -> None:
@@ -72,7 +72,7 @@ def assert_is(row: Row, channel: Channel, scale: str) -> None:
         str(channel.size),
         channel.unit,
     )
-    written, real = row[scale].split(", "), steps_of(channel.scale)
+    written, real = row[scale].split(", "), numbers_of(channel.scale)
     assert len(written) == len(real), f"{channel.name}: {real}"
     for text, value in zip(written, real, strict=True):
         assert agrees(text, value), f"{channel.name}: {text} is written, {value!r} is right"

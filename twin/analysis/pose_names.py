@@ -14,7 +14,8 @@ END = 1e-6
 """Of the stroke: an actuator so close to an end is at it."""
 
 SMALL, MINOR, PARTS = 0.01, 0.2, 3
-"""Displacements are named from a share of the stroke and of the largest one on, so many at most."""
+"""A displacement is named if it is more than `SMALL` of the stroke and than `MINOR` of the largest
+displacement. At most `PARTS` are named."""
 
 MOVES = (("forward", "back"), ("left", "right"), ("up", "down"))
 """Along x, y and z, positive and negative."""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from twin.errors import InputError, brief
 
 FloatArray = NDArray[np.float64]
+ComplexArray = NDArray[np.complex128]
+BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.int64]
 Kind = TypeVar("Kind")
 

@@ -14,7 +14,7 @@ FEWEST = 3
 
 
 def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool]) -> Frames:
-    """Return frames that lead from platform poses `(m, 7)` about to the measured ones.
+    """Return frames that lead from platform poses `(m, 7)` to about the measured ones.
 
     Turns follow from A R = Y B^T, linear in both, by the smallest singular vector; places from
     least squares. Without angles the tracker's turn is that between both clouds of points.

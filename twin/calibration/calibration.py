@@ -8,8 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import BoolArray
-from twin.basics.arrays import FloatArray, as_flag, as_instance, bounded, one_of, positive
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    as_flag,
+    as_instance,
+    bounded,
+    one_of,
+    positive,
+)
 from twin.calibration.candidates import poses_within
 from twin.calibration.frames import FRAMES, Frames
 from twin.calibration.gauge import Gauge, gauge_of, in_words

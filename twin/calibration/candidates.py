@@ -6,8 +6,8 @@ import numpy as np
 
 from twin.analysis.feasibility.joint_angles import JOINTS, angle_between, directions
 from twin.analysis.feasibility.leg_points import leg_points
-from twin.analysis.workspace.admissible import Admissible, BoolArray
-from twin.basics.arrays import FloatArray
+from twin.analysis.workspace.admissible import Admissible
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.model.machine_model import MachineModel
 from twin.rotations import displaced
 

@@ -33,7 +33,7 @@ class Frames(NamedTuple):
     """`(7,)` pose of the target in the frame of the platform"""
 
     def moved(self, errors: FloatArray) -> Frames:
-        """Return the frames with `errors` (12,) on top of both: places [m], then turns.
+        """Return the frames with `errors` `(12,)` on top of both: places [m], then turns.
 
         A turn is twice the axis times the tangent of half the angle, the angle [rad] if small.
         """

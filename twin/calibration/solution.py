@@ -25,7 +25,7 @@ ROBUST_SCALE = 2.0
 """Residual in standard deviations from which a robust fit counts it linearly."""
 
 UNLIKELY = 0.999
-"""Probability below which residuals are by chance not more than the stated noise."""
+"""Quantile of chi squared above which residuals are larger than the stated noise explains."""
 
 RARE = 1e-5
 """Probability by chance of a pose as far off as one that counts as wrong."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,9 @@ FOOT = 66
 
 DECADES_SHOWN = 2.5
 """Axes that span fewer decades get ticks at 1, 2 and 5 instead of at powers of ten."""
+
+FEW_PLACES = 6
+"""So few places of an x axis in decades are its ticks: a time step is read at its point."""
 
 LOG_TICKS = 5
 """About so many ticks at powers of ten."""
@@ -165,7 +168,10 @@ def _next_color(panel: Axes, colors: dict[str, str]) -> str:
 
 
 def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
-    """Return the settings of a linear axis, or of one in decades with readable ticks."""
+    """Return the settings of a linear axis, or of one in decades with readable ticks.
+
+    Values that span too little for two ticks of a decade get a linear axis too.
+    """
     values = np.concatenate([np.ravel(line[column]) for line in panel.lines] or [np.ones(1)])
     values = values[np.isfinite(values)]
     if not log:
@@ -173,6 +179,9 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     values = values[values > 0.0]
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
+    places = np.unique(values)
+    if column == 1 and 2 < places.size <= FEW_PLACES:
+        return settings | _ticks(places)
     decades = np.log10(high) - np.log10(low)
     if decades >= DECADES_SHOWN:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
@@ -180,14 +189,21 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     for steps in LOG_STEPS:
         ticks = [float(f"{step * power:.2g}") for power in powers for step in steps]
         if sum(low <= tick <= high for tick in ticks) > 1:
-            break
-    return settings | {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+            return settings | _ticks(ticks)
+    return _flat(values, 0.0) if values.size else {}
 
 
-def _flat(values: FloatArray) -> dict[str, Any]:
-    """Return the range of an axis whose values differ by rounding only, so that they look equal."""
+def _ticks(places: Iterable[float]) -> dict[str, Any]:
+    return {"tickvals": [*map(float, places)], "ticktext": [f"{place:.3g}" for place in places]}
+
+
+def _flat(values: FloatArray, least: float = 1.0) -> dict[str, Any]:
+    """Return the range of an axis whose values differ by rounding only, so that they look equal.
+
+    Rounding is measured by the largest value, or by `least` where that is larger.
+    """
     low, high = float(values.min()), float(values.max())
-    size = max(1.0, abs(low), abs(high))
+    size = max(least, abs(low), abs(high))
     if high - low > ROUNDING * size:
         return {}
     middle, half = 0.5 * (low + high), FLAT_RANGE * size

@@ -15,7 +15,7 @@ from twin.motion import Motion
 from twin.plant.signals import MODES, Command, Measurement
 
 ControlFunction = Callable[[float, Measurement], Any]
-"""Time [s] and measurement to the command: `(n,)` numbers or a `Command`"""
+"""Time [s] and measurement to the command: `(n,)` numbers or a `Command`."""
 
 WHOLE_STROKE = 1.0
 """Distance from home, in parts of the stroke, that no actuator within its limits has."""

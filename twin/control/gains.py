@@ -127,7 +127,7 @@ def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray
 
 
 def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: float) -> str:
-    """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else "".
+    """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else empty.
 
     A speed that is corrected by more than twice its error in one step grows, whatever else there
     is; so it does with an integral time T below the step h: with b the share of the error that a

@@ -105,7 +105,9 @@ def longest_step(platform: MachineModel, scheme: Scheme) -> float:
 
 
 def suitable_timestep(platform: MachineModel) -> float:
-    """Return a time step [s] that resolves a machine's fastest mode: 1 ms, or 5, 2, 1, .. of less.
+    """Return a time step [s] that resolves a machine's fastest mode.
+
+    It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
 
     Raises:
         SingularPoseError: home is singular.

@@ -11,11 +11,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import MOST_AXES, FloatArray, one_of
-
-BoolArray = NDArray[np.bool_]
+from twin.basics.arrays import MOST_AXES, BoolArray, FloatArray, one_of
 
 SMALLEST_CHUNK = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import BoolArray, FloatArray, as_floats
 from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, UnreachablePoseError
 from twin.kernels.interpret import interpreted
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
 from twin.kernels.legs.dispatch import joint_count
-from twin.model.batch import BoolArray, run_batch
+from twin.model.batch import run_batch
 
 ROUNDING = 1e-12
 """In parts of a limit."""

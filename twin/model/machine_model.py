@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import BoolArray, FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import InputError
 from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
-from twin.model.batch import BoolArray, run_given
+from twin.model.batch import run_given
 from twin.model.constraints import (
     characteristic_length,
     check_constraints,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, bounded, read_only
 from twin.errors import InputError
 
 LARGEST_COUNT = 2_000
@@ -59,7 +58,7 @@ class Barriers(NamedTuple):
 
     def amplitudes(
         self, wavenumbers: FloatArray, distance: float
-    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    ) -> tuple[ComplexArray, ComplexArray]:
         """Return the Fourier amplitudes `(m,)` [m] of the left and the right profile.
 
         The course is taken as periodic: profile(s) = sum Re(amplitude exp(i wavenumber s)) plus

@@ -10,16 +10,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, bounded
+from twin.basics.arrays import ComplexArray, FloatArray, bounded
 from twin.errors import InputError
 from twin.motion.axes import seed_number
 from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.motion import Motion
 from twin.motion.multi_sine import FourierMotion
-
-ComplexArray = NDArray[np.complex128]
 
 
 @dataclass(frozen=True, kw_only=True)

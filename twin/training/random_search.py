@@ -13,9 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.errors import InputError
 from twin.training.evaluation.rollout import run_episodes
 from twin.training.learning_curve import LearningCurve
@@ -170,7 +169,7 @@ class RandomSearch:
         layers = list(self._layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
 
-        def act(observation: FloatArray, running: NDArray[np.bool_]) -> FloatArray:
+        def act(observation: FloatArray, running: BoolArray) -> FloatArray:
             if seen is not None:
                 seen.append(observation[running][:: self.settings.episodes].astype(float))
             return self._act(layers, observation)

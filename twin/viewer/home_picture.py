@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.machine.mechanism.appearance import COLORS
 from twin.model.machine_model import MachineModel
@@ -35,7 +35,7 @@ AMBIENT = 0.6
 FACES = 2000
 """Triangles that are drawn at once."""
 
-Samples = tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]
+Samples = tuple[IndexArray, IndexArray, FloatArray]
 """Triangles and pixels that they cover, each `(k,)`, and how near they are there."""
 
 
@@ -137,9 +137,7 @@ def _covered(triangles: FloatArray, width: int, height: int) -> Iterator[Samples
         yield face + start, row * width + column, near
 
 
-def _expanded(
-    low: NDArray[np.int64], high: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _expanded(low: IndexArray, high: IndexArray) -> tuple[IndexArray, IndexArray]:
     """Return index and value `(k,)` of all whole numbers from `low` to `high` `(m,)`."""
     counts = np.maximum(high - low + 1, 0)
     index = np.repeat(np.arange(len(low)), counts)

@@ -15,9 +15,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import as_array, bounded
+from twin.basics.arrays import FloatArray, as_array, bounded
 from twin.basics.files import check_place, write_atomically
 from twin.basics.optional import optional
 from twin.errors import InputError, MissingDependencyError, StateError, brief
@@ -190,7 +189,7 @@ def _reduced(pillow: ModuleType, image: Image, palette: Any) -> Any:
     return pillow.fromarray(varied).quantize(palette=palette, dither=pillow.Dither.NONE)
 
 
-def _threshold(order: int) -> NDArray[np.float64]:
+def _threshold(order: int) -> FloatArray:
     """Return Bayer's pattern `(2^order, 2^order)`, from -1/2 to 1/2."""
     ranks = np.zeros((1, 1))
     for _ in range(order):

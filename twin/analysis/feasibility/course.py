@@ -26,7 +26,7 @@ class Course(NamedTuple):
     time: FloatArray
     """`(k,)` [s], zero at rest"""
     motion: PlatformMotion
-    """`(k, .)`"""
+    """in arrays of k rows"""
     places: tuple[str, ...]
     """names of poses at rest; none for a motion"""
 

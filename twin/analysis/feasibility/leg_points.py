@@ -55,7 +55,7 @@ def leg_points(platform: MachineModel, pose: FloatArray) -> LegPoints:
 
 
 def crank_frames(platform: MachineModel, points: LegPoints) -> FloatArray:
-    """Return rotations `(k, n, 3, 3)` crank to base: x along the crank's axis, z along it."""
+    """Return rotations `(k, n, 3, 3)` crank to base: x is its axis of rotation, z the crank."""
     along = points.lower
     axis = np.broadcast_to(platform.first_axes, along.shape)
     return np.stack([axis, np.cross(along, axis), along], axis=-1)

@@ -43,7 +43,7 @@ class Mobility(NamedTuple):
 
         Args:
             center: pose `(7,)` or position `(3,)` [m].
-            ranges: axis name -> (lowest, highest) [m], [rad], such as {"z": (-0.01, 0.02)}; axes
+            ranges: axis name -> (lowest, highest) [m], [rad], such as `{"z": (-0.01, 0.02)}`; axes
                 left out stay at zero. Names are those of `twin.motion.axis_names(convention)`.
             convention: of the angles.
 

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.analysis.frequency.response import FrequencyResponse
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
 from twin.errors import InputError
 
 OVERLAP = 0.5

@@ -34,7 +34,7 @@ FADE = 0.02
 """Of the length of a sweep, to begin and to end from rest; at most `LONGEST_FADE`."""
 
 LONGEST_FADE = 0.1
-"""[s]"""
+"""[s] Longest beginning and end of a sweep."""
 
 SETTLING = 0.1
 """[s] of a dwell that are not evaluated, or `SETTLING_PERIODS` if they are longer."""

@@ -1,7 +1,7 @@
 """Frequency response of a controlled machine, measured on any engine as one would on the real one.
 
 One direction of the platform, or one actuator, follows a sweep or stepped sines through the closed
-loop. Reference over measurement give the response at the platform (pose, as the engine has it) and
+loop. Measurement over reference is the response, at the platform (pose, as the engine has it) and
 at every actuator that moves (as its encoder measures), as in the thesis' figure 4.30.
 """
 
@@ -114,8 +114,8 @@ def measure_response(
 
     Args:
         platform: the machine; its parameters say what plant it has.
-        axis: along or about which the platform is moved; or
-        actuator: which is moved by itself, from 1.
+        axis: along or about which the platform is moved; either this or `actuator`.
+        actuator: number, from 1, of the one that is moved by itself.
         method: "chirp" or "stepped".
         low: lowest frequency [Hz].
         high: highest frequency [Hz], default `HIGH`, of servos and steppers 0.4 of the rate

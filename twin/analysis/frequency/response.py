@@ -7,13 +7,10 @@ from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
-
-ComplexArray = NDArray[np.complex128]
 
 CUT_OFF = -3.0
 """[dB] that ends the bandwidth."""

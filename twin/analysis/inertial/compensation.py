@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.analysis.inertial.log_file import CHANNELS, table_text
 from twin.analysis.inertial.response import ChannelResponse, InertialComparison
-from twin.basics.arrays import FloatArray, positive
+from twin.basics.arrays import ComplexArray, FloatArray, positive
 from twin.basics.files import write_text
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
@@ -49,7 +48,7 @@ class Compensation(NamedTuple):
     """axis -> displacements [m] or angles [rad] `(k,)`, for axes that move"""
     frequency: FloatArray
     """`(m,)` [Hz] of the gains"""
-    gains: dict[str, NDArray[np.complex128]]
+    gains: dict[str, ComplexArray]
     """axis -> factor `(m,)` on the reference"""
 
 
@@ -82,11 +81,12 @@ def inverse_gain(
     coherent: float = COHERENT,
     largest: float = LARGEST_CHANGE,
     phase: bool = False,
-) -> NDArray[np.complex128]:
+) -> ComplexArray:
     """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.
 
-    One over the transfer where its coherence is high, at most `largest` or one over it; one
-    elsewhere, reached over `BRIDGE`. Between trusted frequencies the logarithm is interpolated.
+    Where the coherence is high, a factor is the inverse of the transfer, from 1 / `largest` to
+    `largest`. Farther than `BRIDGE` from such frequencies it is 1. Between frequencies the
+    logarithm is interpolated.
 
     Args:
         response: of the channel.
@@ -160,7 +160,7 @@ def compensate(
     return Compensation(time, axes, frequency, gains)
 
 
-def _filtered(values: FloatArray, gain: NDArray[np.complex128], rest: int) -> FloatArray:
+def _filtered(values: FloatArray, gain: ComplexArray, rest: int) -> FloatArray:
     """Return samples with their spectrum changed; both ends stay where they are."""
     padded = np.pad(values, rest, mode="edge")
     line = np.linspace(padded[0], padded[-1], len(padded))

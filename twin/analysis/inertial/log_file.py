@@ -63,7 +63,7 @@ def read_inertial_log(
         path: the file, UTF-8 text.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; all other columns are ignored then.
-        delimiter: one of , ; tab |.
+        delimiter: a comma, a semicolon, a tab or `|`.
 
     Raises:
         InputError: names file, line and column of the fault and what to do.

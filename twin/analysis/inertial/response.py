@@ -9,11 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.analysis.frequency.estimate import deviation, spectra
 from twin.analysis.inertial.log_file import CHANNELS
-from twin.basics.arrays import FloatArray, not_negative, positive
+from twin.basics.arrays import ComplexArray, FloatArray, not_negative, positive
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
@@ -187,7 +186,7 @@ class ChannelResponse(NamedTuple):
     """`(m,)` power density of the readings"""
     coherence: FloatArray
     """`(m,)` from 0 to 1: share of the readings that follows from the reference"""
-    transfer: NDArray[np.complex128]
+    transfer: ComplexArray
     """`(m,)` from reference to platform: the sensor's own filter is taken out"""
     uncertainty: FloatArray
     """`(m,)` relative standard deviation of the transfer's size"""
@@ -269,9 +268,7 @@ def compare_log(
     return InertialComparison(even, shifted, time, reference, measured, responses, sensor)
 
 
-def sensor_filter(
-    frequency: FloatArray, bandwidth: float | None, damping: float
-) -> NDArray[np.complex128]:
+def sensor_filter(frequency: FloatArray, bandwidth: float | None, damping: float) -> ComplexArray:
     """Return the response `(m,)` of a sensor's second-order filter; ones without bandwidth."""
     if bandwidth is None:
         return np.ones(len(frequency), dtype=complex)

@@ -24,16 +24,19 @@ def payload_record(
 ) -> dict[str, Any]:
     """Return searches as JSON can hold them; infinite numbers are null.
 
-    Keys: machine, parameters (their hash), force_unit, coordinate_unit, limits `(n,)`, sense,
-    positions, skipped, passes_kg, fails_kg (null: none), first_failure `(n,)` (extensions beyond
-    the lower ends of the actuators, or null), exact_limit_kg, exact_position `(n,)`, exact_leg
-    (from 1); continuous_limit_kg, continuous_position `(n,)`, continuous_pose `(7,)`,
-    continuous_leg, continuous_at_corner; dynamic (null without): in_phase, backwards (rotations
-    as the thesis prints them), each with passes_kg, fails_kg, first_failure,
-    first_failure_frequency, exact_limit_kg, exact_position, exact_frequency, exact_leg and left_out
-    (runs beyond an actuator's ends or speeds, per frequency), worst_phase with passes_kg, fails_kg,
-    first_failure, bound_kg, limit_kg, position, frequency, phases `(6,)` (x, y, z, yaw, pitch,
-    roll) and leg, and frequencies.
+    Keys: `machine`, `parameters` (their hash), `force_unit`, `coordinate_unit`, `limits` `(n,)`,
+    `sense`, `positions`, `skipped`, `passes_kg`, `fails_kg` (null: none), `first_failure` `(n,)`
+    (extensions beyond the lower ends of the actuators, or null), `exact_limit_kg`,
+    `exact_position` `(n,)`, `exact_leg` (from 1), `continuous_limit_kg`, `continuous_position`
+    `(n,)`, `continuous_pose` `(7,)`, `continuous_leg`, `continuous_at_corner` and `dynamic` (null
+    without).
+
+    Keys of `dynamic`: `frequencies`, `in_phase`, `backwards` (rotations as the thesis prints them)
+    and `worst_phase`. The second and the third have `passes_kg`, `fails_kg`, `first_failure`,
+    `first_failure_frequency`, `exact_limit_kg`, `exact_position`, `exact_frequency`, `exact_leg`
+    and `left_out` (runs beyond an actuator's ends or speeds, per frequency). The last has
+    `passes_kg`, `fails_kg`, `first_failure`, `bound_kg`, `limit_kg`, `position`, `frequency`,
+    `phases` `(6,)` (x, y, z, yaw, pitch, roll) and `leg`.
 
     Args:
         platform: the machine.

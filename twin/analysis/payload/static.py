@@ -118,7 +118,7 @@ def continuous_limit(
     Args:
         machine: the machine and the limits of its actuators.
         positions: of the grid.
-        forces: there.
+        forces: of the actuators at these positions.
         sense: "magnitude" or "signed".
     """
     masses = forces.largest_mass(machine.limits, sense)

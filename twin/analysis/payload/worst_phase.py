@@ -49,9 +49,9 @@ class WorstPhase(NamedTuple):
     limit_kg: float
     """found with full inverse dynamics over all phases; infinite where all runs are left out"""
     position: FloatArray
-    """`(n,)` where"""
+    """`(n,)` at which that mass is found [m] or [rad]"""
     frequency: float
-    """[Hz]"""
+    """[Hz] at which it is found"""
     phases: FloatArray
     """`(6,)` [rad] of x, y, z, yaw, pitch, roll"""
     leg: int

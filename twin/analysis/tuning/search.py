@@ -1,8 +1,8 @@
 """Search for parameters whose response keeps bounds: linear programs in a region of trust.
 
 Gains are compared by their ratio, so the search runs over the logarithms p of the m parameters.
-With the violations c(p) of all bounds (`(k,)`, negative inside) and their differences A, each
-iteration solves
+With the violations c(p) of all bounds, negative inside, and their differences A, each iteration
+solves
 
     minimise g   subject to   c + A d <= g,   |d| <= r,   low <= p + d <= high
 

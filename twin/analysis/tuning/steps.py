@@ -36,14 +36,17 @@ THESIS_MASS = 33.537
 
 
 SPEED_SHARE, STROKE_SHARE = 0.08, 0.15
-"""Of the speed limit, or strokes per second without one: the 0.02 m/s of the thesis' machine."""
+"""Of a velocity step: share of the speed limit, or strokes per second where there is no limit.
+That is the 0.02 m/s of the thesis' machine."""
 
 HELD_SHARE = 0.5
 """Of the speed limit: what the weight alone may add to the speed before the integral carries it."""
 
 TRAVEL_SHARE, BLIND_SHARE, STEP_TIME, ROOM_SHARE = 0.2, 0.025, 0.2, 0.8
-"""Of a position step: share of the stroke that an actuator jumps, the same without a speed limit,
-[s] at the speed limit, and of the way to the end. 0.05 m on the thesis' machine, as there."""
+"""Of a position step. An actuator jumps by at most `TRAVEL_SHARE` of its stroke, or `BLIND_SHARE`
+of it where it has no speed limit; by no more than it moves in `STEP_TIME` [s] at its speed limit;
+and by no more than `ROOM_SHARE` of the way from home to its end. That is 0.05 m on the thesis'
+machine, as there."""
 
 
 class VelocityStep(Controller):

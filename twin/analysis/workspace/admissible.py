@@ -10,17 +10,13 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray, IndexArray
 from twin.errors import InputError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.model.evaluation import run
 from twin.model.machine_model import MachineModel
-
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 SLACK = 1e-12
 """Limits are met to this part of them, as in `Platform.within_limits`."""
@@ -100,7 +96,7 @@ class Admissible:
             good[good] = self.side * determinants(self.platform, poses[good]) > 0.0
         return good
 
-    def causes(self, poses: FloatArray) -> tuple[IntArray, IntArray]:
+    def causes(self, poses: FloatArray) -> tuple[IndexArray, IndexArray]:
         """Return the exclusion of poses `(m, 7)`: causes `(m,)` and legs `(m,)` from 1, 0: none."""
         found = coordinates(self.platform, poses)
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates

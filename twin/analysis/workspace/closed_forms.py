@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose
+from twin.basics.arrays import BoolArray, FloatArray, as_floats, as_pose
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
@@ -41,7 +40,7 @@ def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
     return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)
 
 
-def within_shells(platform: MachineModel, pose: Any, positions: Any) -> NDArray[np.bool_]:
+def within_shells(platform: MachineModel, pose: Any, positions: Any) -> BoolArray:
     """Return whether positions `(..., 3)` [m] are between all shells at the attitude of `pose`.
 
     Raises:

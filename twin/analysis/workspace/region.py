@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import BoolArray, Cause
+from twin.analysis.workspace.admissible import Cause
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.search.free_rays import (
     FreeRays,
@@ -25,7 +25,7 @@ from twin.analysis.workspace.search.free_rays import (
     wander,
 )
 from twin.analysis.workspace.search.rays import Rays, extent, search, sphere
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import BoolArray, FloatArray, as_floats
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import angle_between

@@ -29,9 +29,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import positive
+from twin.basics.arrays import ComplexArray, positive
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.drive_model import drive_model
 from twin.control.linear.machine import LinearMachine
@@ -54,7 +53,7 @@ class BestGain(NamedTuple):
     gain: float
     ratio: float
     """smallest damping ratio there, of the modes below those of the transmissions"""
-    poles: NDArray[np.complex128]
+    poles: ComplexArray
     """[1/s] of the closed loop there"""
 
 
@@ -103,7 +102,7 @@ def transmission_limit(linear: LinearMachine) -> float:
     return float(TRANSMISSION * slowest)
 
 
-def structural_damping(linear: LinearMachine, poles: NDArray[np.complex128]) -> float:
+def structural_damping(linear: LinearMachine, poles: ComplexArray) -> float:
     """Return the smallest damping ratio below the transmissions', of all if one is unstable."""
     ratios = damping_ratios(poles)
     slow = np.abs(poles) <= transmission_limit(linear)

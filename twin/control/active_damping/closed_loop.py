@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, as_instance, positive
+from twin.basics.arrays import BoolArray, ComplexArray, FloatArray, as_floats, as_instance, positive
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.linear.drives import with_lag
@@ -91,8 +90,8 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     them, "coordinates" and "rates" are theirs. Viscous friction is that of the motors.
 
     Returns:
-        the machine; rows `(n, 2m)` of the transmissions' forces (for drives without inertia: of
-        what friction takes from the command) per state.
+        The machine, and rows `(n, 2m)` of the transmissions' forces per state. Rows of drives
+        without inertia are what friction takes from the command.
     """
     own = np.flatnonzero(drives.inertia > 0.0)
     m, r, n = linear.size, len(own), linear.platform.n_actuators
@@ -154,7 +153,7 @@ def _with_past_force(
     return StateSpace(dynamics, np.vstack([plant.B, present]), output, feedthrough, plant.period)
 
 
-def _with_differences(plant: StateSpace, counted: NDArray[np.bool_]) -> StateSpace:
+def _with_differences(plant: StateSpace, counted: BoolArray) -> StateSpace:
     """Return the plant with rates that are differences of coordinates where they are counted."""
     if not counted.any():
         return plant
@@ -231,9 +230,7 @@ def _plant(
     return sampled(plant, period) if period else plant
 
 
-def root_locus(
-    linear: LinearMachine, law_of: Callable[[float], Law], gains: Any
-) -> NDArray[np.complex128]:
+def root_locus(linear: LinearMachine, law_of: Callable[[float], Law], gains: Any) -> ComplexArray:
     """Return the closed loop's poles `(k, s)` [1/s] over gains `(k,)`, each row by frequency.
 
     Raises:
@@ -246,12 +243,12 @@ def root_locus(
     return np.array([row[np.lexsort((row.imag, np.abs(row)))] for row in rows])
 
 
-def damping_ratios(poles: NDArray[np.complex128]) -> NDArray[np.float64]:
+def damping_ratios(poles: ComplexArray) -> FloatArray:
     """Return the damping ratios of poles [1/s]: one for real ones, below zero if unstable."""
     sizes = np.abs(poles)
     return np.asarray(-poles.real / np.where(sizes > 0.0, sizes, 1.0))
 
 
-def smallest_damping(poles: NDArray[np.complex128]) -> float:
+def smallest_damping(poles: ComplexArray) -> float:
     """Return the smallest damping ratio of poles `(s,)` [1/s]; below zero: unstable."""
     return float(damping_ratios(poles).min())

@@ -23,9 +23,8 @@ from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, one_of, positive
+from twin.basics.arrays import ComplexArray, FloatArray, one_of, positive
 from twin.control.active_damping.closed_loop import closed_loop, driven_plant
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.active_damping.local import (
@@ -59,7 +58,7 @@ def riccati(
 
         X = A' X A - A' X B (R + B' X B)^-1 B' X A + Q
 
-    Sums over 1, 2, 4, .. periods. Chains of delays make the usual pencil too ill-conditioned to be
+    Sums over 1, 2, 4, ... periods. Chains of delays make the usual pencil too ill-conditioned to be
     sorted; here they simply end.
 
     Args:
@@ -116,7 +115,7 @@ class OuterLoop(NamedTuple):
     """`(6, n)` displacement per coordinates, springs in series added"""
     springs: FloatArray
     """`(n, n)` deflections at rest of springs in series per force, zero where there are none"""
-    poles: NDArray[np.complex128]
+    poles: ComplexArray
     """[1/s] of the whole loop: those of the regulator, then those of the filter"""
 
 

@@ -35,7 +35,10 @@ TRACKING_DAMPING = 0.7
 
 
 def suitable_period(linear: LinearMachine) -> float:
-    """Return a control period [s] for a machine's springs: 1 ms, or 5, 2, 1, .. of less."""
+    """Return a control period [s] for a machine's springs.
+
+    It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
+    """
     fastest_mode = fastest(linear)
     longest = 2.0 * np.pi / (SAMPLES * fastest_mode) if fastest_mode > 0.0 else 1e-3
     steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))

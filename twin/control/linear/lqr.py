@@ -82,7 +82,7 @@ class Regulator(NamedTuple):
 
     @property
     def loop(self) -> StateSpace:
-        """The open loop K x from forces to forces, for margins: the loop is 1 + L."""
+        """The open loop L = K x from forces to forces; the return difference is 1 + L."""
         feedthrough = np.zeros((len(self.gain), len(self.gain)))
         return self.model._replace(C=self.gain, D=feedthrough)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats
 from twin.basics.optional import optional
 from twin.control.linear.loop_shaping import LoopShapingDesign
 from twin.control.linear.state_space import StateSpace, feedback_poles
@@ -66,7 +65,7 @@ def achieved_gamma(design: LoopShapingDesign, frequencies: FloatArray) -> float:
     return float(np.linalg.svd(whole, compute_uv=False).max())
 
 
-def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> NDArray[np.complex128]:
+def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> ComplexArray:
     """Return the closed loop's poles with coprime factors changed by [dN, -dM] `(n, 2n)`.
 
     The changed plant is x' = A x + B u - H w, y = C x + w with w = change (u, y).
@@ -124,11 +123,11 @@ def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatAr
     return float(np.linalg.svd(distance, compute_uv=False).max())
 
 
-def _adjoint(values: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _adjoint(values: ComplexArray) -> ComplexArray:
     return np.asarray(np.conj(np.swapaxes(values, -1, -2)))
 
 
-def _root(values: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _root(values: ComplexArray) -> ComplexArray:
     """Return the inverse square roots of Hermitian matrices `(k, m, m)`."""
     sizes, vectors = np.linalg.eigh(values)
     return np.asarray((vectors / np.sqrt(sizes)[:, None, :]) @ _adjoint(vectors))

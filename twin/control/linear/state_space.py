@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, not_negative, positive
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, not_negative, positive
 from twin.basics.optional import optional
 from twin.errors import InputError
 
@@ -27,12 +26,12 @@ class StateSpace(NamedTuple):
     """[s] of sampling, zero: continuous"""
 
     @property
-    def poles(self) -> NDArray[np.complex128]:
+    def poles(self) -> ComplexArray:
         """Eigenvalues of A `(s,)`: [1/s], or of the z-plane."""
         return np.linalg.eigvals(self.A).astype(np.complex128)
 
     @property
-    def rates(self) -> NDArray[np.complex128]:
+    def rates(self) -> ComplexArray:
         """Poles of the s-plane `(s,)` [1/s]; log(z) / period of sampled systems."""
         poles = self.poles
         if not self.period:
@@ -45,7 +44,7 @@ class StateSpace(NamedTuple):
         poles = self.poles
         return bool((np.abs(poles) < 1.0).all() if self.period else (poles.real < 0.0).all())
 
-    def response(self, frequencies: Any) -> NDArray[np.complex128]:
+    def response(self, frequencies: Any) -> ComplexArray:
         """Return the complex frequency response `(k, o, i)` at frequencies `(k,)` [Hz].
 
         Raises:
@@ -94,7 +93,7 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     )
 
 
-def feedback_poles(plant: StateSpace, controller: StateSpace) -> NDArray[np.complex128]:
+def feedback_poles(plant: StateSpace, controller: StateSpace) -> ComplexArray:
     """Return the poles of plant and controller in a loop u = r + K y, positive feedback.
 
     Raises:

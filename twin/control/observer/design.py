@@ -26,8 +26,8 @@ Method = Literal["exact", "first_order", "tustin"]
 METHODS: tuple[Method, ...] = ("exact", "first_order", "tustin")
 
 EXACT_TERMS = 16
-"""Terms of the exponential series: A^3 = 0 ends it at the third, and the printed A has -T/m = 1e-4
-where the others have zero."""
+"""Terms of the exponential series: A^3 = 0 ends it at the third, but in the printed A minus T/m =
+1e-4 stands where the others have zero."""
 
 
 class DisturbanceModel(NamedTuple):
@@ -156,7 +156,7 @@ TEXT_MEASUREMENT = 1e-4
 CODE_MASS = 18.8
 """[kg]; the code gives no source, and the text's rule gives 27.9 kg."""
 CODE_PERIOD = 1e-3
-"""[s]"""
+"""[s] Control period of the code."""
 CODE_DISTURBANCE = 1000.0
 """Da = (0, 0, 1000) T"""
 CODE_VARIANCE = 1e9

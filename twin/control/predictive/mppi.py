@@ -48,7 +48,7 @@ FEWEST_LANES = 4
 """At least as many as there are candidates to compare."""
 
 Start = tuple[FloatArray, FloatArray]
-"""Deviation (12,) and coordinates of the legs (n,) at the first node of a plan"""
+"""Deviation `(12,)` and coordinates of the legs `(n,)` at the first node of a plan."""
 
 
 class Mppi(PlannedTorque):

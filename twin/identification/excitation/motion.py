@@ -17,7 +17,7 @@ FADE = 0.1
 """Rise and fall, per duration."""
 
 LONGEST_FADE = 2.0
-"""[s]"""
+"""[s] Longest rise or fall."""
 
 FREE_AXES = ("z", "roll", "pitch")
 """Axes of machines with three degrees of freedom; the others follow."""

@@ -44,7 +44,7 @@ EDGE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class ForceSamples:
-    """States of motion `(k, .)` with the forces measured in them."""
+    """Motion in k states, with the forces measured in them."""
 
     pose: FloatArray
     """`(k, 7)`"""

@@ -19,14 +19,14 @@ PAYLOAD = {
     "platform.body.center_of_mass.*": Spread(0.05, "arm"),
     "platform.body.inertia.*": Spread(0.20, "moment"),
 }
-"""What is fixed to the platform is often only guessed."""
+"""Spreads of the platform with what is fixed to it, which is often only guessed."""
 
 PLATFORM = {
     "platform.body.mass": Spread(0.02),
     "platform.body.center_of_mass.*": Spread(0.01, "arm"),
     "platform.body.inertia.*": Spread(0.05, "moment"),
 }
-"""The same numbers where a drawing gives them."""
+"""Spreads of the same numbers where a drawing gives them."""
 
 LEGS = {
     "leg.*.mass": Spread(0.05),
@@ -43,7 +43,7 @@ LEGS = {
     "leg.stiffness": Spread(0.20),
     "leg.damping": Spread(0.50),
 }
-"""Bodies and springs of the legs."""
+"""Spreads of bodies and springs of the legs."""
 
 FRICTION = {
     "leg.drive.friction": Spread(0.30),
@@ -56,7 +56,7 @@ FRICTION = {
     "leg.friction.viscous": Spread(0.30),
     "leg.friction.transition_speed": Spread(0.50),
 }
-"""Friction changes that much with load, temperature and wear (`hardware_spread`)."""
+"""Spreads of friction: it changes that much with load, temperature and wear (`hardware_spread`)."""
 
 DRIVES = {
     "leg.drive.delay": Spread(0.50),

@@ -54,7 +54,7 @@ def refined(
     robust: bool,
     tick: Callable[[], Any],
 ) -> Solution:
-    """Return the estimate near `x` (p,), in spreads from the nominal values.
+    """Return the estimate near `x` `(p,)`, in spreads from the nominal values.
 
     Errors are smooth functions of the parameters but for jumps: an impact or a stop that comes or
     goes moves all later errors of its window. Jumps hide the minimum from a search that compares
@@ -161,8 +161,8 @@ def newton_step(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step to the minimum of the linear problem, and the information `(p, p)`.
 
-    The step stays inside `bounds` (2, p), and moves no parameter by more than `RADIUS`. Information
-    that is given is not computed again, unless errors have weights.
+    The step stays inside `bounds` `(2, p)`, and moves no parameter by more than `RADIUS`.
+    Information that is given is not computed again, unless errors have weights.
     """
     from scipy.optimize import lsq_linear
 

@@ -32,7 +32,7 @@ APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
 
 EVALUATIONS = 80
-"""of an identification, about: for progress bars."""
+"""About how many an identification takes, for progress bars."""
 
 
 def identify(

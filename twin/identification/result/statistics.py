@@ -92,7 +92,7 @@ class Whiteness(NamedTuple):
     """Likeness of errors to white noise."""
 
     correlation: FloatArray
-    """`(LAGS,)` of errors with those of 1, 2.. samples before"""
+    """`(LAGS,)` of errors with those of 1, 2, ... samples before"""
     bound: float
     """below which that of white noise is with 95 %"""
     probability: float
@@ -116,7 +116,7 @@ def whiteness(errors: FloatArray) -> Whiteness:
 
 
 def spectrum(errors: FloatArray, period: float) -> tuple[FloatArray, FloatArray]:
-    """Return frequencies [Hz] and the mean amplitude density per root hertz of errors (k, samples).
+    """Return frequencies [Hz] and mean amplitude density per root hertz of errors `(k, samples)`.
 
     A Hann window takes the ends of each row off.
     """

@@ -23,7 +23,6 @@ class DriveCascade:
     machine holds its last setpoint, or where it is. Servos and steppers take no forces.
 
     Attributes:
-        holding: whether no command is in force.
         given: fields of a measurement that say what the drives were given last.
     """
 

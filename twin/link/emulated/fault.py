@@ -113,9 +113,9 @@ KINDS: TypeAdapter[Fault] = TypeAdapter(Annotated[Fault, Field(discriminator="ki
 
 
 def parse_fault(text: str) -> Fault:
-    """Return the fault of a text such as "friction@10s:leg=2,factor=3,for=5s".
+    """Return the fault of a text such as `friction@10s:leg=2,factor=3,for=5s`.
 
-    The time after @ is when it begins, default 0 s. A number without unit is SI.
+    The time after `@` is when it begins, default 0 s. A number without unit is SI.
 
     Raises:
         InputError: an unknown kind or option, or a value that it does not take.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import BoolArray, FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import InputError
 from twin.kernels.ball.contact import BALL_SIZE
 from twin.kernels.ball.position import put_balls, see_balls
@@ -73,7 +72,7 @@ def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
     return seen.reshape(*shape, 6)
 
 
-def is_lost(ball: Ball, seen: FloatArray) -> NDArray[np.bool_]:
+def is_lost(ball: Ball, seen: FloatArray) -> BoolArray:
     """Return whether balls `(...)` have left the plate: over its edge, or a radius above it.
 
     Args:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
@@ -35,7 +34,7 @@ class TransferFunction(NamedTuple):
     numerator: tuple[float, ...]
     denominator: tuple[float, ...]
 
-    def at(self, frequency: Any) -> NDArray[np.complex128]:
+    def at(self, frequency: Any) -> ComplexArray:
         """Return the response at frequencies [rad/s]; complex ones for fading oscillations."""
         s = 1j * np.asarray(frequency)
         return np.asarray(np.polyval(self.numerator, s) / np.polyval(self.denominator, s))

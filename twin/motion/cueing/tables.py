@@ -55,10 +55,10 @@ def read_manoeuvre(
 ) -> Manoeuvre:
     """Return the manoeuvre recorded in a CSV file.
 
-    The first line names the columns, each with its unit: `time [s],fx [m/s2],fy [m/s2],fz [g],
-    wx [deg/s]`. fx, fy, fz: specific force (with gravity: fz is +1 g at rest) at the head in
-    vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate about them, zero where left
-    out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
+    The first line names the columns, each with its unit:
+    `time [s],fx [m/s2],fy [m/s2],fz [g],wx [deg/s]`. fx, fy, fz: specific force (with gravity: fz
+    is +1 g at rest) at the head in vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate
+    about them, zero where left out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
 
     Args:
         path: the file, UTF-8 text, decimals with a point.

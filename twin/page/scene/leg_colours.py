@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, IndexArray, one_of
 from twin.errors import InputError
 
 Colouring = Literal["none", "force", "stroke"]
@@ -42,7 +41,7 @@ def as_bytes(colour: Any) -> Colour:
     return red, green, blue
 
 
-def levels(values: Any, count: int) -> NDArray[np.int64]:
+def levels(values: Any, count: int) -> IndexArray:
     """Return the indices `(n,)` of values on a scale of `LEVELS` colours, -1 for NaN.
 
     Args:

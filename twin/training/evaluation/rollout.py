@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.training.environments import make_environments
 from twin.training.metrics import Accumulator, Metric, signal_values
 
@@ -56,7 +55,7 @@ def roll_out(
         policy = None if driver is None else driver(env)
         still = np.zeros(env.action_space.shape, dtype=np.float32)
 
-        def act(observation: FloatArray, _: NDArray[np.bool_]) -> Any:
+        def act(observation: FloatArray, _: BoolArray) -> Any:
             return still if policy is None else np.asarray(policy(observation), dtype=np.float32)
 
         return run_episodes(env, act, seeds, metrics)
@@ -66,7 +65,7 @@ def roll_out(
 
 def run_episodes(
     env: Any,
-    act: Callable[[FloatArray, NDArray[np.bool_]], Any],
+    act: Callable[[FloatArray, BoolArray], Any],
     seeds: Sequence[int],
     metrics: tuple[Metric, ...],
 ) -> Outcome:

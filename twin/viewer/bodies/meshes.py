@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 
 AROUND = 44
 """Corners of a drawn circle; a multiple of four, so that quarters end at one."""
@@ -28,7 +27,7 @@ class Mesh(NamedTuple):
 
     vertices: FloatArray
     """`(v, 3)` [m]"""
-    faces: NDArray[np.int64]
+    faces: IndexArray
     """`(f, 3)` indices of vertices, anticlockwise"""
 
     def moved(self, place: FloatArray, turn: FloatArray | None = None) -> Mesh:

@@ -28,8 +28,8 @@ from twin.analysis.frequency.estimate import record_response
 from twin.analysis.frequency.excitation import AXES
 from twin.analysis.frequency.linear.response import compliance, linear_modes, transmissibility
 from twin.analysis.frequency.measured import BEYOND
-from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
-from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
+from twin.analysis.frequency.response import FrequencyResponse
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, not_negative, one_of, positive
 from twin.basics.quaternions import quaternion_product
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine, OperatingPoint
@@ -46,7 +46,7 @@ DECAY = 9.0
 """Time constants of the slowest mode after the sweep: a ten-thousandth is left."""
 
 LONGEST_DECAY = 20.0
-"""[s]"""
+"""[s] Longest time that is simulated after the sweep."""
 
 
 class MeasuredCompliance(NamedTuple):

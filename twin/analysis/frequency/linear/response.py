@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.linear.machine import LinearMachine
@@ -22,7 +21,7 @@ from twin.errors import InputError, brief
 class LinearModes(NamedTuple):
     """Poles of a linearised machine, alone or in a loop, slowest first."""
 
-    poles: NDArray[np.complex128]
+    poles: ComplexArray
     """`(s,)` [1/s], one of each complex pair"""
     frequencies: FloatArray
     """`(s,)` [Hz]: |s| / 2 pi"""
@@ -45,7 +44,7 @@ def frequency_response(
     frequencies: Any,
     *,
     law: Law | None = None,
-) -> NDArray[np.complex128]:
+) -> ComplexArray:
     """Return the complex response `(k, outputs, inputs)` at frequencies `(k,)` [Hz].
 
     Args:
@@ -74,7 +73,7 @@ def frequency_response(
 
 def transmissibility(
     linear: LinearMachine, frequencies: Any, *, law: Law | None = None
-) -> NDArray[np.complex128]:
+) -> ComplexArray:
     """Return how the platform follows a shaken base, `(k, 6, 3)`: 1 is as one body.
 
     Motion of the platform (three translations of the reference point [1], three rotations [rad/m])
@@ -87,9 +86,7 @@ def transmissibility(
     return frequency_response(linear, shaken, "absolute_acceleration", frequencies, law=law)
 
 
-def compliance(
-    linear: LinearMachine, frequencies: Any, *, law: Law | None = None
-) -> NDArray[np.complex128]:
+def compliance(linear: LinearMachine, frequencies: Any, *, law: Law | None = None) -> ComplexArray:
     """Return the displacement per wrench `(k, 6, 6)`: [m/N], [m/(N m)]; [rad/N], [rad/(N m)].
 
     Raises:
@@ -117,7 +114,7 @@ def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) and names else tuple(names)
 
 
-def decay_poles(values: Any, period: Any, order: int) -> NDArray[np.complex128]:
+def decay_poles(values: Any, period: Any, order: int) -> ComplexArray:
     """Return the poles `(order,)` [1/s] whose exponentials make up samples `(k,)`, largest first.
 
     Matrix pencil: the shift of the signal's Hankel matrix, on its `order` strongest directions.
@@ -150,7 +147,7 @@ def decay_poles(values: Any, period: Any, order: int) -> NDArray[np.complex128]:
     return np.asarray(np.log(np.where(roots == 0.0, 1e-300, roots)) / step)
 
 
-def slowest_shape(linear: LinearMachine) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return the slowest undamped mode: displacement `(6,)`, and the row that picks it out.
 
     With actuators locked where springs are in series with them. The row `(6,)` times the shape is
@@ -174,7 +171,7 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 def response_figure(
-    frequencies: Any, responses: Mapping[str, NDArray[np.complex128]], unit: str, title: str = ""
+    frequencies: Any, responses: Mapping[str, ComplexArray], unit: str, title: str = ""
 ) -> Any:
     """Return a plotly figure of magnitude and phase over frequency, one curve per response.
 
@@ -200,9 +197,7 @@ def response_figure(
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
 
 
-def swinging(
-    gains: FloatArray, poles: NDArray[np.complex128]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def swinging(gains: FloatArray, poles: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return gain, frequency [Hz] and damping ratio of all poles `(k, s)` that swing, flat."""
     found = (poles.imag > 1e-6 * np.abs(poles)) & (np.abs(poles) < 1e8)
     rows = np.broadcast_to(gains[:, None], poles.shape)[found]

@@ -134,11 +134,12 @@ def _vector(vector: FloatArray) -> str:
 def workspace_content(found: Workspace) -> dict[str, Any]:
     """Return the figures of an analysis; SI units and radians, None for what does not exist.
 
-    Keys: machine, parameters, center; ranges (axis -> unit, alone, free, ends); workspace (axes,
-    volume, uncertainty, visible, low, high, shares, rays); orientation_workspace (likewise, and
-    pairs); reachable_set (volume, uncertainty, hidden, largest_turn, rays); dexterity (at_center,
-    global_conditioning_index, lowest, highest, lowest_singular_value); singularity (translation,
-    direction, rotation, axis); stiffness (source, unit, at_center, over_workspace).
+    Keys: `machine`, `parameters`, `center`; `ranges` (axis -> `unit`, `alone`, `free`, `ends`);
+    `workspace` (`axes`, `volume`, `uncertainty`, `visible`, `low`, `high`, `shares`, `rays`);
+    `orientation_workspace` (likewise, and `pairs`); `reachable_set` (`volume`, `uncertainty`,
+    `hidden`, `largest_turn`, `rays`); `dexterity` (`at_center`, `global_conditioning_index`,
+    `lowest`, `highest`, `lowest_singular_value`); `singularity` (`translation`, `direction`,
+    `rotation`, `axis`); `stiffness` (`source`, `unit`, `at_center`, `over_workspace`).
     """
     platform = found.platform
     return {

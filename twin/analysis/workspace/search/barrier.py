@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, BoolArray, coordinates, determinants
+from twin.analysis.workspace.admissible import Admissible, coordinates, determinants
 from twin.analysis.workspace.chart import Chart
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.errors import InputError
 
 DIFFERENCE = 1e-4

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, BoolArray, IntArray
+from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.search.barrier import APART, NEAR, farthest
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray, IndexArray
 
 TRIED = 200
 """Poses of the walk tried per ray: those whose places are closest to it."""
@@ -57,7 +57,7 @@ class FreeRays:
         values = np.hstack([variables[:, :1] * directions, variables[:, 1:]])
         return self.admissible.inside(self.chart.poses(values * self.chart.scale))
 
-    def extend(self, ray: IntArray, lowest: FloatArray, highest: FloatArray) -> None:
+    def extend(self, ray: IndexArray, lowest: FloatArray, highest: FloatArray) -> None:
         """Search on from poses `(q, 4)` of some rays, outwards and back."""
         if not ray.size:
             return
@@ -78,7 +78,7 @@ class FreeRays:
         self.behind[ray] = np.where(seen, self.far[ray], begin)
 
 
-def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IndexArray, FloatArray, FloatArray]:
     """Return rays with poses of a walk beyond `near`: the lowest and the highest, `(q, 4)`.
 
     Attitudes of the poses whose places are closest to a ray are tried on it.
@@ -94,7 +94,9 @@ def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IntArray, FloatAr
     return np.array(ray, dtype=np.int64), np.array(lowest), np.array(highest)
 
 
-def scattered_starts(rays: FreeRays, places: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def scattered_starts(
+    rays: FreeRays, places: FloatArray
+) -> tuple[IndexArray, FloatArray, FloatArray]:
     """Return rays that get farther from elsewhere, and where the search began and ended, `(q, 4)`.
 
     They begin at random poses of a walk, carried over to the ray, at any radius.
@@ -148,7 +150,7 @@ def _bases(directions: FloatArray) -> FloatArray:
     return bases
 
 
-def neighbour_starts(rays: FreeRays) -> tuple[IntArray, FloatArray]:
+def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
     """Return rays that get farther with the attitude of a ray beside them, and where, `(q, 4)`."""
     attitudes = _attitudes(rays, rays.poses)
     count = min(NEIGHBOURS, len(rays.directions) - 1)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, Cause, IntArray, determinants, square
+from twin.analysis.workspace.admissible import Admissible, Cause, determinants, square
 from twin.analysis.workspace.chart import Chart
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.errors import InputError
 
 SAMPLES = 128
@@ -43,11 +43,11 @@ class Rays(NamedTuple):
     """`(m, k)` unit vectors in scaled units"""
     exits: FloatArray
     """`(m,)` radius up to which everything is inside"""
-    causes: IntArray
+    causes: IndexArray
     """`(m,)` `Cause` of the first exit"""
-    legs: IntArray
+    legs: IndexArray
     """`(m,)` leg from 1 that ends it; 0 where none does"""
-    ray: IntArray
+    ray: IndexArray
     """`(q,)` ray of each stretch inside the workspace"""
     start: FloatArray
     """`(q,)` radius where it begins"""
@@ -120,7 +120,7 @@ def extent(chart: Chart, directions: FloatArray) -> float:
         bound = float(steps[min(4 * last + 3, COARSE - 1)])
 
 
-def _sorted(ray: IntArray, radius: FloatArray) -> tuple[IntArray, FloatArray]:
+def _sorted(ray: IndexArray, radius: FloatArray) -> tuple[IndexArray, FloatArray]:
     order = np.lexsort((radius, ray))
     return ray[order].astype(np.int64), radius[order]
 
@@ -163,8 +163,8 @@ def singular_distance(
 ) -> FloatArray:
     """Return the scaled radii `(m,)` of the first singular pose along `directions` `(m, k)`.
 
-    Infinite where there is none before the machine ends to exist or the radius `reach` (default
-    the chart's bound).
+    A ray ends at the radius `reach` (default the chart's bound), or where a leg no longer reaches.
+    Infinite where it meets no singular pose before.
 
     Raises:
         InputError: a machine without a square Jacobian, or a singular centre.

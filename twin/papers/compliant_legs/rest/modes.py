@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.basics import canonical
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import ComplexArray, FloatArray
 from twin.papers.compliant_legs.equations.rows import leg_rows, platform_mass_matrix
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_stiffness, static_forces
@@ -66,7 +65,7 @@ class Modes(NamedTuple):
     """Without damping `(size,)` [1/s]: rate at which such a mode diverges, else zero"""
     shapes: FloatArray
     """Columns `(size, size)`: x of each undamped mode, largest entry one"""
-    eigenvalues: NDArray[np.complex128]
+    eigenvalues: ComplexArray
     """Of the damped motion `(2 size,)` [1/s], complex, slowest first"""
 
     @property
