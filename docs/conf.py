@@ -44,7 +44,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
 
-autodoc_default_options = {"exclude-members": "model_config"}
+autodoc_default_options = {"exclude-members": "model_config, model_post_init"}
 autodoc_type_aliases = {name: name for name in ARRAYS.values()}
 autodoc_use_type_comments = False
 python_use_unqualified_type_names = True

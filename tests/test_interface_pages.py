@@ -12,11 +12,12 @@ from handbook.docstrings import CODE, as_restructured
 from handbook.links import inside_the_site
 from handbook.references import link_names, meaning, resolve_types
 from handbook.rendering import dash_fields, restructure, share_docstrings, short_contents
-from handbook.signatures import name_aliases, plain_signature, shorten_values, without_checks
+from handbook.signatures import name_aliases, plain_signature, short, shorten_values, without_checks
 from twin.control.reference import Reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.link.emulated.fault import BaseFault
 from twin.link.transport.source import Source
+from twin.machine.body import RigidBody
 
 
 def test_docstrings_become_what_sphinx_reads() -> None:
@@ -138,6 +139,25 @@ def test_classes_that_pass_arguments_on_show_those_of_their_base() -> None:
     event = (None, "class", "PoseTrackingEnv", PoseTrackingEnv, None)
     arguments, _ = plain_signature(*event, "(*arguments: Any, **options: Any)", None)
     assert (arguments or "").startswith("(machine: str | ~twin.analysis.platform.Platform = ''")
+
+
+def test_values_are_written_as_a_reader_would() -> None:
+    values = {
+        "array([[ 0., -1.],\n       [ 1.5,  0. ]])": "[[ 0.0, -1.0], [ 1.5, 0.0]]",
+        "array([], dtype=float64)": "[]",
+        "500000000.0": "5e8",
+        "(60000.0, 0.3333333333333333)": "(60000.0, 0.333333)",
+        "<mjtDisableBit.X: 32768>": "...",
+        "a.b.Law | c.State": "Law | State",
+        "'a.B', 1": "'a.B', 1",
+    }
+    assert {value: short(value, 60) for value in values} == values
+
+
+def test_validated_classes_show_all_their_fields() -> None:
+    arguments, _ = plain_signature(None, "class", "RigidBody", RigidBody, None, "(**data)", None)
+    assert all(f"{name}: " in (arguments or "") for name in RigidBody.model_fields)
+    assert "Annotated" not in (arguments or "")
 
 
 def test_pages_of_the_handbook_become_links() -> None:

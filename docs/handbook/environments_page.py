@@ -31,7 +31,7 @@ def environments_page() -> str:
         link = f"[`{name}`](#{name.lower().replace('/', '')})"
         machine = f"`{kind.task_type.usual_machine}`"
         rows.append((link, plain(text.split("\n")[0]), machine, place.max_episode_steps))
-        text = OPTIONS.sub(lambda _, kind=kind: _options(kind), text)
+        text = _options(kind).join(OPTIONS.split(text))
         sections.append(f"## {name}\n\n`{place.module}.{place.name}Env`\n\n{text}\n")
     return "\n".join([HEAD, table(COLUMNS, rows), *sections])
 

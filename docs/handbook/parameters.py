@@ -20,7 +20,7 @@ COLUMNS = ("Name", "Value", "Unit", "Description")
 def summary(platform: Platform) -> str:
     """Return the table of what follows from the numbers, each value on one line."""
     rows = [
-        (plain(fact.name), _whole(fact.value), plain(fact.unit), plain(fact.note))
+        (plain(fact.name), _whole(fact.value), _unit(fact.unit), plain(fact.note))
         for fact in machine_summary(platform)
     ]
     return table(("Quantity", "Value", "Unit", "Note"), rows)
@@ -60,4 +60,9 @@ def _whole(value: object) -> str:
 
 def _row(row: Parameter) -> tuple[str, ...]:
     value = plain(value_text(row.value, row.unit))
-    return f"`{row.name}`", value, plain(row.unit), plain(row.description)
+    return f"`{row.name}`", value, _unit(row.unit), plain(row.description)
+
+
+def _unit(unit: str) -> str:
+    """Return a unit that stays on one line."""
+    return plain(unit).replace(" ", "\N{NO-BREAK SPACE}")

@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from docutils import nodes
+from pydantic import BaseModel
 from sphinx import addnodes
 from sphinx.util.inspect import TypeAliasForwardRef, signature, stringify_signature
 
 CHECKED = re.compile(r"(?<![\w.])~?(?:\w+\.)*Annotated\[")
 
 ARRAY = re.compile(
-    r"~?(?:numpy\.)?ndarray\[~?tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+    r"~?(?:numpy\.)?ndarray\[~?tuple\[(?:~?(?:typing\.)?Any, (?:\.{3}|…)|int)\], "
     r"~?(?:numpy\.)?dtype\[~?(?:numpy\.|typing\.)?(\w+)\]\]"
 )
 """An array of any shape, as Python writes its type."""
@@ -28,6 +29,9 @@ ARRAYS = {
 }
 """Names of arrays by their kind of numbers."""
 
+SHORT = {"show_return_annotation": False, "unqualified_typehints": True}
+"""How Sphinx shall write arguments."""
+
 PASSED_ON = re.compile(r"\(\*\w+: [^,]*, \*\*\w+: [^,]*\)")
 """Arguments of a class that passes them on as they are."""
 
@@ -38,6 +42,11 @@ SCALAR = re.compile(r"\bnp\.(?:float64|int64|bool)\(([^()]*)\)")
 
 DIGITS = re.compile(r"(?<![\w.])\d+\.\d{7,}(?:e[+-]?\d+)?")
 """A number with more digits than a reader compares."""
+
+LARGE = re.compile(r"(?<![\w.])\d{7,}\.0(?!\d)")
+
+VALUES = re.compile(r"\barray\((\[[^()]*\])(?:, dtype=\w+)?\)")
+"""Of an array, as numpy writes them."""
 
 PATH = re.compile(r"\b(?:\w+\.)+(?=[A-Z]\w*(?: \||$))")
 """Of a class in a union of types."""
@@ -80,9 +89,15 @@ def without_long_defaults(arguments: str) -> str:
 
 def short(value: str, longest: int) -> str:
     """Return the text of a value, `...` where it is longer or no code."""
-    value = SCALAR.sub(r"\1", re.sub(r"(?<=[\[,])\s{2,}", " ", value))
+    value = SCALAR.sub(r"\1", VALUES.sub(_numbers, value))
+    value = LARGE.sub(lambda number: re.sub(r"e\+0*", "e", f"{float(number[0]):.6g}"), value)
     value = PATH.sub("", DIGITS.sub(lambda number: f"{float(number[0]):.6g}", value))
     return LEFT_OUT if len(value) > longest or NO_CODE.search(value) else value
+
+
+def _numbers(found: re.Match[str]) -> str:
+    """Return the values of an array as those of a list."""
+    return re.sub(r"(?<=\d)\.\s*(?=[,\]])", ".0", re.sub(r"\s+", " ", found[1]))
 
 
 def plain_signature(*event: Any) -> tuple[str | None, str | None]:
@@ -91,6 +106,9 @@ def plain_signature(*event: Any) -> tuple[str | None, str | None]:
     if getattr(value, "_is_protocol", False):
         return "", None
     arguments, result = (without_checks(part or "") or None for part in event[-2:])
+    if isinstance(value, type) and issubclass(value, BaseModel):
+        value.model_rebuild()
+        arguments = without_checks(stringify_signature(signature(value), **SHORT))
     if isinstance(value, type) and PASSED_ON.fullmatch(arguments or ""):
         arguments = without_checks(_inherited(value) or arguments or "")
     return arguments and without_long_defaults(arguments), result
@@ -101,9 +119,7 @@ def _inherited(value: type) -> str | None:
     for base in value.__mro__[1:-1]:
         if "__init__" in vars(base):
             found = signature(vars(base)["__init__"], bound_method=True)
-            return stringify_signature(
-                found, show_return_annotation=False, unqualified_typehints=True
-            )
+            return stringify_signature(found, **SHORT)
     return None
 
 
@@ -119,8 +135,13 @@ def shorten_values(app: Any, doctree: nodes.document, name: str) -> None:
         if node.astext().lstrip().startswith("=") and isinstance(value, nodes.Text):
             text = _names_of(node.parent) or short(value.astext(), LONGEST_VALUE)
             node.replace(value, nodes.Text(text))
+        elif CHECKED.search(node.astext()):
+            node.children = [nodes.Text(without_checks(node.astext()))]
     for node in list(doctree.findall(nodes.paragraph)):
         text = node.astext()
+        if text.startswith("alias of ") and ARRAY.search(text):
+            text = ARRAY.sub(array_name, text)
+            node.children = [nodes.Text(text)]
         if text.startswith("alias of ") and (len(text) > LONGEST_VALUE or CHECKED.search(text)):
             node.parent.remove(node)
 

@@ -58,7 +58,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             "degrees of freedom",
             platform.dof,
             "",
-            "of the platform; the others are held by the legs",
+            "" if platform.dof == 6 else "of the platform; the others are held by the legs",
         ),
         SummaryRow(
             f"{platform.parameters.leg.coordinate}s at home",
@@ -76,7 +76,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             "of the Jacobian, moments scaled; 1 is the best, infinite at a singular pose",
         ),
         SummaryRow(
-            "forces at rest",
+            f"{'torque' if platform.force_unit == 'N m' else 'force'}s at rest",
             forces,
             platform.force_unit,
             "of the actuators that carry the machine at home"
@@ -92,8 +92,8 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             "closest legs at home",
             distance,
             "m",
-            f"between the axes of legs {first} and {second}, of those that share no joint; less "
-            "than a leg's width: they collide, are the joints in the right order?",
+            f"between the axes of legs {first} and {second}, of those that share no joint; "
+            "below a leg's width they collide, perhaps as the joints are in the wrong order",
         )
     )
     note = "from home, inside the actuators' limits, with the other coordinates as at home"
