@@ -1,6 +1,6 @@
 """PlatformEnv: one machine of a task as a Gymnasium environment.
 
-Rendering of environments: pictures of one machine, or a window.
+The module also renders environments: pictures of one machine, or a window.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Task: actions, observations and rewards of an environment, for any number of machines.
 
-Typical sizes of the quantities of a machine's actuators.
+The module also has typical sizes of the quantities of a machine's actuators.
 """
 
 from __future__ import annotations

@@ -170,14 +170,18 @@ def _symbol(base: str) -> str:
 
 
 def _power(text: str, k: int, primes: int = 0) -> tuple[str, int]:
-    """Return what is raised after `primes`, from `text[k]` on, and where it ends."""
+    """Return `primes` and what is raised after them, from `text[k]` on, and where it ends.
+
+    Fonts raise primes themselves.
+    """
     found = POWER.match(text, k)
     late = 0 if found else len(text[k:]) - len(text[k:].lstrip("'"))
-    raised = [r"\prime"] * (primes + late)
-    if found:
-        inside = found[1].strip("()")
-        raised.append(r"\mathsf T" if inside == "T" else as_latex(inside))
-    return f"^{{{' '.join(raised)}}}" if raised else "", found.end() if found else k + late
+    signs = r" \prime" * (primes + late)
+    if not found:
+        return signs, k + late
+    inside = found[1].strip("()")
+    raised = r"\mathsf T" if inside == "T" else as_latex(inside)
+    return f"{signs}^{{{raised}}}", found.end()
 
 
 def _group(text: str, k: int) -> tuple[str, str, int]:

@@ -20,7 +20,7 @@ COLUMNS = ("Name", "Value", "Unit", "Description")
 def summary(platform: Platform) -> str:
     """Return the table of what follows from the numbers, each value on one line."""
     rows = [
-        (plain(fact.name), _whole(fact.value), _unit(fact.unit), plain(fact.note))
+        (plain(fact.name), _whole(fact.value), _unbroken(plain(fact.unit)), plain(fact.note))
         for fact in machine_summary(platform)
     ]
     return table(("Quantity", "Value", "Unit", "Note"), rows)
@@ -55,14 +55,16 @@ def _tables(rows: Iterable[Parameter]) -> str:
 
 
 def _whole(value: object) -> str:
-    return plain(value_text(value, "", 5)).replace(" ", "&nbsp;")
+    return _unbroken(plain(value_text(value, "", 5)))
 
 
 def _row(row: Parameter) -> tuple[str, ...]:
     value = plain(value_text(row.value, row.unit))
-    return f"`{row.name}`", value, _unit(row.unit), plain(row.description)
+    if isinstance(row.value, list) and not any(isinstance(one, str) for one in row.value):
+        value = "; ".join(map(_unbroken, value.split("; ")))
+    return f"`{row.name}`", value, _unbroken(plain(row.unit)), plain(row.description)
 
 
-def _unit(unit: str) -> str:
-    """Return a unit that stays on one line."""
-    return plain(unit).replace(" ", "\N{NO-BREAK SPACE}")
+def _unbroken(text: str) -> str:
+    """Return text that stays on one line."""
+    return text.replace(" ", "&nbsp;")

@@ -106,7 +106,7 @@ def plain_signature(*event: Any) -> tuple[str | None, str | None]:
     if getattr(value, "_is_protocol", False):
         return "", None
     arguments, result = (without_checks(part or "") or None for part in event[-2:])
-    if isinstance(value, type) and issubclass(value, BaseModel):
+    if isinstance(value, type) and issubclass(value, BaseModel) and value is not BaseModel:
         value.model_rebuild()
         arguments = without_checks(stringify_signature(signature(value), **SHORT))
     if isinstance(value, type) and PASSED_ON.fullmatch(arguments or ""):

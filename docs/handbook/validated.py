@@ -31,7 +31,7 @@ def validated(machine: dict[str, Any]) -> str:
         near = machine["tightest"]
         lines.append(
             f"Closest to its tolerance: {plain(near['measure'])} (`{near['case']}`, "
-            f"{margin_text(near['margin'])}).\n"
+            f"{_margin(near)}).\n"
         )
     lines += [_case(case) for case in machine["cases"]]
     if machine["left_out"]:
@@ -46,7 +46,7 @@ def _case(case: dict[str, Any]) -> str:
     judged = counts["pass"] + counts["fail"]
     result = f"{counts['pass']} of {judged} pass" if judged else "informs only"
     if case["tightest"]:
-        result += f", margin {margin_text(case['tightest']['margin'])}"
+        result += f", margin {_margin(case['tightest'])}"
     title = f"<strong>{html.escape(case['title'])}</strong> <code>{case['case']}</code>: {result}"
     inside = plain(case["description"]) + "\n\n"
     inside += table(MEASURES, [_measure(measure) for measure in case["measures"]])
@@ -59,6 +59,10 @@ def _case(case: dict[str, Any]) -> str:
         long = f"The report has its {len(rows)} rows.\n"
         inside += table(part["columns"], rows) if len(rows) <= LONGEST else long
     return folded(title, inside)
+
+
+def _margin(tightest: dict[str, Any]) -> str:
+    return margin_text(tightest["margin"]).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def quantity_cells(quantity: dict[str, Any]) -> tuple[str, ...]:
@@ -87,7 +91,7 @@ def published(machine: dict[str, Any]) -> str:
             plain(statement["source"]),
             plain(statement["printed"]),
             plain(statement["ours"]),
-            f"**{statement['agreement']}** {plain(statement['why'])}".strip(),
+            ": ".join(filter(None, (f"**{statement['agreement']}**", plain(statement["why"])))),
         )
         for case in machine["cases"]
         for statement in case["statements"]

@@ -1,6 +1,6 @@
 """Arrays that the kernels of motion cueing read and write: the machine, its drivers, episodes.
 
-Channels of MotionCueing: what the numbers of its actions and observations mean.
+Its channels say what the numbers of actions and observations mean.
 """
 
 from __future__ import annotations

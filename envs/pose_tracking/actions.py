@@ -1,6 +1,6 @@
 """Actions of `PoseTracking`: their channel, and the commands they become.
 
-References of `PoseTracking` as arrays: made, lengthened and filled.
+The module also makes, lengthens and fills its references, which are arrays.
 """
 
 from __future__ import annotations

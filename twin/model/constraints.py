@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
-    """Return `(batch, 3, 8)`: rows C of C twist = 0, drift of C a + drift = 0, how far off."""
+    """Return the constraints of poses and twists, `(batch, 3, 8)`.
+
+    Of each constraint: the row C of C twist = 0, the drift of C acceleration + drift = 0, and the
+    error of the pose.
+    """
     rows = np.empty((len(poses), COUNT, 8))
     run(constraints_batch, (legs,), (poses, twists, rows))
     return rows

@@ -14,7 +14,7 @@ from twin.model.machine_model import MachineModel, six_or_zero
 from twin.model.parameter_slopes import constants_and_slopes
 
 FEWEST_SLOPES = 4
-"""Derivatives of a dual: fewer do not pay, whatever the processor."""
+"""Fewest derivatives of a dual number: fewer do not pay on any processor."""
 
 LARGEST_CONDITION = 1e12
 """Of Jacobian and constraints: beyond it, rounding decides the pose."""

@@ -17,7 +17,7 @@ from twin.kernels.legs.dispatch import joint_count
 from twin.model.batch import run_batch
 
 ROUNDING = 1e-12
-"""In parts of a limit."""
+"""Rounding error of a coordinate that still counts as inside, as a share of its limit."""
 
 INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
 FOR_MANY: ContextVar[bool] = ContextVar("for_many", default=False)
@@ -128,7 +128,7 @@ def joint_motion(
 def no_solution(
     legs: Any, index: int, pose: FloatArray
 ) -> SingularPoseError | UnreachablePoseError:
-    """Return the error of entry `index` of a batch, whose `pose` (7,) has no solution."""
+    """Return the error of entry `index` of a batch, whose `pose` `(7,)` has no solution."""
     coordinates = np.empty((1, len(legs.rows)))
     inverse_kinematics_batch(legs, pose[None], coordinates)
     short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]

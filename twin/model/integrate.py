@@ -39,7 +39,7 @@ class ForceTable(NamedTuple):
     time: Any
     """`(k,)` [s], increasing, the first is 0; the last value holds after the last knot"""
     forces: Any
-    """`(k, n)` [N]"""
+    """`(k, n)` [N] or [N m]"""
     interpolation: str = "hold"
     """"hold": constant to the next knot; "linear": straight lines"""
 
@@ -65,7 +65,7 @@ def integrate(
         duration: [s].
         pose: start `(7,)`, default home.
         twist: start `(6,)`, default rest.
-        forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
+        forces: `(n,)` [N] or [N m] constant, a `ForceTable`, or None for free motion.
         wrench: `(6,)` on the platform, constant in base axes [N, N m].
         deflection: start `(2k,)` of deflections of springs, default zero.
         method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).

@@ -97,7 +97,6 @@ class MachineBase:
 
 
 Model = TypeVar("Model", bound=MachineBase)
-"""A machine of the class that a function was given."""
 
 
 def changed(platform: Model, content: Mapping[str, Any]) -> Model:

@@ -15,13 +15,13 @@ from twin.machine.randomisation.paths import nominal_value, with_values
 from twin.model.constants import pack, without_shortcuts
 
 STEP = 1e-3
-"""Of a parameter, relative to its value."""
+"""Step of a parameter, relative to its value."""
 
 STEPS = (1e-3, 1e-6, 1e-9)
-"""Of a parameter that is zero [its unit]: the largest that leaves a machine."""
+"""Steps of a parameter that is zero, in its unit: the largest that gives a machine is taken."""
 
 PLACES = (np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), np.arange(6.0), -np.arange(6.0))
-"""Values [steps] at which constants are computed: on both sides, or on the one that there is."""
+"""Steps at which constants are computed: to both sides, or to the only one that is possible."""
 
 
 def constants_and_slopes(
@@ -37,8 +37,8 @@ def constants_and_slopes(
         paths: parameters, as `numeric_paths` lists them.
 
     Returns:
-        `(1 + p, BODY_SIZE)` of the body and `(1 + p, n, LEG_SIZE)` of the legs: values, then
-        derivatives.
+        Constants `(1 + p, BODY_SIZE)` of the body and `(1 + p, n, LEG_SIZE)` of the legs, the
+        values first and then the derivatives.
 
     Raises:
         InputError: a path that the machine does not have, or a value that cannot be changed.

@@ -15,26 +15,26 @@ from twin.motion.motion import Motion
 from twin.motion.step import StepMotion
 
 LIMIT_SHARE = 0.8
-"""Use of the limits at which a motion that is too large is aimed."""
+"""Share of the limits that a motion which was too large shall take."""
 
 LARGEST_USE = 0.95
-"""Use of the limits that is left as it is after the first change: travel is not linear."""
+"""Share of the limits that is accepted after the first change, as travel is not linear."""
 
 TIMESTEP = 1e-3
 """[s] between the samples of a motion; a tank course has up to 70 Hz."""
 
 JUMP_TIME = 0.12
-"""[s] Adopted: travel at an actuator's speed limit that an ideal step may ask for."""
+"""[s] Adopted: an ideal step may ask for the travel at an actuator's speed limit over this time."""
 
 JUMP_SHARE, BLIND_SHARE = 0.25, 0.05
-"""Of the stroke, for an ideal step: beyond the first, the loop is stopped for its following error;
-the second is for actuators without a speed limit."""
+"""Largest ideal step as a share of the stroke: a larger one than the first stops the loop for its
+following error; the second is for actuators without a speed limit."""
 
 ROUNDING = 1e-9
-"""Of the stroke."""
+"""Rounding error as a share of the stroke."""
 
 SMALLEST = 1e-3
-"""Of the size that is asked for: a smaller motion is none."""
+"""Smallest motion as a share of the size that is asked for."""
 
 
 Made = TypeVar("Made", bound=Motion)

@@ -1,6 +1,6 @@
 """Base of the reference motions: functions of time to pose, twist and acceleration.
 
-Smooth transition from 0 to 1, and the window that fades a motion in and out with it.
+A window with smooth transitions from 0 to 1 fades a motion in and out.
 """
 
 from __future__ import annotations

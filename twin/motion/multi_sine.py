@@ -1,6 +1,6 @@
 """Multi-sine motion: given frequencies, phases chosen for a low crest or by chance.
 
-Motions that are sums of sines: exact value, rate and acceleration from one series.
+Value, rate and acceleration of a sum of sines are exact; they come from one series.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Recorded motion: samples of some axes, or of their accelerations, from a CSV file or arrays.
 
-Twice-integrated accelerations without the drift that sensor bias and unknown start cause.
-
-One recorded axis as a smooth function of time, with exact derivatives and integrals.
+Each axis becomes a smooth function of time, with exact derivatives and integrals. Accelerations are
+integrated twice, without the drift that sensor bias and an unknown start cause.
 """
 
 from __future__ import annotations
@@ -281,7 +280,7 @@ def read_recording(
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name, to rename columns; when given, all
             others in the file are ignored.
-        delimiter: one of , ; tab |.
+        delimiter: a comma, a semicolon, a tab or a vertical bar.
         options: further options of `RecordedMotion`: `largest_gap`, `drift`, `cutoff`,
             `check_size`, `fade_in`, `fade_out`.
 

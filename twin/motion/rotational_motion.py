@@ -98,8 +98,8 @@ def rotation_vector_kinematics(
 ) -> RotationSample:
     """Return quaternions `(m, 4)`, angular velocity and acceleration `(m, 3)` in base axes.
 
-    velocity = r' + b r x r' + c r x (r x r') for the rotation vector r; acceleration is its
-    derivative.
+    velocity = r' + b r x r' + c r x (r x r') for the rotation vector r of length a, with
+    b = (1 - cos a) / a^2 and c = (a - sin a) / a^3; acceleration is its derivative.
 
     Args:
         vector: `(m, 3)` rotation vectors [rad].

@@ -1,6 +1,6 @@
 """Faults of recorded samples: time without increase or with jumps, implausible sizes.
 
-Units of recorded columns: what they measure, factors to SI, and sizes a platform can reach.
+The units of recorded columns say what they measure, and which sizes a platform can reach.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def read_table(
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all other columns of the
             file are ignored.
-        delimiter: one of , ; tab |.
+        delimiter: a comma, a semicolon, a tab or a vertical bar.
 
     Raises:
         InputError: the file cannot be read, a column is unknown, missing, there twice or without

@@ -1,6 +1,6 @@
 """Tank-track motion: heave, pitch and roll of a tracked vehicle crossing barriers.
 
-A tracked vehicle as a sprung body over two contact patches, in the frequency domain.
+The vehicle is a sprung body over two contact patches, in the frequency domain.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Constants of the drives of a machine for `actuation`, from its parameters.
 
-Integrals of the drives' velocity loops where one command follows another: forces go on.
+Where one command follows another, the integrals of the velocity loops are set so that the forces
+go on without a jump.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ UNLIMITED = (column.PEAK, column.CONTINUOUS, column.FASTEST)
 """Constants that are infinite without limits."""
 
 MOTOR_ANGLE = 0.2
-"""[rad] of the fastest oscillation of a motor on its transmission within one of its steps."""
+"""[rad] Phase of the fastest oscillation of a motor on its transmission over one of its steps."""
 
 SHARE = 0.8
-"""Of the longest stable step of an engine: other poses than home have faster legs."""
+"""Share of the longest stable step of an engine: legs are faster in other poses than home."""
 
 BACKWARDS = 0.01
-"""Share of what an actuator accelerates by its own force that it does at least with all of them."""
+"""Least acceleration of an actuator under the forces of all, as a share of that under its own."""
 
 SMALLEST = 1e-12
 """[1/kg, 1/(kg m2)] Acceleration per force that counts as none."""
@@ -199,8 +200,8 @@ def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
 
     A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
     while h^2 k/m + 2 h c/m < 4 where positions take the mean speed of a step, and while
-    h^2 k/m + h c/m < 2, which is less, where they take its last one. Of the latter a `SHARE`; with
-    all legs in their end stops as well, which is rare, the whole.
+    h^2 k/m + h c/m < 2, which is less, where they take its last one. A `SHARE` of the latter is
+    allowed. With all legs in their end stops, which is rare, the whole is allowed.
     """
     moves = drives[:, column.INERTIA] > 0.0
     stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)

@@ -1,6 +1,6 @@
 """The incremental encoders of a machine: raw counts as its data acquisition reads them.
 
-Absolute coordinates from the raw counts of incremental encoders.
+A decoder finds absolute coordinates from the raw counts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An inertial sensor on the platform: specific force and angular rate, with their errors.
 
-The errors that one inertial sensor has: drawn once, as when it is made and switched on.
+The errors of one sensor are drawn once, as when it is made and switched on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Signals between controller and plant: commands and measurements.
 
-Dropouts of sensors, and seeds of their random errors.
+The module also has the dropouts of sensors, and the seeds of their random errors.
 """
 
 from __future__ import annotations

@@ -15,9 +15,10 @@ STILL = 0.02
 """[s] Adopted: shortest time for which a reading must not change to be called dead."""
 
 STUCK = 6.0
-"""Change of the force that holds a leg which sticks, at most, per largest dry friction of the file:
-from one side to the other, 1.5 times the data sheet, twice that after a rise. The force at which
-the sides of a play touch comes on top."""
+"""Largest change of the force on a leg that sticks, over the largest dry friction of the file.
+
+It is 2 for both directions, times 1.5 for the spread of data sheets, times 2 for a rise. The force
+at which both sides of a play touch is added."""
 
 ERRATIC = 4
 """Adopted: jumps of one encoder in a row that are no lost counts any more."""

@@ -34,7 +34,7 @@ LEARNING = 20.0
 """[s] Adopted: of the machine's usual motion, over which it is taken for healthy."""
 
 GAP, CALM = 3, 0.2
-"""Missing samples after which the observer needs so many seconds [s] to settle; adopted."""
+"""Adopted: after so many missing samples the observer needs so many seconds [s] to settle."""
 
 RESTART = 1.0
 """[s] By which a clock that goes back has begun anew."""

@@ -1,6 +1,6 @@
 """Simulation: any engine under given forces or a controller, to a trajectory.
 
-Steps of an engine under forces and a wrench: one loop for simulations and live machines.
+One loop steps an engine under forces and a wrench, for simulations and live machines alike.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Metric(NamedTuple):
     factor: float = 1.0
     """from SI to `unit`"""
     kind: Literal["rms", "mean", "largest", "last"] = "rms"
-    """sum of the values at the control instants"""
+    """how the values at the control instants become one number"""
 
     @property
     def title(self) -> str:

@@ -18,7 +18,7 @@ from twin.viewer.bodies.plates import SHADOW
 from twin.viewer.bodies.scene import CLEAR, MATERIALS
 
 AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
-"""Direction from which the machine is seen: about z from x, and above the horizon."""
+"""[rad] Direction from which the machine is seen: about z from x, and above the horizon."""
 
 LARGER_SIDE = 240
 """[pixels] of the picture."""

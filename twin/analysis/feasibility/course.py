@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.mobility import check_convention
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.errors import InputError, brief
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model.evaluation import run
@@ -70,7 +70,7 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -
     return Course(time, platform.constrain(*motion.sample(time)), ())
 
 
-def reached(platform: MachineModel, poses: FloatArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def reached(platform: MachineModel, poses: FloatArray) -> BoolArray:
     """Return `(k, n)` whether each leg reaches each pose, its actuator's range left out."""
     coordinates = np.empty((len(poses), platform.n_actuators))
     run(inverse_kinematics_batch, (platform.constants.legs,), (poses, coordinates))

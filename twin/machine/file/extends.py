@@ -14,7 +14,7 @@ EXTENDS, RECORD = "extends", "identified"
 """Fields of such files alone: what they extend, and a record for people that is not read."""
 
 DEEPEST = 10
-"""Files that extend each other."""
+"""Most files in a chain of files of which each extends the next."""
 
 Files = tuple[tuple[bytes, Path], ...]
 """Texts of a file and of those that it extends, the one without `extends` last."""
@@ -61,8 +61,9 @@ def extended(
 ) -> dict[str, Any]:
     """Return the content of the file that `change` makes of a base.
 
-    Its tables replace single entries of the base; `[leg.3.drive]` is of leg 3 alone. With
-    `configuration` it builds on that one, and keeps its name for itself.
+    Tables of the change replace single entries of the base; `[leg.3.drive]` holds for leg 3 alone.
+    If the change names a `configuration` of the base, it builds on that one, and the result keeps
+    the name of the new file.
 
     Args:
         change: content of the file that extends.

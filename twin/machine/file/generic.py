@@ -1,7 +1,7 @@
 """The configuration `hardware` of a file that has none: generic drives of the actuator's size.
 
-Sized from force, speed and stroke of the actuators; where a number is missing, from what holds the
-machine at home and from the stroke. Everything else is adopted, in parts of these three.
+The drives are sized by force, speed and stroke of the actuators. A missing force follows from what
+holds the machine at home, a missing speed from the stroke. All else is adopted, as shares of these.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ GENERIC = "Generic drives"
 """Beginning of its source."""
 
 HELD = 4.0
-"""Force where none is given, per largest one that holds platform and legs' masses at home."""
+"""Force where none is given, over the largest that holds platform and legs at home."""
 
 STROKE_TIME = 1.0
-"""[s] over the stroke where no speed is given."""
+"""[s] that the whole stroke takes where no speed is given."""
 
 MOTOR_SPEED = 2.0 * math.pi * 50.0
 """[rad/s] of the motor at the actuator's speed: 3000 rpm."""
@@ -32,25 +32,26 @@ START_TIME = 0.03
 """[s] in which the force brings the motor alone to its speed."""
 
 FRICTION, VISCOUS = 0.03, 0.02
-"""Of the force: while sliding, and in addition at full speed."""
+"""Shares of the force: friction while sliding, and what full speed adds to it."""
 
 WIND_UP, BACKLASH, OVERTRAVEL = 5e-4, 1e-4, 0.02
-"""Of the stroke: deflection of the transmission under the force, free play, way to the stops."""
+"""Shares of the stroke: deflection of the transmission under the force, free play, overtravel."""
 
 STIFFEST = 5e8
-"""[N/m], [N m/rad] of a transmission."""
+"""[N/m] or [N m/rad] Largest stiffness of a transmission."""
 
 BRAKE = 2.0
-"""Holding force of the brake per force."""
+"""Holding force of the brake over the force of the actuator."""
 
 STEP, SHARE, DAMPING_RATIO = 2.5e-4, 0.5, 0.3
-"""Engine's step [s] for which the transmission is soft enough; h^2 k / m then; damping there."""
+"""The transmission is so soft that an engine can take steps h of `STEP` [s]: h^2 k / m is `SHARE`
+there, with this damping ratio."""
 
 ELECTRONICS = {"current_lag": 5e-4, "delay": 1e-3}
-"""[s]"""
+"""[s] Current lag and delay of the electronics."""
 
 COUNTS = 4096
-"""Of an encoder over one turn of the motor."""
+"""Counts of an encoder over one turn of the motor."""
 
 
 class Size(NamedTuple):

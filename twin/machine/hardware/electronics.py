@@ -43,13 +43,14 @@ class Positioning(NamedTuple):
     half_dead_band: float
     """error [m] or [rad] up to which a servo gives nothing"""
     span: float
-    """of a servo the error beyond it that gives the stall effort, of a stepper its full step"""
+    """[m] or [rad] of a servo: error beyond the dead band that gives the stall effort; of a
+    stepper: its full step"""
     digit: float
-    """resolution of the position, zero for exact"""
+    """resolution of the position [m] or [rad], zero for exact"""
     update_rate: float
     """positions taken per second [Hz]"""
     top_speed: float
-    """speed at which no effort is left"""
+    """speed [m/s] or [rad/s] at which no effort is left"""
     field_damping: float
     """of a stepper's rotor in its field"""
 

@@ -89,7 +89,9 @@ class InertialSensor(Table):
 class Encoder(Table):
     """Counts over one turn of the motor, with an index pulse once a turn."""
 
-    counts: Whole = Field(gt=0, description="Counts over one turn of the motor")
+    counts: Whole = Field(
+        gt=0, description="Counts over one turn of the motor, or over one scale period"
+    )
 
     def resolution(self, turn: float) -> float:
         """Return one count in the actuator's coordinate, for the travel of one turn."""

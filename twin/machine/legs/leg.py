@@ -21,7 +21,7 @@ COINCIDENT = 1e-6
 """Joint points closer than this [m] are one point by any manufacturing standard."""
 
 NEARLY_PARALLEL = 1e-3
-"""Sine of the smallest angle [rad] to keep between directions that must not be parallel."""
+"""Smallest sine of the angle between directions that must not be parallel."""
 
 
 class LegPlace(NamedTuple):
@@ -222,7 +222,7 @@ class LinearLeg(Leg):
 
 
 Constants = dict[str, FloatArray | float]
-"""Name -> value of the entries of one leg, as `twin.kernels.legs` calls them in capitals."""
+"""Name -> value of the constants of one leg; `twin.kernels.legs` has the names in capitals."""
 
 
 class LegKind(NamedTuple):

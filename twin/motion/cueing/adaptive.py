@@ -1,6 +1,6 @@
 """Adaptive washout: gains that follow the steepest descent of a cost, channel by channel.
 
-Gains that descend a cost: surge with pitch, sway with roll, heave; and yaw.
+The channels are surge with pitch, sway with roll, heave, and yaw.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Base of the cueing algorithms: samples of a manoeuvre in, axes of the platform out.
 
-One filter of a washout: a driven oscillator, its acceleration linear between samples.
+It also has the filter of the washouts: a driven oscillator, its acceleration linear between
+samples.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A small car: planar bicycle model whose sprung mass rolls and pitches.
 
-Lateral force of an axle's tyres over the slip angle: linear, or saturating.
+The lateral force of an axle's tyres is linear in the slip angle, or it saturates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Classical washout: high-passed translation, tilt coordination, high-passed rotation.
 
-Settings of the washout filters, derived from how far and fast the machine moves.
+The settings of the washout filters follow from how far and how fast the machine moves.
 """
 
 from __future__ import annotations

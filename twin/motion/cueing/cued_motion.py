@@ -13,7 +13,6 @@ from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
 from twin.motion.rotational_motion import rotational_motion
 
-Columns = np.ndarray[tuple[int], np.dtype[np.intp]]
 """Numbers of some axes."""
 
 CONVENTION = "yaw_pitch_roll"

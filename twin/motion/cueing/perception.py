@@ -1,6 +1,6 @@
 """Difference between the motions that a driver perceives on the platform and in the vehicle.
 
-Model of the inner ear: perceived specific force and angular rate.
+A model of the inner ear gives the perceived specific force and angular rate.
 """
 
 from __future__ import annotations

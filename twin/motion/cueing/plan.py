@@ -1,6 +1,6 @@
 """A motion of the platform's coordinates that ends at rest, and its check against the limits.
 
-Actuator limits as rows of a quadratic program: leg kinematics linearised along a plan.
+For the quadratic program, the actuators' limits are rows: leg kinematics linearised along a plan.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.errors import TwinError
 from twin.model.machine_model import MachineModel
 from twin.motion.axes import AxisSample
-from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.platform_axes import leg_slopes, motion_of_axes
 from twin.motion.cueing.prediction import Prediction
 from twin.motion.cueing.workspace_use import leg_motion
@@ -63,7 +62,7 @@ def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
     return Plan(states, jerks)
 
 
-def spread(states: FloatArray, columns: Columns) -> AxisSample:
+def spread(states: FloatArray, columns: IndexArray) -> AxisSample:
     """Return six axes of states `(m, d, 3)` of some of them; the others stay at zero."""
     axes = np.zeros((3, len(states), 6))
     axes[:, :, columns] = states.transpose(2, 0, 1)
@@ -77,7 +76,9 @@ class LimitCheck:
     largest of those is added to every value, so that the check errs on the safe side.
     """
 
-    def __init__(self, platform: MachineModel, columns: Columns, period: float, parts: int) -> None:
+    def __init__(
+        self, platform: MachineModel, columns: IndexArray, period: float, parts: int
+    ) -> None:
         self.platform, self.columns = platform, columns
         self.period, self.parts = period, parts
         actuator = platform.parameters.leg.actuator
@@ -120,7 +121,7 @@ class LegRows:
     """
 
     def __init__(
-        self, platform: MachineModel, columns: Columns, prediction: Prediction, margin: float
+        self, platform: MachineModel, columns: IndexArray, prediction: Prediction, margin: float
     ) -> None:
         self.platform, self.columns = platform, columns
         steps = len(prediction.free)

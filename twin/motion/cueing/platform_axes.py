@@ -1,6 +1,6 @@
 """Axes about a machine's home turned into motions of the machine.
 
-Travel and speed of a machine along each axis alone, from home.
+The module also finds travel and speed of a machine along each axis alone, from home.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray, IndexArray
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
 from twin.motion import motion
 from twin.motion.axes import AxisSample
-from twin.motion.cueing.cued_motion import CONVENTION, Columns
+from twin.motion.cueing.cued_motion import CONVENTION
 
 
 def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
@@ -23,7 +23,7 @@ def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
     return platform.constrain(*motion.motion_of_axes(axes, platform.home, CONVENTION))
 
 
-def leg_slopes(platform: MachineModel, values: FloatArray, columns: Columns) -> FloatArray:
+def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) -> FloatArray:
     """Return actuator rates per rate of some axes `(m, n, d)` at axes `(m, 6)`.
 
     Args:
@@ -51,7 +51,7 @@ FREE = 1e-9
 class MachineRanges(NamedTuple):
     """Travel and speed of a machine along each of the axes x, y, z, yaw, pitch, roll."""
 
-    free: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    free: BoolArray
     """`(6,)` whether it can be commanded"""
     travel: FloatArray
     """`(6,)` [m], [rad] to either side within the actuators' limits; zero where not free"""

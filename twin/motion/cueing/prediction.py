@@ -1,6 +1,7 @@
 """Linear responses of a platform coordinate, and of the driver's perception, to given jerks.
 
-The cost of predictive cueing: errors of perception, displacement and effort, quadratic.
+From them follows the cost of predictive cueing, which is quadratic in errors of perception,
+displacement and effort.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
@@ -199,7 +199,7 @@ class PerceptionCost:
     def __init__(
         self,
         prediction: Prediction,
-        columns: Columns,
+        columns: IndexArray,
         head: FloatArray,
         travel: FloatArray,
         settings: PredictiveSettings,

@@ -6,12 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.basics.optional import optional
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
-from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import perceived
 from twin.motion.cueing.plan import LegRows, LimitCheck, Plan, plan_from
@@ -183,7 +182,7 @@ class PredictiveCueing(CueingAlgorithm):
             raise InputError("settings", f"must be PredictiveSettings, not {brief(s)}")
         self.settings = s
         ranges = machine_ranges(self.platform)
-        self.columns: Columns = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
+        self.columns: IndexArray = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
         size, steps = len(self.columns), sum(s.blocks)
         self.model = prediction(self.period, s.blocks)
         self.states = np.zeros((size, STATES))

@@ -1,6 +1,6 @@
 """Running a cueing algorithm along a manoeuvre.
 
-The cueing algorithms compared on one manoeuvre.
+The algorithms can also be compared on one manoeuvre.
 """
 
 from __future__ import annotations

@@ -30,11 +30,13 @@ BANK = np.radians(30.0)
 def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     """Return a standard manoeuvre by its name, 12 s long.
 
-    step_steer: 1.6 deg at the wheels in 0.3 s at 80 km/h, held; double_lane_change: two opposite
-    pulls of 2 s at 80 km/h; slalom: 0.4 Hz at 50 km/h; braking: 6 m/s2 from 80 km/h to standstill;
-    acceleration: full throttle from 30 km/h, two gear shifts of 0.35 s; coordinated_turn: an
-    aircraft at 60 m/s (or a car on a banked road) rolls to 30 deg within 3 s and back, so that
-    the specific force stays along its z axis.
+    - `step_steer`: 1.6 deg at the wheels in 0.3 s at 80 km/h, held.
+    - `double_lane_change`: two opposite pulls of 2 s at 80 km/h.
+    - `slalom`: 0.4 Hz at 50 km/h.
+    - `braking`: 6 m/s2 from 80 km/h to standstill.
+    - `acceleration`: full throttle from 30 km/h, two gear shifts of 0.35 s.
+    - `coordinated_turn`: an aircraft at 60 m/s (or a car on a banked road) rolls to 30 deg within
+      3 s and back, so that the specific force stays along its z axis.
 
     Args:
         name: a key of `MANOEUVRES`.

@@ -1,6 +1,6 @@
 """Manoeuvres from CSV files: specific force and angular rate of a vehicle's head point.
 
-Motions as CSV files that `twin.motion.read_recording` reads.
+Motions are written as CSV files that `twin.motion.read_recording` reads.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_manoeuvre(
         path: the file, UTF-8 text, decimals with a point.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all others are ignored.
-        delimiter: one of , ; tab |.
+        delimiter: a comma, a semicolon, a tab or a vertical bar.
         largest_gap: [s] to bridge between samples; default ten median intervals.
 
     Raises:

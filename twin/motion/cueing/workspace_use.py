@@ -1,6 +1,6 @@
 """Shares of its actuators' limits that a machine needs for a motion.
 
-The manoeuvre that a motion of the platform makes for its driver.
+The module also finds the manoeuvre that a motion of the platform is for its driver.
 """
 
 from __future__ import annotations

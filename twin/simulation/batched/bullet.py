@@ -1,6 +1,6 @@
 """Batched plants in PyBullet: one engine after the other, each with physics clients of its own.
 
-One machine of a batched plant in PyBullet: an engine without the records of its guard.
+Each machine is an engine without the records of its guard.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Drives and sensors of a batched plant: the plants of all machines as stacked arrays.
 
-Empty arrays of many machines: states, inputs, balls.
-
-Steps of an engine within a control period: a whole number of them.
+The module also makes empty arrays of states, inputs and balls, and chooses an engine's step, of
+which a control period has a whole number.
 """
 
 from __future__ import annotations
@@ -171,7 +170,7 @@ def whole_ratio(period: float, timestep: float) -> int:
 def suitable_timestep(
     platform: MachineModel, period: float, check: Callable[[MachineModel, float], None]
 ) -> float:
-    """Return the longest step [s] of at most 1 ms, halved, a third.. of it, that is allowed.
+    """Return the longest allowed step [s]: at most 1 ms, or a half, a third, ... of it.
 
     Args:
         platform: the machine.

@@ -1,6 +1,6 @@
 """Addresses and views of the MuJoCo fields that a batched plant writes and reads.
 
-A machine compiled for a batched plant in MuJoCo, without what is only for display.
+The machine is compiled without what is only for display.
 """
 
 from __future__ import annotations

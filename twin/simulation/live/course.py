@@ -1,6 +1,6 @@
 """The course of a live run: the setpoint, now and in the near future.
 
-A smooth way from one state of motion to another, no faster than the actuators can follow.
+It goes smoothly from one state of motion to another, no faster than the actuators can follow.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Course:
         self._go(time, start, at_rest(np.asarray(values, dtype=float)))
 
     def play(self, time: float, motion: Motion, loop: bool = False) -> None:
-        """Go from the state at `time` [s] to a motion's start, then along it; again and again?
+        """Go from the state at `time` [s] to a motion's start, then along it.
 
         Args:
             time: [s].

@@ -1,6 +1,6 @@
 """A live run from one reset to the next: machine, reference, comparison, and what is kept of it.
 
-A second engine that runs the same input beside a live machine.
+The comparison is a second engine that runs with the same input.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The charts of a running machine, and their values at one instant.
 
-Charts of a live run, and the rows of its last seconds.
+A history keeps the rows of the last seconds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One engine with its drives, sensors and controller, advanced by control periods.
 
-Disturbance wrench on the platform for some time.
+A disturbance is a wrench on the platform for some time.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class MachineRun:
         """Return this machine once more in another engine with the same step.
 
         Drives, sensors and controller are copied as they are: what differs later is the engine's.
-        One that is made alike takes over the engine's whole state, and nothing differs.
+        An engine made alike takes over the whole state, and nothing differs.
 
         Raises:
             InputError: another step.

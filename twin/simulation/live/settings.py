@@ -1,6 +1,6 @@
 """Settings of a live run, changed while it runs, and the machine that they make.
 
-Gains of controllers that can be changed while they run.
+Among them are the controllers' gains.
 """
 
 from __future__ import annotations

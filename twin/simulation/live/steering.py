@@ -1,6 +1,6 @@
 """Targets of a live machine, set by a person, and the controllers' references to them.
 
-The axes a person moves a platform along: names, units, ranges about home.
+The axes that a person moves a platform along have names, units and ranges about home.
 """
 
 from __future__ import annotations

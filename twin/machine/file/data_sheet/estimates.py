@@ -47,7 +47,7 @@ def rod(mass: float, length: float, radius: float, middle: float) -> Body:
 
 
 def plate(radius: float, mass: float | None) -> Body:
-    """Return a round plate that the joints on `radius` [m] are below; aluminium if need be."""
+    """Return a round plate above joints on a `radius` [m]; of aluminium where no mass is given."""
     thickness = PLATE * radius
     volume = math.pi * (1.1 * radius) ** 2 * thickness
     return rod(mass or ALUMINIUM * volume, thickness, 1.1 * radius, 0.5 * thickness)
