@@ -22,13 +22,13 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 def test_plain_notation_in_latex() -> None:
     for plain, latex in {
-        "x_1'' / 3": r"\frac{x_{1} \prime \prime}{3}",
+        "x_1'' / 3": r"\frac{x_{1}\prime \prime }{3}",
         "(a + b) / (2 c)": r"\frac{a + b}{2 c}",
         "(a / b)^2": r"\left(\frac{a}{b}\right)^{2}",
         "a / b c": r"\frac{a}{b} c",
         "Y / sum |X|": r"Y / \sum  |X|",
-        "J'^-1 M^T": r"J \prime^{-1} M^{\mathsf T}",
-        "g_(w+k)'": r"g_{w+k} \prime",
+        "J'^-1 M^T": r"J\prime ^{-1} M^{\mathsf T}",
+        "g_(w+k)'": r"g_{w+k}\prime ",
         "Kp int(e)": r"K_{p} \int e\,\mathrm{d}t",
         "f(x) / g": r"\frac{f(x)}{g}",
         "u . v.": r"u \cdot v.",

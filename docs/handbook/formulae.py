@@ -170,17 +170,13 @@ def _symbol(base: str) -> str:
 
 
 def _power(text: str, k: int, primes: int = 0) -> tuple[str, int]:
-    """Return `primes` and what is raised after them, from `text[k]` on, and where it ends.
-
-    Fonts raise primes themselves.
-    """
+    """Return `primes`, what is raised after them from `text[k]` on, and where that ends."""
     found = POWER.match(text, k)
     late = 0 if found else len(text[k:]) - len(text[k:].lstrip("'"))
-    signs = r" \prime" * (primes + late)
+    signs = r"\prime " * (primes + late)
     if not found:
         return signs, k + late
-    inside = found[1].strip("()")
-    raised = r"\mathsf T" if inside == "T" else as_latex(inside)
+    raised = r"\mathsf T" if found[1].strip("()") == "T" else as_latex(found[1].strip("()"))
     return f"{signs}^{{{raised}}}", found.end()
 
 
