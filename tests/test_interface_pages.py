@@ -19,6 +19,8 @@ from twin.link.emulated.fault import BaseFault
 from twin.link.transport.source import Source
 from twin.machine.body import RigidBody
 
+pytestmark = pytest.mark.quick
+
 
 def test_docstrings_become_what_sphinx_reads() -> None:
     lines = ["Force of `a|b`, x' and y_ * 2.", "", "| a | b |", "| --- | --- |", "| 1 | `c` |"]
