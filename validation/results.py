@@ -32,7 +32,7 @@ class Measure:
     at_least: bool = False
     """the tolerance is a lower bound instead of an upper one"""
     at_bound: bool = False
-    """the value lies at its bound by design, as that of a limit that is kept exactly"""
+    """the value may lie at its bound by design, as that of a limit that is kept exactly"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -104,12 +104,20 @@ class Plot:
     panels: tuple[Panel, ...]
     log_x: bool
     caption: str
+    names: tuple[str, ...]
+    """of the places 1, 2, ... of the x axis, where these are no numbers"""
 
     def __init__(
-        self, title: str, x_label: str, *panels: Panel, log_x: bool = False, caption: str = ""
+        self,
+        title: str,
+        x_label: str,
+        *panels: Panel,
+        log_x: bool = False,
+        caption: str = "",
+        names: Sequence[str] = (),
     ) -> None:
         self.title, self.x_label, self.panels = title, x_label, panels
-        self.log_x, self.caption = log_x, caption
+        self.log_x, self.caption, self.names = log_x, caption, tuple(names)
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,8 @@ class Field:
     x: FloatArray
     y: FloatArray
     values: FloatArray
+    classes: int = 0
+    """values are the numbers of so many classes, from 0; 0: they are a quantity"""
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,8 @@ class Map:
     y_label: str
     fields: tuple[Field, ...]
     caption: str = ""
+    downwards: bool = False
+    """y grows from top to bottom, as rows of a matrix do"""
 
 
 Figure = Plot | Map

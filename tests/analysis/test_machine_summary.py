@@ -118,8 +118,9 @@ def test_summary_agrees_with_the_platform(platform: Platform) -> None:
     strokes = platform.maximum_coordinates - platform.minimum_coordinates
     assert rows["stroke"].value == pytest.approx(strokes[0], rel=1e-14)
     assert rows["degrees of freedom"].value == platform.dof
-    forces = np.array(rows["forces at rest"].value)
-    assert rows["forces at rest"].unit == platform.force_unit
+    held = rows["torques at rest" if platform.kind == "rss" else "forces at rest"]
+    forces = np.array(held.value)
+    assert held.unit == platform.force_unit
     still = platform.forward_dynamics(platform.home, np.zeros(6), forces)
     assert np.abs(still[:6]).max() < 1e-10 * platform.parameters.gravity
     assert rows["condition number at home"].value >= 1.0

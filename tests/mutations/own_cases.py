@@ -52,7 +52,7 @@ OWN_CASES: tuple[tuple[str, Side, str, Change, str, str], ...] = (
         "struts 1 % stiffer",
         times("leg.axial.stiffness", 1.01),
         "frequency_response",
-        "compliance along x, mujoco",
+        "compliance along x, MuJoCo",
     ),
     (
         "micro_hexapod",

@@ -164,6 +164,18 @@ def test_less_than_a_decade_has_ticks_that_are_seen(low: float, high: float) -> 
     assert 2 <= sum(low <= tick <= high for tick in ticks) <= 10
 
 
+def test_an_axis_without_room_for_two_ticks_of_a_decade_is_linear() -> None:
+    line = Line("condition number", np.arange(2.0), np.array([2.22, 2.24]))
+    panel = Axes("condition number", [line], log_y=True)
+    assert panels_figure([panel], "time").layout.yaxis.type is None
+
+
+def test_few_places_on_decades_are_the_ticks() -> None:
+    x = np.array([5e-4, 1e-3, 2e-3, 4e-3])
+    figure = panels_figure([Axes("error", [Line("a", x, x)])], "step", log_x=True)
+    assert figure.layout.xaxis.ticktext == ("0.0005", "0.001", "0.002", "0.004")
+
+
 def test_names_reach_plotly_escaped() -> None:
     x = np.array([0.0, 1.0])
     figure = panels_figure([Axes("<i>y</i>", [Line("<b>a</b>", x, x)])], "<u>x</u>", title="<s>")

@@ -39,6 +39,9 @@ DECADES_SHOWN = 2.5
 FEW_PLACES = 6
 """So few places of an x axis in decades are its ticks: a time step is read at its point."""
 
+EQUAL = 1e-6
+"""Values that span fewer decades are equal: on an axis in decades they get one of them."""
+
 LOG_TICKS = 5
 """About so many ticks at powers of ten."""
 
@@ -57,7 +60,7 @@ LOG_TICK_SIZE = 11
 
 
 class Line(NamedTuple):
-    """One curve: `x` and `y` `(k,)`, drawn as in `validation.results.Curve`, or as "steps"."""
+    """One curve: `x` and `y` `(k,)`, as a `twin.validation.results.Curve`, or as "steps"."""
 
     name: str
     x: FloatArray
@@ -185,12 +188,15 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     decades = np.log10(high) - np.log10(low)
     if decades >= DECADES_SHOWN:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
+    if decades < EQUAL:
+        middle = float(np.log10(low))
+        return settings | {"range": [middle - 0.5, middle + 0.5]}
     powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
     for steps in LOG_STEPS:
         ticks = [float(f"{step * power:.2g}") for power in powers for step in steps]
         if sum(low <= tick <= high for tick in ticks) > 1:
             return settings | _ticks(ticks)
-    return _flat(values, 0.0) if values.size else {}
+    return _flat(values, 0.0)
 
 
 def _ticks(places: Iterable[float]) -> dict[str, Any]:

@@ -141,6 +141,8 @@ class Supervisor:
         return "runaway: an actuator moves several times faster than it can; unstable gains"
 
     def _unreachable(self, row: int) -> str:
-        pose = np.round(self._reference.pose[row], 6).tolist()
+        # Adding zero takes the sign from a zero that was rounded.
+        values = [f"{value:g}" for value in np.round(self._reference.pose[row], 6) + 0.0]
+        pose = f"x, y, z = {', '.join(values[:3])} m, quaternion {', '.join(values[3:])}"
         time = (self._reference.begin + row) * self._period
         return f"unreachable pose: the reference at {time:.6g} s is {pose}"

@@ -60,5 +60,5 @@ def _table(found: Feasibility) -> Table:
         used = f"{share_text(margin.share)}{'' if margin.holds else ' (violated)'}"
         legs = ", ".join(map(str, margin.legs))
         rows.append((margin.quantity, *values, used, legs, margin.place))
-    columns = ("quantity", "required", "limit", "used", "leg", "where")
+    columns = ("quantity", "value", "limit", "used", "leg", "where")
     return Table(found.task.capitalize(), columns, tuple(rows))

@@ -99,7 +99,8 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
         Quantity(
             "LQR: slowest pole",
             -rates.real.max(),
-            note="decays; from 1 mm, 50 mm/s and the tolerated force",
+            note="above zero: it decays; for the cost, 1 mm, 50 mm/s and the tolerated force are "
+            "alike",
             unit="1/s",
         ),
     ]

@@ -47,15 +47,17 @@ BARS = (
         "mujoco",
         "MuJoCo",
         1e-6,
-        "bar for Runge-Kutta 4 at 1 ms; the loops are held by stiff springs (time constant two "
-        "steps), which leaves up to 1e-7, while soft loops leave 1e-3",
+        "bar for Runge-Kutta 4 at the compared step (1 ms, less in stiff machines); the loops are "
+        "held by stiff springs (time constant two steps), which leaves up to 1e-7, while soft "
+        "loops leave 1e-3",
     ),
     EngineBar(
         "bullet",
         "Bullet",
         1e-7,
-        "bar for the trajectory extrapolated from steps of 1, 0.5 and 0.25 ms, which leaves 1e-9 "
-        "on smooth forces; a plain step of 1 ms leaves 1e-3",
+        "bar for the trajectory extrapolated from the compared step (1 ms, less in stiff "
+        "machines), its half and its quarter, which leaves 1e-9 on smooth forces; a plain "
+        "step of 1 ms leaves 1e-3",
     ),
 )
 LABELS = {bar.engine: bar.label for bar in BARS}
@@ -121,15 +123,15 @@ def trajectory_measures(
 ) -> Iterator[Entry]:
     """Return the largest errors in position and rotation, held against a share of the bar."""
     smaller = (
-        f"; the platform moves {1e6 * share * FULL_MOTION:.3g} um only, and so the bar is that "
-        f"much smaller than for {1e2 * FULL_MOTION:g} cm"
+        f"; a joint of the platform moves {1e3 * share * FULL_MOTION:.2g} mm at most, turning "
+        f"included, and so the bar is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
     reason = bar.reason + (smaller if share < 1.0 else "")
     for what, unit, error in (
         ("position", "m", position_error(trajectory.pose, reference.pose)),
         ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
     ):
-        name = f"{bar.label}: largest {what} error in {reference.time[-1]:g} s"
+        name = f"{bar.label}: largest {what} error in {reference.time[-1]:.3g} s"
         yield Measure(name, error.max(), share * bar.tolerance, reason, unit=unit)
 
 

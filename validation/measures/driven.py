@@ -28,6 +28,9 @@ END_REASON = "the sum over the steps is of fourth order, and of a whole period e
 DRAWN = 2500
 """Points of a curve at most; 8 s of 70 Hz still have four a period."""
 
+ALIKE = 0.01
+"""Of the height of a panel: curves so close lie on each other."""
+
 PROJECTED = 50
 """States along the motion at which the engines' models are projected."""
 
@@ -54,6 +57,12 @@ def actuator_rates(
 def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
     """Return one curve per leg of values `(k, n)`."""
     return tuple(Curve(f"leg {i + 1}", time, column) for i, column in enumerate(values.T))
+
+
+def alike(*panels: FloatArray) -> str:
+    """Return the sentence that a chart of `(k, n)` per panel needs if only its last leg is seen."""
+    same = all(np.ptp(each, axis=1).max() <= ALIKE * np.ptp(each) for each in panels)
+    return "All legs move alike: their curves lie on each other." if same else ""
 
 
 class DrivenMotion(NamedTuple):

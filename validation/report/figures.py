@@ -62,7 +62,13 @@ def plot_figure(plot: Plot) -> Any:
         Axes(panel.y_label, [_line(curve) for curve in panel.curves], panel.log_y)
         for panel in plot.panels
     ]
-    return panels_figure(panels, plot.x_label, log_x=plot.log_x)
+    built = panels_figure(panels, plot.x_label, log_x=plot.log_x)
+    if plot.names:
+        names, last = [*map(html.escape, plot.names)], len(plot.names)
+        built.update_xaxes(
+            tickvals=[*range(1, last + 1)], ticktext=names, range=[0.5, last + 0.5], type="linear"
+        )
+    return built
 
 
 def map_figure(figure: Map) -> Any:
@@ -81,8 +87,9 @@ def map_figure(figure: Map) -> Any:
             "domain": [left, right],
             "anchor": f"y{number}",
         }
-        built.layout[f"yaxis{number}"] = axis(html.escape(figure.y_label)) | {
-            "anchor": f"x{number}"
+        built.layout[f"yaxis{number}"] = axis("" if k else html.escape(figure.y_label)) | {
+            "anchor": f"x{number}",
+            "autorange": "reversed" if figure.downwards else True,
         }
         place = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         built.add_trace(graphs.Heatmap(**_colors(field, right), **place))
@@ -91,12 +98,15 @@ def map_figure(figure: Map) -> Any:
 
 
 def _colors(field: Field, right: float) -> dict[str, Any]:
+    bar = {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
+    if field.classes:
+        bar["tickvals"] = [*range(field.classes)]
     return {
         "x": np.asarray(field.x, dtype=np.float32),
         "y": np.asarray(field.y, dtype=np.float32),
         "z": np.asarray(field.values, dtype=np.float32),
         "colorscale": COLORS,
-        "colorbar": {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"},
+        "colorbar": bar,
         "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
     }
 

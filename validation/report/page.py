@@ -27,8 +27,26 @@ from twin.viewer.home_picture import home_picture
 
 HERE = Path(__file__).parent
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
-WHOLE = re.compile(r"<[^>]*>|(-?\d[\d.]*e-\d+)")
-"""Tags, and numbers that stay on one line."""
+UNITS = (
+    r"%|[mnµ]?m[²³23]?|[mµn]?s|k?N(?: m| s/m| s)?(?:/\w+)?|kg m[²2]?|k?g|k?Hz|deg(?:/s)?|dB|W|V|A|"
+    r"[mµn]?rad(?:/s)?|m/s[²2]?|mm/s[²2]?|1/s"
+)
+"""What belongs to the number before it."""
+
+NUMBER = r"-?\d[\d.]*(?:e[-+]?\d+)?"
+
+WHOLE = re.compile(
+    rf"<[^>]*>|((?<![\w.]){NUMBER}(?: ± {NUMBER}| (?:{UNITS})(?![\w/])| x \d+)|-?\d[\d.]*e-\d+)"
+)
+"""Tags, and numbers that stay on one line, with their units."""
+
+NUMBERS_OF_LEGS = ("leg", "legs")
+"""Columns whose cells are names, also where each has a single number."""
+
+UNIT = re.compile(r"\[[^]]*\]")
+"""In the name of a column."""
+
+CODE = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
 LARGEST_MARGIN = 1000.0
 """Margins above it are shown as this one: their size has no meaning."""
@@ -121,8 +139,10 @@ def html_page(
         "seconds": seconds_text,
         "texts": texts,
         "breakable": lambda name: markup(re.sub("([_/])", r"\1<wbr>", escape(name))),
+        "header": lambda text: markup(UNIT.sub(r'<span class="whole">\g<0></span>', escape(text))),
         "whole": lambda text: markup(whole_numbers(escape(text))),
         "markdown": lambda text: markup(inline_html(text)),
+        "code_breaks": lambda html: markup(code_breaks(html)),
     }
     cases = [
         case
@@ -184,10 +204,12 @@ def seconds_text(value: float) -> str:
     return f"{value:.{1 if value >= 1.0 else 2}f} s"
 
 
-def texts(rows: Sequence[Sequence[str]]) -> list[bool]:
+def texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[bool]:
     """Return for every column of a table whether it has words, which stand to the left."""
-    columns = zip(*rows, strict=True)
-    return [any(cell[:1].isalpha() or ", " in cell for cell in column) for column in columns]
+    return [
+        name in NUMBERS_OF_LEGS or any(cell[:1].isalpha() or ", " in cell for cell in column)
+        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    ]
 
 
 def inline_html(text: str) -> str:
@@ -202,8 +224,13 @@ def inline_html(text: str) -> str:
     return whole_numbers(str(parser.renderInline(text)))
 
 
+def code_breaks(html: str) -> str:
+    """Return HTML whose code may end a line after an underscore or a slash."""
+    return CODE.sub(lambda code: re.sub("([_/])", r"\1<wbr>", code[0]), html)
+
+
 def whole_numbers(html: str) -> str:
-    """Return HTML of which numbers stay on one line."""
+    """Return HTML of which numbers stay on one line, and the units behind them."""
     return WHOLE.sub(
         lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0], html
     )

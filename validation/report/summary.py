@@ -21,6 +21,9 @@ SCHEMA = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 
+AT_BOUND = 0.85
+"""Part of its bound from which on a value is shown as lying there: orders of 1 have to be 0.9."""
+
 LENGTHS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
 """Units and their sizes [m]."""
 
@@ -105,12 +108,19 @@ def margin(measure: Measure) -> float | None:
 
     Below 1 the tolerance is broken. A value that keeps a bound at which it lies has none.
     """
-    if (measure.at_bound and measure.verdict == "pass") or not math.isfinite(measure.value):
+    if not math.isfinite(measure.value):
         return None
     better, worse = measure.tolerance, measure.value
     if measure.at_least:
         better, worse = worse, better
+    if _is_bounded(measure) and worse >= AT_BOUND * better:
+        return None
     return better / worse if worse > 0.0 and better >= 0.0 else None
+
+
+def _is_bounded(measure: Measure) -> bool:
+    """Return whether a measure keeps a bound that holds its value by design."""
+    return measure.at_bound and measure.verdict == "pass"
 
 
 def _counts(results: Sequence[CaseResult]) -> dict[str, Any]:
@@ -136,7 +146,7 @@ def _tightest(results: Sequence[CaseResult]) -> dict[str, Any] | None:
         (times, result.case, measure.name)
         for result in results
         for measure in result.measures
-        if (times := margin(measure)) is not None
+        if not _is_bounded(measure) and (times := margin(measure)) is not None
     ]
     if not margins:
         return None

@@ -562,5 +562,7 @@ def test_times_have_as_many_digits_as_matter() -> None:
 
 
 def test_columns_of_words_are_told_from_those_of_numbers() -> None:
-    rows = [("home", "3,073 N", "1.5", "leg 1"), ("away", "-2e-3 N", "0, 1", "-")]
-    assert report.texts(rows) == [True, False, True, True]
+    rows = [("home", "3,073 N", "1.5", "leg 1", "1"), ("away", "-2e-3 N", "0, 1", "-", "2")]
+    names = ("pose", "force", "range", "worst", "leg")
+    assert report.texts(rows, names) == [True, False, True, True, True]
+    assert not report.texts(rows, ("",) * 5)[-1]

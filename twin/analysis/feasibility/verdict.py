@@ -101,7 +101,7 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
                 return np.asarray(held.forces[0])
 
             loads = ActuatorTask(platform, course, needed, at_rest)
-            quantities = [*loads.quantities(), *_geometry(platform, course, missing)]
+            quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
             quantities += singularity_quantities(platform, course)
             missing = loads.missing() + missing
             notes = _notes(platform, course, loads)
@@ -189,7 +189,9 @@ def _singular(course: Course, row: int) -> Margin:
     )
 
 
-def _geometry(platform: MachineModel, course: Course, missing: list[str]) -> list[Quantity]:
+def _geometry(
+    platform: MachineModel, course: Course, task: str, missing: list[str]
+) -> list[Quantity]:
     """Return the quantities of joints and collisions; adds to what is missing."""
     points = leg_points(platform, course.motion.pose)
     found = directions(platform, points)
@@ -200,8 +202,8 @@ def _geometry(platform: MachineModel, course: Course, missing: list[str]) -> lis
     if not collisions:
         distance, one, other = closest_legs(platform, course.motion.pose)
         missing.append(
-            f"thickness of the legs for collisions (the axes of legs {one} and {other} come as "
-            f"close as {amount(distance, 'm')})"
+            f"thickness of the legs for collisions ({task}: the axes of legs {one} and {other} "
+            f"come as close as {amount(distance, 'm')})"
         )
     return [*quantities, *collisions, *plate_quantities(platform, course, points)]
 

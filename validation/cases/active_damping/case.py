@@ -34,10 +34,19 @@ from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.cases.active_damping.drives import driven_measures, pole_error
-from twin.validation.cases.active_damping.figures import locus_plot, transmissibility_plot
+from twin.validation.cases.active_damping.figures import NAMES, locus_plot, transmissibility_plot
 from twin.validation.cases.closed_loop.case import with_drives
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+)
 
 CASE = Case(
     "active_damping",
@@ -48,14 +57,6 @@ CASE = Case(
 )
 
 ENGINES = (("analytic", "fast"), ("mujoco", "accurate"))
-NAMES = {
-    "iff": "integral force feedback",
-    "dvf": "direct velocity feedback",
-    "analytic": "the reference",
-    "mujoco": "MuJoCo",
-}
-"""Words for controllers and engines."""
-
 TESTED = {"iff": 0.15, "dvf": 0.15}
 """Gains at which struts' decays are measured, per best gain: at the best one nothing swings."""
 
@@ -93,7 +94,7 @@ def run(platform: Platform) -> CaseResult:
         ratio = smallest_damping(closed_loop(linear, controller.law).rates)
         measures.append(
             Quantity(
-                f"{name}: smallest damping ratio at the best gain",
+                f"{NAMES[name]}: smallest damping ratio at the best gain",
                 ratio,
                 note=f"sampled every {1e3 * controller.period:g} ms",
             )
@@ -135,7 +136,8 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
     panels = []
     for name, controller in damped.controllers.items():
         tested = _tested(damped, name, controller)
-        order, curves = 5 if damped.platform.n_deflections else 3, []
+        order = 5 if damped.platform.n_deflections else 3
+        curves: list[Curve] = []
         for engine, fidelity in ENGINES:
             time, swing = _swing(tested, engine, fidelity)
             error, measured, predicted = pole_error(tested, damped.linear, swing, order)
@@ -145,14 +147,22 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
                     "the linear loop",
                     error,
                     2e-4,
-                    f"damping ratio {measured:.5f}, predicted {predicted:.5f}; loops of impedance "
-                    "0.9999 are soft by 1e-4, and near poles are resolved to 1e-4",
+                    f"{_gain_text(damped, name)}damping ratio {measured:.5f}, predicted "
+                    f"{predicted:.5f}; loops of impedance 0.9999 are soft by 1e-4, and near "
+                    "poles are resolved to 1e-4",
                 )
             )
-            curves.append(Curve(engine, time, swing / abs(swing[0])))
-        panels.append(Panel(f"{name}: slowest mode", *curves))
+            # The engines' curves lie on each other.
+            style: CurveStyle = "dash" if curves else "line"
+            curves.append(Curve(NAMES[engine], time, swing / abs(swing[0]), style))
+        panels.append(Panel(f"{NAMES[name]}: slowest mode", *curves))
     title = "Free decay of the slowest mode"
     return measures, Plot(title, "time [s]", *panels)
+
+
+def _gain_text(damped: Damped, name: str) -> str:
+    """Return at which part of the best gain a decay is measured; empty for the whole of it."""
+    return "" if damped.platform.n_deflections else f"at {TESTED[name]:g} of the best gain; "
 
 
 def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
@@ -213,7 +223,7 @@ def _outer(damped: Damped) -> Iterator[Entry]:
         unit="m",
     )
     yield Measure(
-        "HAC-LAC: the same, per force feedback's",
+        "HAC-LAC: displacement under 20 N, per that with force feedback alone",
         left[1] / left[0],
         0.1,
         "integral action; four thousand periods are a few of its time constants",

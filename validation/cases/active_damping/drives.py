@@ -24,6 +24,7 @@ from twin.control.linear.machine import spring_constants
 from twin.engines.stability import suitable_timestep
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
+from twin.validation.cases.active_damping.figures import NAMES
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot, Quantity
 
@@ -62,10 +63,10 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
     rubbed = bool(drive_model(platform).friction.any())
     for name, controller in driven.controllers.items():
         time, swing = _decay(driven, controller, LOUD)
-        curves.append(Curve(name, time, swing / abs(swing[0])))
+        curves.append(Curve(NAMES[name], time, swing / abs(swing[0])))
         measures.append(
             Measure(
-                f"with drives, {name}: damping ratio over three periods of a free decay",
+                f"with drives, {NAMES[name]}: damping ratio over three periods of a free decay",
                 _damping(swing),
                 BETTER * driven.ratio,
                 f"at least {BETTER:g} times the {driven.ratio:.4f} without control; from the "
@@ -107,7 +108,7 @@ def _predicted(driven: Driven) -> Iterator[Entry]:
         if isinstance(controller, HacLac):
             poles = controller.outer.poles
         yield Quantity(
-            f"with drives, {name}: smallest damping ratio of the linear loop",
+            f"with drives, {NAMES[name]}: smallest damping ratio of the linear loop",
             structural_damping(linear, poles),
             note="delay, lag, motors on their transmissions and encoders in the loop; the "
             "transmissions' own modes left out",
@@ -149,17 +150,17 @@ def _damping(swing: FloatArray) -> float:
 def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     """Return the damping at forces as small as the drives' friction."""
     return Quantity(
-        f"with drives, {name}: the same from {QUIET:g} times the friction at rest",
+        f"with drives, {NAMES[name]}: damping ratio from {QUIET:g} times the friction at rest",
         _damping(_decay(driven, controller, QUIET)[1]),
-        note="motors stick and the machine swings as if blocked, with dvf too: no law in force "
-        "damps motions smaller than its drives' friction",
+        note="motors stick and the machine swings as if blocked, with velocity feedback too: no "
+        "law in force damps motions smaller than its drives' friction",
     )
 
 
 def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
     error, measured, predicted = pole_error(controller, controller.linear, swing, 3)
     return Measure(
-        "with drives, dvf: pole of the decay against the linear loop with drives",
+        f"with drives, {NAMES['dvf']}: pole of the decay against the linear loop with drives",
         error,
         1e-3,
         f"damping ratio {measured:.4f}, predicted {predicted:.4f}; "

@@ -75,7 +75,7 @@ def run(platform: Platform) -> CaseResult:
         if stopped is not None:
             measures.extend(_stop_measures(real, fault, stopped))
             if fault.drawn:
-                plots.append(stop_plot(fault, stopped))
+                plots.append(stop_plot(real, fault, stopped))
     return CASE.result(platform, measures, plots)
 
 
@@ -195,7 +195,12 @@ def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
         largest(error) / size,
         note=f"{drives}; the cascade with its own or derived gains",
     )
-    yield Measure("safe stops along the heave", bool(course.stopped), 0.0, course.stopped or "none")
+    yield Measure(
+        "safe stops along the heave",
+        bool(course.stopped),
+        0.0,
+        course.stopped or "the motion runs to its end",
+    )
 
 
 def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:

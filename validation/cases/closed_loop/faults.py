@@ -10,9 +10,9 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.control.positions import takes_positions
+from twin.control.positions import has_encoders, takes_positions
 from twin.simulation.trajectory import Trajectory
-from twin.validation.measures.driven import leg_curves
+from twin.validation.measures.driven import alike, force_name, leg_curves
 from twin.validation.results import Curve, Panel, Plot
 
 PERIOD = 1e-3
@@ -92,38 +92,59 @@ FAULTS = (
 """In the order of the report."""
 
 
+RAMP_END = 0.02
+"""Of the largest speed: a ramp ends with a smaller command, a step with a larger one."""
+
 DRAWN = 2000
 """Points of a curve at most."""
 
 
 def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
-    """Return setpoint, error and forces of a tracked motion."""
+    """Return setpoint, error and forces or torques of a tracked motion."""
     time = course.signals["time"]
     unit = f"m{platform.coordinate_unit}"
     start = course.signals["setpoint"][0]
     error = course.signals["setpoint"] - course.signals["measured"]
+    same = alike(course.signals["setpoint"] - start, error, course.forces)
     return Plot(
         "Heave in closed loop",
         "time [s]",
         Panel(f"setpoint [{unit}]", *leg_curves(time, 1e3 * (course.signals["setpoint"] - start))),
         Panel(f"error [{unit}]", *leg_curves(time, 1e3 * error)),
-        Panel(f"force [{platform.force_unit}]", *_curves(course.time, course.forces)),
-        caption="Error: setpoint less the encoders' reading.",
+        Panel(
+            f"{force_name(platform)} [{platform.force_unit}]", *_curves(course.time, course.forces)
+        ),
+        caption=f"Error: setpoint less the encoders' reading. {same}".rstrip(),
     )
 
 
-def stop_plot(fault: Fault, run: Trajectory) -> Plot:
+def stop_plot(platform: Platform, fault: Fault, run: Trajectory) -> Plot:
     """Return actual and commanded speeds of a run that a fault ended."""
     unit = f"{run.coordinate_unit}/s"
     reason = run.stopped[:1].upper() + run.stopped[1:]
+    command = run.signals["command"]
+    same = alike(run.rates, command)
     return Plot(
         f"Safe stop: {fault.name}",
         "time [s]",
         Panel(f"actuator speed [{unit}]", *_curves(run.time, run.rates)),
-        Panel(
-            f"commanded speed [{unit}]", *leg_curves(run.signals["time"], run.signals["command"])
-        ),
-        caption=f"{reason}. Speeds are ramped to zero, then the brakes close.",
+        Panel(f"commanded speed [{unit}]", *leg_curves(run.signals["time"], command)),
+        caption=f"{reason}. {_way_to_rest(platform, command, unit)} {same}".rstrip(),
+    )
+
+
+def _way_to_rest(platform: Platform, command: FloatArray, unit: str) -> str:
+    """Return how commanded speeds `(k, n)` fall to zero, and whether brakes close then."""
+    drives = [leg.drive for leg in platform.parameters.legs]
+    braked = any(drive is not None and drive.reflected().brake > 0.0 for drive in drives)
+    after = "then the brakes close" if braked else "the machine has no brakes"
+    last = float(np.abs(command[command.any(axis=1)][-1:]).max(initial=0.0))
+    if last <= RAMP_END * float(np.abs(command).max()):
+        return f"From the speeds measured last, commanded speeds are ramped to zero; {after}."
+    counted = ", less than a count of the encoders in a period" if has_encoders(platform) else ""
+    return (
+        f"The speeds measured last are zero{counted}: the commanded speeds drop from {last:.2g} "
+        f"{unit} to zero at once, without a ramp; {after}."
     )
 
 

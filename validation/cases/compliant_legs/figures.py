@@ -8,16 +8,20 @@ from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.responses.load_cases import LoadResponse, OccupantEffect
 from twin.validation.results import Curve, Panel, Plot
 
+FLOOR = 1e-12
+"""[m], [rad] drawn for less, so that a logarithmic axis can show it."""
+
 
 def settling_plot(time: FloatArray, away: FloatArray) -> Plot:
     """Return displacements `(k, 6)` from the pose where the platform comes to rest."""
-    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), 1e-12))]
+    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), FLOOR))]
     heights = (Curve("z", time, 1e3 * away[:, 2]),)
     panels = (
         Panel("height above the settled pose [mm]", *heights),
         Panel("distance from the settled pose [m, rad]", *largest, log_y=True),
     )
-    return Plot("Settling under gravity, actuators locked", "time [s]", *panels)
+    caption = f"Distances below {FLOOR:g} are drawn there."
+    return Plot("Settling under gravity, actuators locked", "time [s]", *panels, caption=caption)
 
 
 def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
@@ -34,7 +38,7 @@ def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
                 number,
                 scale
                 * np.array([np.linalg.norm(getattr(one, field)[columns]) for one in responses]),
-                "line+markers" if field == "quasi_static" else "markers",
+                "markers",
             )
             for name, field in (
                 ("settled", "quasi_static"),
@@ -44,8 +48,8 @@ def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
         ]
         panels.append(Panel(label, *curves))
     caption = (
-        "100 N, then 20 N m; in each three axes of the base, then three of the platform. The step "
-        "responses last 1 s."
+        "Cases 1 to 6: 100 N along x, y, z of the base, then of the platform; 7 to 12: 20 N m "
+        "likewise. The step responses last 1 s."
     )
     return Plot("Load cases", "load case", *panels, caption=caption)
 

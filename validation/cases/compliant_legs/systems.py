@@ -85,7 +85,7 @@ def _energies(platform: Platform, machine: CompliantMachine, states: RandomState
     ours = np.stack(energy(machine, pose, twist, deflection), axis=1)
     theirs = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
     error = float(relative_error(ours, theirs).max())
-    return Measure("energies against the machine's", error, 1e-10, DERIVED)
+    return Measure("energies of the free system against the machine's", error, 1e-10, DERIVED)
 
 
 def _locked(

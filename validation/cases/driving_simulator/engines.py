@@ -3,9 +3,9 @@
 The paper repeats its sines and sigmoids in Simscape. Here both engines do: forces of our inverse
 dynamics and stiff loops hold three lengths on the inputs, the fourth pillar follows. Heave, roll
 and pitch are held against the exact closed forms, and against the paper's small angles, which they
-must miss by the second-order term alone. Beside that each engine's own inverse dynamics along the
-motion, without a solver: its forces against the exact model, against the printed multipliers, and
-against those of the completed energies.
+must miss by the second-order term alone. Beside that each engine's own inverse dynamics runs along
+the motion, without a solver. Its forces are held against the exact model, against the printed
+multipliers, and against those of the completed energies.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def _forces(title: str, whole: Forces, half: Forces) -> Iterator[Entry]:
         f"{title}: printed multipliers off its forces, order in the size of the inputs, off 1 by",
         abs(printed - 1.0),
         0.25,
-        f"two missing terms of the first order, here {off:.3g} N of {largest(forces):.3g} N; the "
+        f"two missing terms of the first order, here {off:.4g} N of {largest(forces):.4g} N; the "
         "next one is left",
     )
     rest = largest(forces - whole["complete"])

@@ -136,7 +136,8 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
         f"{', '.join(f'{each:.2g}' for each in beside)} at {', '.join(map(str, SHARES))}",
     )
     yield Measure(
-        f"{name}: the same, order in the size of the inputs",
+        f"{name}: printed model's tilt against the two missing terms, order in the size of the "
+        "inputs",
         fitted_order(shares, np.array(beside)).order,
         0.8,
         "first order at least: what is left over is of second order, per first",

@@ -124,7 +124,7 @@ def _singular(
 ) -> Iterator[Measure]:
     expected = {"actuator", "extended_to_actuator"}
     yield Measure(
-        "formulations that do at the singular pose what they should not",
+        "formulations that pass the singular pose and should stop, or the other way round",
         len(expected ^ set(stops)),
         0.0,
         "the two actuator spaces have to stop, the three others have to pass",

@@ -50,6 +50,9 @@ SOLVED = {
 }
 """Systems of linear equations of one evaluation."""
 
+KINDS = 3
+"""Of entries: zero, constant, varying."""
+
 DIFFERENCES = 1e-7
 """What central differences of a mass matrix leave, relative."""
 
@@ -92,7 +95,8 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     off = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
     free = [null_space(one) for one in found.closure.values]
     yield Measure(
-        "configuration: the same, along motions that the constraints allow",
+        "configuration: C times the rates against the formulation's forces, along motions that the "
+        "constraints allow",
         max(largest(one.T @ rest) for one, rest in zip(free, off, strict=True))
         / largest(found.configuration_forces),
         DIFFERENCES,
@@ -179,14 +183,15 @@ def _maps(found: Structures) -> tuple[Map, ...]:
     ):
         places = np.arange(1.0, mass.kinds.shape[0] + 1.0)
         fields = (
-            Field("M", places, places, mass.kinds),
-            Field("C", places, places, coriolis.kinds),
+            Field("M", places, places, mass.kinds, classes=KINDS),
+            Field("C", places, places, coriolis.kinds, classes=KINDS),
         )
         caption = (
             f"Figure 6. 0 zero, 1 constant, 2 varying. M: {mass.filled} entries other than zero, "
             f"{mass.constant} of them constant; C: {coriolis.filled}."
         )
-        maps.append(Map(f"{title}: entries of M and C", "column", "row", fields, caption))
+        heading = f"{title}: entries of M and C"
+        maps.append(Map(heading, "column", "row", fields, caption, downwards=True))
     return tuple(maps)
 
 

@@ -17,18 +17,24 @@ def box_plot(times: Mapping[str, FloatArray]) -> Plot:
     """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
     place = np.arange(1.0, len(times) + 1.0)
     curves = [
-        Curve(name, place, np.array([np.quantile(values, part) for values in times.values()]))
+        Curve(
+            name,
+            place,
+            np.array([np.quantile(values, part) for values in times.values()]),
+            "markers",
+        )
         for name, part in QUANTILES.items()
     ]
     printed = np.array([PRINTED[name].compiled for name in times])
-    names = ", ".join(f"{k} {PRINTED[name].title}" for k, name in enumerate(times, start=1))
     panel = Panel(
         "run time per real time",
-        *(Curve(curve.name, curve.x, curve.y, "line+markers") for curve in curves),
+        *curves,
         Curve("printed, C++", place, printed, "markers"),
         log_y=True,
     )
-    return Plot("Run times of the formulations (figure 10)", names, panel)
+    names = [PRINTED[name].title for name in times]
+    title = "Run times of the formulations (figure 10)"
+    return Plot(title, "formulation", panel, names=names)
 
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:

@@ -13,11 +13,13 @@ from twin.analysis.frequency.linear.compliance import (
 )
 from twin.analysis.platform import Platform
 from twin.errors import MissingDependencyError
-from twin.validation.measures.comparison import missing
+from twin.validation.measures.comparison import LABELS, missing
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot
 
 ENGINES = ("analytic", "mujoco")
+NAMES = {"analytic": "the reference", "mujoco": LABELS["mujoco"]}
+"""Words for engines."""
 
 MUJOCO_BAR = 3e-3
 """Per largest response."""
@@ -97,7 +99,7 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
             off = largest(one.response.gain - one.linear) / largest(one.linear)
             own = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
             bar, reason = (sweep.accurate, sweep.reason) if own else (MUJOCO_BAR, SHIFTED)
-            name = f"compliance along {axis}, {engine}, against the linear model"
+            name = f"compliance along {axis}, {NAMES[engine]}, against the linear model"
             measures.append(Measure(name, off, bar, reason))
         panels.append(_panel(axis, found))
     held = ", springs holding the actuators." if sweep.options["holding"][0] else "."
@@ -109,7 +111,7 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
 def _panel(axis: str, found: dict[str, MeasuredCompliance]) -> Panel:
     unit = "m/N" if axis in ("x", "y", "z") else "rad/(N m)"
     curves = [
-        Curve(engine, one.response.frequency, np.abs(one.response.gain))
+        Curve(NAMES[engine], one.response.frequency, np.abs(one.response.gain))
         for engine, one in found.items()
     ]
     first = found[ENGINES[0]]
@@ -129,7 +131,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
         return [missing("MuJoCo", error)], []
     size = largest(found.linear)
     measure = Measure(
-        f"transmissibility along {axis}, mujoco, against the linear model",
+        f"transmissibility along {axis}, MuJoCo, against the linear model",
         largest(found.measured - found.linear) / size,
         MUJOCO_BAR,
         f"per largest, {size:.3g}; {SHIFTED}",
@@ -139,7 +141,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
         "frequency [Hz]",
         Panel(
             f"{axis} of the platform per {axis} of the base",
-            Curve("mujoco", found.frequency, np.abs(found.measured)),
+            Curve("MuJoCo", found.frequency, np.abs(found.measured)),
             Curve("linear", found.frequency, np.abs(found.linear), "dash"),
             log_y=True,
         ),

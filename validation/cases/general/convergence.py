@@ -1,6 +1,6 @@
 """Convergence in the time step.
 
-Motion under constant actuator forces, from rest at home, with time steps from 4 ms to 0.25 ms (all
+Motion under constant actuator forces, from rest at home, with time steps from 4 ms to 0.5 ms (all
 shorter in a stiff machine). The largest position error against the reference has to fall with the
 step at the order that belongs to the method. Orders are fitted above the floor, where a smaller
 step still reduces the error.

@@ -1,7 +1,7 @@
 """Sines in all degrees of freedom about home.
 
 The platform is carried through sines in all its degrees of freedom at once. They have 1 and 2 Hz
-and use about half of the stroke together, less where actuators would be too slow. The work of the
+and some 8 % of the stroke each, less where actuators would be too slow. The work of the
 actuators' forces has to be the gain of energy and the loss in dampers and friction. Each engine's
 own inverse dynamics has to give the forces along the motion. Then both engines are driven by the
 forces, held over each step, for 0.3 s (less in small machines and in stiff ones).

@@ -4,10 +4,10 @@ The machine falls without actuator forces. It starts tilted, as symmetric machin
 only sink straight down. Where springs between platform and base carry it, it is let go a hundredth
 of the stroke beside home. Where a paper prints the end of a fall, it starts as there, and the end
 is compared. Both engines are compared with the reference over the first 0.3 s (less in small
-machines and in stiff ones). The reference alone goes on to 1 s, through the base and through the
-singular pose in its plane, which task-space equations pass unharmed. On pillars it ends with the
-first part, before a strut has no length left. Its energy has to stay constant except for losses in
-dampers and friction.
+machines and in stiff ones). The reference alone goes on to 1 s (less in stiff machines), through
+the base and through the singular pose in its plane, which task-space equations pass unharmed. On
+pillars it ends with the first part, before a strut has no length left. Its energy has to stay
+constant except for losses in dampers and friction.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
+from twin.charts.text import number
 from twin.errors import ForwardKinematicsError
 from twin.model.solution import Solution
 from twin.validation.case import Case
@@ -62,7 +63,8 @@ def run(platform: Platform) -> CaseResult:
     crossing = singular_time(platform, fall)
     measures.append(balance.measure(f"reference: energy drift in {fall.time[-1]:.3g} s"))
     if crossing is not None:
-        note = f"condition number {condition.max():.3g} near it, {condition[0]:.3g} at home"
+        most, first = (number(float(value), 4) for value in (condition.max(), condition[0]))
+        note = f"condition number {most} near it, {first} at home"
         name = "singular pose: determinant of the Jacobian changes sign"
         measures.append(Quantity(name, crossing, note=note, unit="s"))
     statements: tuple[Statement, ...] = ()

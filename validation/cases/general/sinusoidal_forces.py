@@ -40,7 +40,7 @@ def run(platform: Platform) -> CaseResult:
     time = np.arange(float(len(forces))) * step
     curves = leg_curves(time, forces)
     label = f"{force_name(platform)} [{platform.force_unit}]"
-    plots.append(Plot("Applied forces", "time [s]", Panel(label, *curves)))
+    plots.append(Plot(f"Applied {force_name(platform)}s", "time [s]", Panel(label, *curves)))
     return CASE.result(platform, measures, plots)
 
 

@@ -41,7 +41,16 @@ from twin.validation.cases.micro_hexapod.pose_test import (
 )
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+)
 
 CASE = Case(
     "micro_hexapod",
@@ -197,6 +206,14 @@ def _settling_plot(settling: Mapping[str, Trajectory], target: FloatArray) -> Pl
     return Plot("Settling at the commanded pose", "time [s]", *panels, caption=caption)
 
 
+SAG_CURVES: tuple[tuple[str, str, CurveStyle], ...] = (
+    ("sag", "exact", "line+markers"),
+    ("predicted", "predicted", "dash"),
+    ("not predicted", "remainder", "line+markers"),
+)
+"""Name, attribute and style: sag and prediction lie on each other."""
+
+
 def _sag_plot(sweep: SagSweep) -> Plot:
     panels = []
     for label, columns in (("translation [m]", slice(0, 3)), ("rotation [rad]", slice(3, 6))):
@@ -205,13 +222,9 @@ def _sag_plot(sweep: SagSweep) -> Plot:
                 title,
                 sweep.factors,
                 np.array([np.linalg.norm(getattr(one, name)[columns]) for one in sweep.sags]),
-                "line+markers",
+                style,
             )
-            for title, name in (
-                ("sag", "exact"),
-                ("predicted", "predicted"),
-                ("not predicted", "remainder"),
-            )
+            for title, name, style in SAG_CURVES
         ]
         panels.append(Panel(label, *curves, log_y=True))
     return Plot("Sag and what the stiffness predicts", "gravity / g", *panels, log_x=True)

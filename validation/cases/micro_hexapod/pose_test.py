@@ -136,12 +136,12 @@ def hexapod_statements(
             off_by_less(1.0 + ERROR_DIGITS) and not off_by_less(1.0 - ERROR_DIGITS),
             "the residual is that of a solver and its tolerance, not of the machine",
         ),
-        HEXAPOD["fixed_axes"].judged(f"The two attitudes differ by {off:.0e} rad.", off < 1e-15),
+        HEXAPOD["fixed_axes"].judged(f"The two attitudes differ by {off:.1g} rad.", off < 1e-15),
         HEXAPOD["bushing_joint"].judged(
             f"With the angles of the test the attitudes are {apart:.4f} rad apart.", apart > 1e-3
         ),
         HEXAPOD["leg_length"].judged(
-            f"Agrees with |P + R b - a| to {length:.0e} m.", length < 1e-14
+            f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
         ),
         HEXAPOD["complex_lengths"].judged(
             f"Lengths are real at {FAR_POSES} poses up to {FAR:g} m away.",
@@ -150,7 +150,7 @@ def hexapod_statements(
             "of reach where a length is outside its actuator's range",
         ),
         HEXAPOD["sag"].not_given(
-            f"It sags by {1e6 * down:.2f} um at the pose of the test.",
+            f"It sags by {1e6 * down:.2f} µm at the pose of the test.",
             "neither dimensions nor stiffness are in the paper; those here are adopted",
         ),
     )

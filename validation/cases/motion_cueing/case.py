@@ -5,7 +5,8 @@ classical washout, adaptive washout and predictive cueing. The case compares the
 platform's driver perceives with the one that the vehicle's driver perceives, and the actuators with
 their limits. It checks the tilt rate, and the turn that must not be cued as a side force. The
 discrete filters are compared with their transfer functions, and the quadratic program with an
-active-set solution.
+active-set solution. The coordinated turn has no chart, as nothing is to be felt along surge and
+sway there.
 """
 
 from __future__ import annotations

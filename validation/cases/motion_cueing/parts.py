@@ -111,7 +111,7 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
         "their bounds",
     )
     yield Quantity(
-        "the same with the solver's usual tolerance",
+        "program solved by OSQP with its usual tolerance against an active-set method",
         largest(usual.solution - exact) / scale,
         note=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
         "checked against the limits anyway",

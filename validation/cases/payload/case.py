@@ -154,7 +154,8 @@ def _speeds(platform: Platform) -> Iterator[Entry]:
 def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Entry]:
     forwards, backwards, worst = shaken
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
-        note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; left out per frequency: "
+        note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; positions left out at each "
+        note += "frequency, as an actuator would leave its range or its speeds: "
         note += ", ".join(map(str, found.left_out))
         yield Quantity(f"payload under shaking, {name}", found.exact_limit_kg, note=note, unit="kg")
     yield Measure(

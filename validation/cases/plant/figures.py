@@ -49,8 +49,8 @@ def response_plot(
         dense = (f"closed form, {1e3 * step:.4g} ms", 1e3 * time, expected)
         curves.append(Curve(*dense, "dot"))
     caption = (
-        f"A step of the force command at 0, delayed by {1e3 * drive.delay:g} ms, behind a current "
-        f"loop of {1e3 * drive.current_lag:g} ms. Values at the ends of steps."
+        f"A step of the commanded effort at 0, delayed by {1e3 * drive.delay:g} ms, behind a "
+        f"current loop of {1e3 * drive.current_lag:g} ms. Values at the ends of steps."
     )
     panel = Panel(f"change of effort [{force_unit}]", *curves)
     return Plot("Step of the command", "time [ms]", panel, caption=caption)

@@ -15,9 +15,11 @@ from typing import Any
 
 from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
+from twin.training.evaluation.confidence import Mean
 from twin.validation.case import Case
 from twin.validation.cases.policies.robustness import robustness
 from twin.validation.cases.policies.shipped import SHIPPED, Shipped
+from twin.validation.measures.comparison import LABELS
 from twin.validation.results import CaseResult, Measure, Table
 
 CASE = Case(
@@ -64,9 +66,17 @@ def _better(shipped: Shipped) -> Measure:
         f"{name} with {first} in parts of that of {second}, MuJoCo",
         baseline / policy if gained else policy / baseline,
         1.0,
-        f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}) in "
-        f"episodes of the seeds from {SEED} ({shipped.episodes})",
+        f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}), "
+        f"{shipped.episodes} episode{'s' * (shipped.episodes > 1)}"
+        f"{_length(shipped)} from seed {SEED} on",
     )
+
+
+def _length(shipped: Shipped) -> str:
+    """Return how long the episodes are, where they are not as usual."""
+    if "max_episode_steps" in shipped.options:
+        return f" of {shipped.options['max_episode_steps']} steps"
+    return f" of {shipped.options['duration']:g} s" if "duration" in shipped.options else ""
 
 
 def _full_table(policy: str) -> Table:
@@ -80,7 +90,7 @@ def _full_table(policy: str) -> Table:
     )
     rows = tuple(
         (
-            result["engine"],
+            LABELS.get(result["engine"], result["engine"]),
             result["policy"],
             *(_interval(result["metrics"][title]) for title in titles),
         )
@@ -92,13 +102,16 @@ def _full_table(policy: str) -> Table:
         f"Full evaluation of {policy}",
         ("engine", "policy", *titles),
         rows,
-        f"{content['command']}: {len(content['seeds'])} episodes of {content['environment']}, the "
-        "same for all; means with 95 % confidence intervals. Read from the file that is shipped "
-        "with the policy, not computed anew.",
+        f"`{content['command']}`: {len(content['seeds'])} episodes of `{content['environment']}`, "
+        "the same for all; means with 95 % confidence intervals. Read from the file that is "
+        "shipped with the policy, not computed anew.",
     )
 
 
 def _interval(numbers: dict[str, Any]) -> str:
     if numbers["mean"] is None:
         return "-"
-    return f"{numbers['mean']:.3g} ± {numbers['half_width'] or 0.0:.2g}"
+    half = numbers["half_width"] or 0.0
+    if not numbers["mean"] and not half:
+        return "0"
+    return Mean(numbers["mean"], half, len(numbers["episodes"])).text().replace("+-", "±")

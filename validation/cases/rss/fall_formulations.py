@@ -74,7 +74,7 @@ def formulation_measures(
 ) -> Iterator[Measure]:
     """Yield agreement with the reference, errors of the loop closure, energy and run time."""
     yield Measure(
-        "formulations that do at the singular pose what they should not",
+        "formulations that pass the singular pose and should stop, or the other way round",
         len(ENDING ^ set(stops)),
         0.0,
         "the two actuator spaces have to stop, the three others have to pass",

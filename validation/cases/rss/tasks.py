@@ -2,9 +2,9 @@
 
 From 0.3 to 0.4 m, at rest at both ends, with a peak acceleration of 0.8 g (section 6.1). Stroke and
 peak give each of four usual laws its duration, and inverse dynamics the torques. The paper's law is
-the cubic (case rss_torque_profile). Both engines' own inverse dynamics are held against its
-torques, and both engines are driven by them. The same task under payloads gives the size of the
-motors.
+the cubic, as the case of its torque profile finds. Both engines' own inverse dynamics are held
+against its torques, and both engines are driven by them. The same task under payloads gives the
+size of the motors.
 """
 
 from __future__ import annotations

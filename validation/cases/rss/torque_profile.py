@@ -103,7 +103,7 @@ def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Ite
     )
     inertia, rest = excess(points, profiles)
     yield Measure(
-        f"what is left of it with {inertia:.4f} kg m2 more per crank",
+        f"difference to the figure's torque that is left with {inertia:.4f} kg m2 more per crank",
         rest,
         0.02,
         "the published mass matrix is not ours, see the errata; a tenth of the line above",

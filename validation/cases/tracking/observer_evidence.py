@@ -98,13 +98,13 @@ def evidence_table(found: Evidence) -> Table:
 
 def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Entry]:
     """Yield the gain by feeding the disturbance forward."""
-    for plant, judged in (
-        ("hardware", True),
-        ("hardware, no backlash", False),
-        ("hardware, no friction", False),
+    for plant, judged, name in (
+        ("hardware", True, "hardware plant"),
+        ("hardware, no backlash", False, "hardware plant without backlash"),
+        ("hardware, no friction", False, "hardware plant without friction"),
     ):
         yield entry_of(
-            f"plant {plant}: rotation error without disturbance fed forward per that with it",
+            f"{name}: rotation error without disturbance fed forward per that with it",
             _share(found, plant),
             DISTINCT if judged else None,
             "required; it finds friction" if judged else "beside that with both",

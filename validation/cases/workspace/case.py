@@ -171,7 +171,12 @@ def _fall(platform: Platform) -> Iterator[Entry]:
         unit="m",
     )
     scaled = float(dexterity(platform, fall(crossing)[0]).smallest)
-    yield Measure("smallest singular value there", scaled, 1e-9, "time known to 1e-12 s")
+    yield Measure(
+        "smallest singular value at the singular pose of the fall",
+        scaled,
+        1e-9,
+        "time known to 1e-12 s",
+    )
 
 
 def _convergence(found: Region) -> Plot:

@@ -64,7 +64,7 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     admissible = Admissible(platform, platform.home)
     wrong = admissible.within(coordinates(platform, poses)) != inside
     yield Measure(
-        f"of {POINTS} places, judged differently by shells and kinematics",
+        f"places judged differently by shells and kinematics, of {POINTS}",
         wrong.sum(),
         0.0,
         "only a place within rounding of the edge could be",
