@@ -5,7 +5,7 @@ share their momentum, and converge to the exact motion of two masses on a spring
 step falls. Compared are friction at steady speed with its law, the distance to rest, and the width
 of the loop that play leaves behind. Commands pass delay, converter and current loop: these are
 compared with their closed form. The motor heats until peak effort is over. Last, the drives have to
-take their machine over without a jolt.
+take their machine over without a jolt. What the drive does not have, such as play, is left out.
 """
 
 from __future__ import annotations
