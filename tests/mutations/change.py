@@ -6,13 +6,15 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+
+from mutations.kernels import clear_caches, compiled_anew, import_all_modules
 
 Content = dict[str, Any]
 
@@ -113,18 +115,25 @@ Change = Numbers | Formula | Value
 
 
 @contextmanager
-def applied(change: Formula | Value) -> Iterator[None]:
-    """Put a wrong function or constant in place, wherever the package has imported it."""
+def applied(change: Formula | Value, *, compiling: bool = True) -> Iterator[None]:
+    """Put a wrong function or constant in place, wherever the package has imported it.
+
+    Kernels that use it are compiled again where `compiling` is set.
+    """
+    import_all_modules()
     holder, name = _holder(change.function if isinstance(change, Formula) else change.constant)
     original = inspect.getattr_static(holder, name)
     if isinstance(change, Value):
         wrong = change.value
     else:
         wrong = _rewritten(holder, name, original, change)
-    with ExitStack() as stack:
-        for place in [holder, *_importers(name, original)]:
+    again = compiled_anew(name, original) if compiling else nullcontext()
+    with again, ExitStack() as stack:
+        for place in {id(place): place for place in (holder, *_importers(name, original))}.values():
             stack.enter_context(patch.object(place, name, wrong))
+        clear_caches()
         yield
+    clear_caches()
 
 
 def _holder(path: str) -> tuple[Any, str]:

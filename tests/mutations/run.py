@@ -9,13 +9,12 @@ from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
 import twin
-from mutations.change import Change, Formula, Numbers, applied
+from mutations.change import Change, Formula, Numbers, Value, applied
 from twin.analysis.platform import Platform
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.kernels.integrators.dormand_prince import dormand_prince
 from twin.kernels.interpret import interpreted
 from twin.machine import MachineParameters
-from twin.machine.file.read import _machines_of
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import Measure
@@ -34,6 +33,12 @@ SHORTER: dict[str, dict[str, Any]] = {
     "constant_forces": {"DURATION": 0.1},
 }
 """Constants of cases that make them short."""
+
+
+RIGID_BODY_LAWS = tuple(
+    f"twin.kernels.{package}." for package in ("dynamics", "integrators", "kinematics", "legs")
+)
+"""Kernels that are chosen by the kind of legs: numba keeps their machine code."""
 
 
 class Mutation(NamedTuple):
@@ -104,11 +109,11 @@ def wrong(mutation: Mutation) -> Iterator[Platform]:
             mutation.side, right, Platform(MachineParameters.model_validate(content))
         ) as it:
             yield it
-    elif _is_kernel(change):
-        with _interpreted(mutation, right), applied(change):
+    elif change is not None and _is_rigid_body_law(change):
+        with _interpreted(mutation, right), applied(change, compiling=False):
             yield right
-    else:
-        with applied(change), _files_read_again():
+    elif change is not None:
+        with applied(change):
             yield Platform(MachineParameters.model_validate(right.parameters.model_dump()))
 
 
@@ -130,17 +135,9 @@ def _numbers(side: Side, right: Platform, changed: Platform) -> Iterator[Platfor
             yield right
 
 
-@contextmanager
-def _files_read_again() -> Iterator[None]:
-    """Forget the files that were read, before and after."""
-    _machines_of.cache_clear()
-    yield
-    _machines_of.cache_clear()
-
-
-def _is_kernel(change: Change) -> bool:
-    path = change.function if isinstance(change, Formula) else getattr(change, "constant", "")
-    return ".kernels." in path
+def _is_rigid_body_law(change: Formula | Value) -> bool:
+    path = change.function if isinstance(change, Formula) else change.constant
+    return path.startswith(RIGID_BODY_LAWS)
 
 
 @contextmanager
