@@ -11,20 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.inputs import sinusoidal_inputs
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.error_map import ErrorMap, small_angle_errors
-from twin.papers.driving_simulator.studies.foot_friction import driven_motion
-from twin.papers.driving_simulator.studies.head import exact_head_motion, small_angle_head_motion
 from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, small_angle_ranges
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import DEGREES, envelope_plot, error_map
 from twin.validation.cases.driving_simulator.paper_machine import coordinates_of
+from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
 from twin.validation.cases.driving_simulator.statements import (
     BECAUSE,
     RANGES,
@@ -41,12 +37,6 @@ CASE = Case("simulator_kinematics", __doc__, machines=("driving_simulator",), be
 
 STATES = 200
 
-HEAD = (0.0, 0.0, 1.1)
-"""[m] in the platform frame; adopted, the paper leaves it open."""
-
-SINES_TIME = 10.0
-"""[s]"""
-
 ROUNDING = "rounding of some ten operations on lengths below a metre"
 
 
@@ -61,11 +51,12 @@ def run(platform: Platform) -> CaseResult:
         *_consistency(plate, coordinates_of(poses)),
         *_machine(platform, plate, poses),
         *_costs(plate, errors),
-        *_head(plate),
+        *pilot_measures(plate),
     ]
     statements = (
         *(comparison.statement for comparison in ranges),
         *kinematics_statements(plate, errors),
+        *pilot_statements(platform, plate),
     )
     return CASE.result(platform, measures, (error_map(errors), envelope_plot(plate)), statements)
 
@@ -136,27 +127,4 @@ def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Entry]:
         DEGREES * exact.roll,
         note=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
         unit="deg",
-    )
-
-
-def _head(plate: PlateModel) -> Iterator[Entry]:
-    time = np.linspace(0.0, SINES_TIME, 501)
-    motion = driven_motion(plate, sinusoidal_inputs(plate), time)
-    states = [part.coordinates for part in motion]
-    small, exact = (
-        model(plate, HEAD, *states) for model in (small_angle_head_motion, exact_head_motion)
-    )
-    yield Quantity(
-        "acceleration of the driver's head along the paper's sines, small-angle less exact",
-        largest(small.acceleration - exact.acceleration),
-        note=f"of {np.abs(exact.acceleration).max():.3g} m/s2; head {HEAD[2]:g} m above it",
-        unit="m/s2",
-    )
-    still = exact_head_motion(plate, HEAD, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3)
-    yield Measure(
-        "specific force on the head at rest, off + g upwards by",
-        largest(still.specific_force - [0.0, 0.0, plate.gravity]),
-        1e-12,
-        "rounding; printed with the other sign",
-        unit="m/s2",
     )

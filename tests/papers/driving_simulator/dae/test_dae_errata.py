@@ -181,6 +181,27 @@ def test_angular_acceleration_is_in_other_axes_than_the_velocity() -> None:
     assert skew[0, 2] == b
 
 
+def test_linear_vectors_of_the_pilot_are_in_base_axes() -> None:
+    """Printed: velocity "within the body-fixed frame"; it is the derivative of base coordinates."""
+    t, xp, yp, zp = sympy.symbols("t xp yp zp")
+    x, y, z, phi, theta = (sympy.Function(name)(t) for name in ("x", "y", "z", "phi", "theta"))
+    position = sympy.Matrix(
+        [xp + x + zp * theta, yp + y - zp * phi + xp * phi * theta, zp + z + yp * phi - xp * theta]
+    )
+    printed = sympy.Matrix(
+        [
+            zp * theta.diff(t) + x.diff(t),
+            y.diff(t) - zp * phi.diff(t) + xp * phi * theta.diff(t) + xp * theta * phi.diff(t),
+            yp * phi.diff(t) - xp * theta.diff(t) + z.diff(t),
+        ]
+    )
+    velocity = position.diff(t)
+    assert (printed - velocity).applyfunc(sympy.expand).is_zero_matrix
+    in_plate = small_angle_rotation(phi, theta).T * velocity
+    off = (printed - in_plate).applyfunc(sympy.expand)
+    assert off[0].coeff(theta * z.diff(t)) == 1  # of first order in the angles
+
+
 def test_friction_cannot_be_seen_in_prescribed_motion() -> None:
     """With friction and without, with right energies and wrong ones: the motion is the same."""
     inputs = sinusoidal_inputs(PLATE)
