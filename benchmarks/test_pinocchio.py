@@ -61,6 +61,13 @@ def test_public_call(benchmark, platform, states, one_core):
     benchmark(platform.forward_dynamics, *arguments, deflection=states["deflection"])
 
 
+@GROUP
+def test_one_public_call(benchmark, platform, states):
+    """One state, as Pinocchio takes it: what a loop in Python gets."""
+    state = [states[name][0] for name in ("pose", "twist", "forces", "wrench")]
+    benchmark(platform.forward_dynamics, *state, deflection=states["deflection"][0])
+
+
 @pytest.fixture
 def constrained(platform, states):
     """The machine in Pinocchio, with what its constraint dynamics take of the first state."""

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from closed_loops import heave, run
+from package_walk import ROOT
 
 import twin
 from twin.control import controller_names, make_controller
@@ -53,6 +54,11 @@ transmissions wind up under the weight is an error that only models of the drive
 def test_the_table_is_complete() -> None:
     assert set(FITTING) == set(controller_names())
     assert set(twin.machine_names()) == RIGID | SPRINGS
+
+
+def test_the_readme_says_how_many_pairs_fit() -> None:
+    count = len(PAIRS) + len(REFUSED)
+    assert f"fit {len(PAIRS)} of the {count} pairs" in (ROOT / "README.md").read_text()
 
 
 def assert_held(
