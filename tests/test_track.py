@@ -76,13 +76,31 @@ def test_a_run_is_written_as_a_log(tmp_path: Path) -> None:
     assert not [each for each in check_log(log, machine) if each.check in ("clock", "unit")]
 
 
-def test_recordings_are_followed(tmp_path: Path) -> None:
-    time = np.arange(0, 0.5, 0.01)
-    rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
-    file = tmp_path / "run.csv"
-    file.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
-    result = run("track", "srspm", "--motion", file, "--duration", 0.5, "--fidelity", "fast")
+def write_heave(path: Path, duration: float) -> Path:
+    """Write a recorded heave that begins and ends at rest."""
+    time = np.arange(0, duration + 1e-9, 0.01)
+    rows = [f"{t:.3f},{5 * np.sin(2 * np.pi * t / duration) ** 2:.6f}" for t in time]
+    path.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_recordings_are_followed_to_their_end(tmp_path: Path) -> None:
+    file, out = write_heave(tmp_path / "run.csv", 5.0), tmp_path / "run.npz"
+    result = run("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)
     assert result.exit_code == 0, result.output
+    assert twin.Trajectory.load(out).time[-1] == pytest.approx(5.0, abs=1e-9)
+    short = run("track", "srspm", "--motion", file, "--duration", 0.1, "--fidelity", "fast")
+    assert "the first 0.1 s of a motion of 5 s (--duration)" in short.output
+
+
+@pytest.mark.parametrize("command", ["track", "feasible"])
+def test_axes_that_a_machine_cannot_move_are_refused(command: str, tmp_path: Path) -> None:
+    result = run(command, "driving_simulator", "--motion", "sine", "--axis", "x")
+    assert result.exit_code == 2 and "its axes are z, roll, pitch" in result.output
+    file = write_heave(tmp_path / "run.csv", 0.5)
+    file.write_text(file.read_text().replace("z [mm]", "x [mm]"))
+    result = run(command, "driving_simulator", "--motion", file)
+    assert result.exit_code == 2 and "cannot move along x" in result.output
 
 
 def test_a_safe_stop_ends_with_exit_code_1() -> None:

@@ -11,8 +11,16 @@ from own_machines import OWN, own_machine
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.motion import SineMotion
-from twin.motion.fitting import LARGEST_USE, LIMIT_SHARE, fitted_motion, limit_use
+from twin.motion import RecordedMotion, SineMotion
+from twin.motion.fitting import (
+    BASE_AXES,
+    LARGEST_USE,
+    LIMIT_SHARE,
+    fitted_motion,
+    followed,
+    free_axes,
+    limit_use,
+)
 from twin.motion.specification import MotionSpecification, usual_amplitude
 
 pytestmark = pytest.mark.quick
@@ -108,3 +116,28 @@ def test_the_peak_of_a_drive_is_a_limit_of_force_too() -> None:
         sizes.append(float(np.ptp(course.pose[:, 2])))
         assert limit_use(machine, motion) <= LIMIT_SHARE * (1.0 + 1e-6)
     assert sizes[1] < 2e-4 < sizes[0]
+
+
+@pytest.mark.parametrize("axis", BASE_AXES)
+def test_only_axes_that_a_machine_can_move_are_followed(axis: str) -> None:
+    platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 21)
+    motion = SineMotion(platform.home, amplitude={axis: 0.02}, frequency=1.0, duration=1.0)
+    if axis in free_axes(platform):
+        assert np.abs(followed(platform, motion, time).twist).max() > 0.01
+    else:
+        with pytest.raises(InputError, match="its axes are z, roll, pitch"):
+            followed(platform, motion, time)
+    assert free_axes(twin.load("stewart")) == BASE_AXES
+
+
+def test_what_constraints_add_to_a_motion_may_be_given_with_it() -> None:
+    """A recorded motion of the machine has the x and y that come with roll and pitch."""
+    platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 101)
+    tilt = SineMotion(platform.home, amplitude={"pitch": 0.04}, frequency=1.0, duration=1.0)
+    moved = followed(platform, tilt, time)
+    columns = {"x": moved.pose[:, 0] - platform.home[0], "pitch": tilt.axes(time).values[:, 4]}
+    recorded = RecordedMotion(platform.home, time, columns)
+    assert np.abs(columns["x"]).max() > 1e-3
+    np.testing.assert_allclose(
+        followed(platform, recorded, time).pose, moved.pose, rtol=0, atol=1e-9
+    )

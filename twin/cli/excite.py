@@ -46,7 +46,7 @@ def excite(
     machine: options.Machine,
     *,
     parameters: Parameters = "payload",
-    duration: options.Duration = 20.0,
+    duration: Annotated[float, options.DURATION] = 20.0,
     spread: options.Spreads = None,
     noise: Noise = None,
     highest: Highest = 3.0,
@@ -80,7 +80,7 @@ def excite(
     if out is not None:
         write(out, motion_table(found.motion))
         name = f" --configuration {configuration}" if configuration else ""
-        line(f"play it: twin track {machine}{name} --motion {out} --duration {duration:g}")
+        line(f"play it: twin track {machine}{name} --motion {out}")
 
 
 def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:

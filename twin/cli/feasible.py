@@ -8,7 +8,8 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.quantities import motion_specification, quantities
+from twin.cli.console import line
+from twin.cli.quantities import motion_notes, motion_specification, quantities
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def feasible(
     axis: options.Axis = "z",
     amplitude: options.Amplitude = None,
     frequency: options.Frequency = 1.0,
-    duration: options.Duration = 4.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
     payload: Load = None,
     over_range: Range = False,
     configuration: options.Configuration = None,
@@ -67,8 +69,11 @@ def feasible(
     else:
         given = None
         if motion is not None:
-            words = motion_specification(motion, axis, amplitude, frequency, duration)
+            steady = 0.0 if fade is None else fade
+            words = motion_specification(motion, axis, amplitude, frequency, duration, steady)
             given = words.motion_of(platform)
+            for note in motion_notes(given, words.seconds(given)):
+                line(note)
         found = feasibility(platform, given, payload=body)
     print_feasibility(found)
     if json is not None:

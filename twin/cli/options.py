@@ -100,7 +100,18 @@ FREQUENCY = quantity_option(
 )
 DURATION = quantity_option("Duration of the motion in s.", "duration", "s")
 Frequency = Annotated[float, FREQUENCY]
-Duration = Annotated[float, DURATION]
+Duration = Annotated[
+    float | None,
+    quantity_option(
+        "Duration of the motion in s; default: the whole of a file, else 4 s.", "duration", "s"
+    ),
+]
+Fade = Annotated[
+    float | None,
+    quantity_option(
+        "Time in s over which a sine or a chirp rises from rest and falls to rest.", "fade", "s"
+    ),
+]
 Pose = Annotated[
     str | None,
     typer.Option(

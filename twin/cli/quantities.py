@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +12,7 @@ from twin.errors import InputError, brief
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
+    from twin.motion import Motion
     from twin.motion.specification import MotionSpecification
 
 SHOWN = 3
@@ -93,18 +94,37 @@ def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None
 
 
 def motion_specification(
-    name: str, axis: str, amplitude: float | None, frequency: float, duration: float
+    name: str,
+    axis: str,
+    amplitude: float | None,
+    frequency: float,
+    duration: float | None = None,
+    fade: float | None = None,
 ) -> MotionSpecification:
     """Return the motion that the options of a command describe.
 
     Raises:
-        InputError: an amplitude in m along an angle or the like, or a duration not above zero.
+        InputError: an amplitude in m along an angle or the like.
     """
-    from twin.basics.arrays import positive
     from twin.motion.specification import MotionSpecification
 
     check_amplitude({"name": name, "axis": axis}, amplitude)
-    return MotionSpecification(name, axis, amplitude, frequency, positive(duration, "duration"))
+    return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
+
+
+def motion_notes(motion: Motion | None, seconds: float) -> Iterator[str]:
+    """Yield what a user may not expect of a motion that is followed for `seconds` [s]."""
+    from twin.motion import ChirpMotion, SineMotion
+
+    if motion is None:
+        return
+    if seconds < motion.duration * (1.0 - 1e-9):
+        yield f"the first {seconds:.4g} s of a motion of {motion.duration:.4g} s (--duration)"
+    if motion.fade.fade_in > 0.0 and isinstance(motion, (SineMotion, ChirpMotion)):
+        yield (
+            f"the motion rises over {motion.fade.fade_in:.4g} s and falls over "
+            f"{motion.fade.fade_out:.4g} s; --fade changes that, and 0 leaves it out"
+        )
 
 
 def check_amplitude(motion: dict[str, Any], amplitude: float | None) -> None:

@@ -63,7 +63,8 @@ def render(
     axis: options.Axis = "z",
     amplitude: options.Amplitude = None,
     frequency: options.Frequency = 1.0,
-    duration: options.Duration = 4.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
     controller: options.Controller = "cascade",
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
@@ -101,14 +102,13 @@ def render(
         raise InputError("start, rate", "are for films; a picture takes --time")
     if trajectory is not None and motion is not None:
         raise InputError("trajectory", "holds its own motion: leave out --motion")
-    payload = None
+    payload, loop = None, {"engine": engine, "fidelity": fidelity, "every_period": True}
     if trajectory is None:
         platform: MachineModel = load(machine, configuration)
-        words = motion_specification(motion or "sine", axis, amplitude, frequency, duration)
-        law = make_controller(controller, platform, words.motion_of(platform))
-        shown = closed_loop(
-            platform, law, words.duration, engine=engine, fidelity=fidelity, every_period=True
-        )
+        words = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
+        given = words.motion_of(platform)
+        law = make_controller(controller, platform, given)
+        shown = closed_loop(platform, law, words.seconds(given), **loop)
     else:
         platform, payload, shown = _saved(trajectory, machine, configuration)
     if picture:

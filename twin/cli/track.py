@@ -11,7 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.quantities import motion_specification
+from twin.cli.quantities import motion_notes, motion_specification
 from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def track(
     axis: options.Axis = "z",
     amplitude: options.Amplitude = None,
     frequency: options.Frequency = 1.0,
-    duration: options.Duration = 4.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
     controller: options.Controller = "cascade",
     engine: options.Engine = "analytic",
     timestep: options.Timestep = None,
@@ -55,7 +56,7 @@ def track(
     from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
-    from twin.cli.closed_loop import closed_loop, generic_note, saturated
+    from twin.cli.closed_loop import closed_loop, generic_note
     from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
     from twin.errors import InputError
@@ -66,31 +67,39 @@ def track(
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("log", message)
     step = None if timestep is None else positive(timestep, "timestep")
-    words = motion_specification(motion, axis, amplitude, frequency, duration)
+    words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
     given = words.motion_of(platform)
+    seconds = words.seconds(given)
+    for note in (*motion_notes(given, seconds), *generic_note(platform)):
+        line(note)
     print_banner(platform, given)
     law = make_controller(controller, platform, given)
     began = clock.perf_counter()
-    for note in generic_note(platform):
-        line(note)
     run = closed_loop(
-        platform, law, words.duration, engine=engine, fidelity=fidelity, timestep=step, seed=seed
+        platform, law, seconds, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )
-    seconds = clock.perf_counter() - began
+    taken = clock.perf_counter() - began
     _print_errors(run, platform)
     line(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
-        f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {seconds:.3g} s"
+        f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {taken:.3g} s"
     )
-    for sentence in saturated(run):
-        line(sentence)
-    if run.stopped:
-        line(f"stopped: {run.stopped}", bold=True)
+    _print_end(run)
     save(run, out)
     write_plot(plot, lambda: tracking_figure(run))
     if log is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
     raise typer.Exit(int(bool(run.stopped)))
+
+
+def _print_end(run: Trajectory) -> None:
+    """Print which limits the drives met, and why the run was stopped."""
+    from twin.cli.closed_loop import saturated
+
+    for sentence in saturated(run):
+        line(sentence)
+    if run.stopped:
+        line(f"stopped: {run.stopped}", bold=True)
 
 
 def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:

@@ -74,7 +74,8 @@ def view(
     axis: options.Axis = "z",
     amplitude: options.Amplitude = None,
     frequency: options.Frequency = 1.0,
-    duration: options.Duration = 4.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
     replay: Annotated[Path | None, options.file_option("Play a saved trajectory.")] = None,
     env: Env = None,
     policy: Policy = None,
@@ -115,7 +116,7 @@ def view(
         make = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            words = motion_specification(motion, axis, amplitude, frequency, duration)
+            words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
             course = words.motion_of(live.platform)
             if course is not None:
                 live.play(course, loop=True)

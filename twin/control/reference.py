@@ -12,6 +12,7 @@ from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
+from twin.motion.fitting import followed
 
 LARGEST_COUNT = 10_000_000
 
@@ -55,14 +56,15 @@ def sample_reference(
     """Return a motion at the control instants.
 
     Args:
-        platform: the machine; what it cannot follow is left out (see `Platform.constrain`).
+        platform: the machine.
         motion: where it shall go. After its end the machine rests at its last pose.
         period: of the controller [s].
         duration: [s], default that of the motion; longer ones rest at the end. The last row is at
             rest, also where the motion ends on the way.
 
     Raises:
-        InputError: not a motion, or times that are not above zero.
+        InputError: not a motion, one along an axis that the machine cannot move, or times that are
+            not above zero.
     """
     as_model(platform)
     if not isinstance(motion, Motion):
@@ -74,7 +76,7 @@ def sample_reference(
     count = int(np.ceil(length / step - 1e-9)) + 1
     time = np.asarray(np.arange(count) * step, dtype=np.float64)
     inside = np.minimum(time, motion.duration)
-    pose, twist, acceleration = platform.constrain(*motion(inside))
+    pose, twist, acceleration = followed(platform, motion, inside)
     rest = time > motion.duration * (1.0 + 1e-12)
     rest[-1] = True  # it holds for ever
     twist, acceleration = (np.where(rest[:, None], 0.0, part) for part in (twist, acceleration))

@@ -1,4 +1,4 @@
-"""Motions made smaller until a machine can follow them: travel, speeds and forces with a margin."""
+"""Motions that a machine can follow: along its axes, and of a size that its actuators allow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import PlatformMotion
 from twin.model.static_deflection import static_deflection
+from twin.motion.axes import POSITIONS
 from twin.motion.motion import Motion
 from twin.motion.step import StepMotion
 
@@ -31,13 +33,61 @@ JUMP_SHARE, BLIND_SHARE = 0.25, 0.05
 following error; the second is for actuators without a speed limit."""
 
 ROUNDING = 1e-9
-"""Rounding error as a share of the stroke."""
+"""Rounding error of shares, and of displacements [m], [rad]."""
 
 SMALLEST = 1e-3
 """Smallest motion as a share of the size that is asked for."""
 
 
+BASE_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+"""Axes of the base, in the order of a twist."""
+
+LOCKED_SHARE = 0.5
+"""Share of a displacement that a machine misses along an axis that it cannot move. Along the others
+it misses nothing, and what its own constraints add in passing is no displacement."""
+
 Made = TypeVar("Made", bound=Motion)
+
+
+def followed(platform: MachineModel, motion: Motion, time: FloatArray) -> PlatformMotion:
+    """Return the motion of a machine that follows `motion` at times `(k,)` [s].
+
+    A machine of fewer than six degrees of freedom moves as its constraints allow.
+
+    Raises:
+        InputError: the motion goes along an axis that the machine cannot move.
+    """
+    wanted = motion.sample(time)
+    given = platform.constrain(*wanted)
+    if platform.dof < 6:
+        _refuse_locked_axes(platform, motion, time, wanted.pose, given.pose)
+    return given
+
+
+def free_axes(platform: MachineModel) -> tuple[str, ...]:
+    """Return the axes out of `BASE_AXES` along and about which a machine can move from home."""
+    homes = np.tile(platform.home, (6, 1))
+    twists = platform.constrain(homes, np.eye(6), np.zeros((6, 6))).twist
+    moved = np.abs(np.diagonal(twists)) > ROUNDING
+    return tuple(axis for axis, moves in zip(BASE_AXES, moved, strict=True) if moves)
+
+
+def _refuse_locked_axes(
+    platform: MachineModel, motion: Motion, time: FloatArray, wanted: FloatArray, given: FloatArray
+) -> None:
+    free = free_axes(platform)
+    values = np.abs(motion.axes(time).values)
+    sides = [np.linalg.norm(wanted[:, 3:] - sign * given[:, 3:], axis=1) for sign in (1.0, -1.0)]
+    turned = 4.0 * np.arcsin(0.5 * np.minimum(*sides))
+    for column, axis in enumerate(motion.axis_names):
+        missed = np.abs(wanted - given)[:, column] if axis in POSITIONS else turned
+        size = float(values[:, column].max())
+        if axis not in free and size > ROUNDING and missed.max() > LOCKED_SHARE * size:
+            raise InputError(
+                "axis",
+                f"{platform.name} cannot move along {axis}, and the motion has up to {size:.4g} "
+                f"{'m' if axis in POSITIONS else 'rad'} of it; its axes are {', '.join(free)}",
+            )
 
 
 def fitted_motion(
@@ -81,7 +131,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = TIMESTEP)
     """
     steps = round(motion.duration / timestep)
     time = np.arange(steps + 1.0) * (motion.duration / steps)
-    course = machine.constrain(*motion(time))
+    course = followed(machine, motion, time)
     springs: dict[str, FloatArray] = {}
     try:
         coordinates = machine.inverse_kinematics(course.pose)

@@ -29,8 +29,11 @@ MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 STROKE_SHARE = 0.1
 """Default amplitude per actuator's range."""
 
-FADES = 0.1
-"""Rise and fall of oscillations, per duration."""
+DEFAULT_DURATION = 4.0
+"""[s] of motions that need no file."""
+
+FADE_SHARE = 0.1
+"""Rise and fall of oscillations as a share of their duration, where no fade is given."""
 
 ONE_SIDED = ("step", "lift")
 """Motions to one side of home: where there is little room, they go to the other."""
@@ -51,8 +54,17 @@ class MotionSpecification(NamedTuple):
     more than 80 % of its travel about home, its speed or its force; see `twin.motion.fitting`"""
     frequency: float = 1.0
     """[Hz] of the sine, the highest of the chirp"""
-    duration: float = 4.0
-    """[s]"""
+    duration: float | None = None
+    """[s]; default: the whole of a file, else `DEFAULT_DURATION`"""
+    fade: float | None = None
+    """[s] over which a sine or a chirp rises from rest and falls to rest; default a tenth of its
+    duration"""
+
+    def seconds(self, motion: Motion | None) -> float:
+        """Return how long the machine follows `motion` [s], which `motion_of` returned."""
+        if self.duration is not None:
+            return self.duration
+        return DEFAULT_DURATION if motion is None else motion.duration
 
     def motion_of(self, platform: MachineModel) -> Motion | None:
         """Return the motion of a machine about its home; None for still.
@@ -61,7 +73,8 @@ class MotionSpecification(NamedTuple):
             InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
         """
         name, axis = as_text(self.name, "motion"), as_text(self.axis, "axis")
-        positive(self.duration, "duration")
+        if self.duration is not None:
+            positive(self.duration, "duration")
         positive(self.frequency, "frequency")
         if name == "still":
             return None
@@ -85,15 +98,15 @@ class MotionSpecification(NamedTuple):
 
     def made(self, platform: MachineModel, size: float) -> Motion:
         """Return a motion that needs no file, of a size [m] or [rad]."""
-        name, home = self.name, platform.home
-        common: dict[str, Any] = {"duration": self.duration, "convention": convention_of(platform)}
+        name, home, duration = self.name, platform.home, self.duration or DEFAULT_DURATION
+        common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
         if name == "tank":
             return TankTrackMotion(home, peak_pitch=size, **common)
         if name in ONE_SIDED:
-            rise = 0.4 * self.duration if name == "lift" else 0.0
-            common |= {"rise": rise, "start": 0.1 * self.duration}
+            rise = 0.4 * duration if name == "lift" else 0.0
+            common |= {"rise": rise, "start": 0.1 * duration}
             return StepMotion(home, displacement={self.axis: size}, **common)
-        fade = FADES * self.duration
+        fade = FADE_SHARE * duration if self.fade is None else self.fade
         common |= {"amplitude": {self.axis: size}, "fade_in": fade, "fade_out": fade}
         if name == "sine":
             return SineMotion(home, frequency=self.frequency, **common)

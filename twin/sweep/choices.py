@@ -26,8 +26,10 @@ class MotionChoice(Part):
     """[m, rad]; None: a tenth of an actuator's range, of the machine of each run"""
     frequency: float = Field(1.0, gt=0)
     """[Hz] of the sine, the highest of the chirp"""
-    duration: float = Field(4.0, gt=0)
-    """[s]"""
+    duration: float | None = Field(None, gt=0)
+    """[s]; None: the whole of a file, else 4 s"""
+    fade: float | None = Field(None, ge=0)
+    """[s] over which a sine or a chirp rises and falls; None: a tenth of its duration"""
 
 
 class ControllerChoice(Part):

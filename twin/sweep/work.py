@@ -13,7 +13,6 @@ from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
 from twin.basics.arrays import positive
 from twin.control import make_controller
-from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError, TwinError
 from twin.machine.payload import Occupant, Wheelchair, seated_on
@@ -85,9 +84,10 @@ def simulated(task: Task) -> tuple[Trajectory, Platform]:
     platform = Platform(with_values(task.machine, numbers)) if numbers else nominal
     platform = loaded(platform, task.payload)
     designed_for = platform if choice.model == "true" else nominal
-    controller = _controller(designed_for, choice, motion, task.recording)
+    course, seconds = _motion(designed_for, motion, task.recording)
+    controller = make_controller(choice.name, designed_for, course, **choice.options)
     step = task.timestep or _timestep(controller.period, platform)
-    periods = max(1, round(motion.duration / controller.period))
+    periods = max(1, round(seconds / controller.period))
     trajectory = platform.simulate(
         periods * controller.period,
         controller=controller,
@@ -137,24 +137,21 @@ def _sorted_values(task: Task) -> tuple[MotionChoice, ControllerChoice, dict[str
     return motion, task.controller.model_copy(update={"options": options}), numbers
 
 
-def _controller(
-    platform: Platform, choice: ControllerChoice, motion: MotionChoice, recording: str | None
-) -> Controller:
-    return make_controller(
-        choice.name, platform, _motion(platform, motion, recording), **choice.options
-    )
-
-
-def _motion(platform: Platform, motion: MotionChoice, recording: str | None) -> Motion | None:
+def _motion(
+    platform: Platform, motion: MotionChoice, recording: str | None
+) -> tuple[Motion | None, float]:
+    """Return the motion of a machine, and how long it is followed [s]."""
     from twin.motion.specification import MotionSpecification
 
     specification = MotionSpecification(**motion.model_dump())
     if recording is None:
-        return specification.motion_of(platform)
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / Path(motion.name).name
-        file.write_text(recording, encoding="utf-8")
-        return specification._replace(name=str(file)).motion_of(platform)
+        course = specification.motion_of(platform)
+    else:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / Path(motion.name).name
+            file.write_text(recording, encoding="utf-8")
+            course = specification._replace(name=str(file)).motion_of(platform)
+    return course, specification.seconds(course)
 
 
 def _timestep(period: float, platform: Platform) -> float:

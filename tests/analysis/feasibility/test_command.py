@@ -51,6 +51,18 @@ def test_verdict_of_a_motion_with_a_plot(tmp_path: Path) -> None:
     assert "legs 1 and 2" in text
 
 
+def test_the_steady_motion_is_judged_and_a_fade_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    heave = ("stewart", "--motion", "sine", "--amplitude", "90 mm", "--frequency", "0.25 Hz")
+    speeds = []
+    for k, options in enumerate([(), ("--duration", 40), ("--fade", "50 ms")]):
+        result = run(*heave, *options, "--json", tmp_path / f"{k}.json")
+        margins = json.loads((tmp_path / f"{k}.json").read_text())["margins"]
+        speeds.append(next(m["required"] for m in margins if m["quantity"] == "speed"))
+        assert ("rises over 0.05 s" in result.output) == ("--fade" in options)
+    assert abs(speeds[1]) == pytest.approx(abs(speeds[0]), rel=1e-3)
+    assert abs(speeds[2]) > 1.5 * abs(speeds[0])
+
+
 def test_verdict_over_the_ranges() -> None:
     result = run("driving_simulator", "--range")
     assert result.exit_code == 0

@@ -14,6 +14,7 @@ from twin.model.evaluation import run
 from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
 from twin.motion import Motion
+from twin.motion.fitting import followed
 
 SAMPLES = 1001
 """Times along a motion. A peak between two of them is higher than both by less than a millionth of
@@ -67,7 +68,7 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -
         raise InputError("samples", message)
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
-    return Course(time, platform.constrain(*motion.sample(time)), ())
+    return Course(time, followed(platform, motion, time), ())
 
 
 def reached(platform: MachineModel, poses: FloatArray) -> BoolArray:

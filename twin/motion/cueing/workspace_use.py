@@ -14,6 +14,7 @@ from twin.basics.quaternions import cross, rotated
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.manoeuvre import Manoeuvre
+from twin.motion.fitting import followed
 from twin.motion.motion import Motion
 
 
@@ -38,7 +39,7 @@ def felt_manoeuvre(
     machine = as_model(platform)
     point = as_vector(head, "head", 3)
     time = sample_times(motion, positive(period, "period"))
-    pose, twist, acceleration = machine.constrain(*motion.sample(time))
+    pose, twist, acceleration = followed(machine, motion, time)
     arm = rotated(pose[:, 3:], np.broadcast_to(point, (len(time), 3)))
     spin = twist[:, 3:]
     total = acceleration[:, :3] + cross(acceleration[:, 3:], arm) + cross(spin, cross(spin, arm))
@@ -91,7 +92,7 @@ def workspace_use(platform: MachineModel, motion: Motion, period: Any = 5e-3) ->
     """
     machine = as_model(platform)
     time = sample_times(motion, positive(period, "period"))
-    moves = leg_motion(machine, *motion.sample(time))
+    moves = leg_motion(machine, *followed(machine, motion, time))
     return WorkspaceUse(time, *moves, *limit_shares(machine, *moves))
 
 
