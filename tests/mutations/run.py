@@ -31,6 +31,7 @@ SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATES": 4, "FREE_MOTION": 0.1},
     "projection": {"STATES": 4},
     "constant_forces": {"DURATION": 0.1},
+    "inertial_sensor": {"PLATFORM_RUNS": False},
 }
 """Constants of cases that make them short."""
 

@@ -1,7 +1,7 @@
 """Printed numbers of the Stewart thesis.
 
 What the thesis prints as numbers is computed from platform.toml: joint positions and leg lengths,
-and the count of degrees of freedom.
+and the count of degrees of freedom. Its rotation matrix (2.2) is that of its angles, transposed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.engines.mujoco.engine import MujocoEngine
+from twin.rotations import quaternion_from_angles
 from twin.validation.case import Case
 from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import (
@@ -31,12 +32,15 @@ CASE = Case(
     cost=0.5,
 )
 
+YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
+"""[rad] psi, theta, phi of (2.2)."""
+
 PRINTED_DIGIT = "half a unit of the last printed digit"
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    measures = (*_geometry(platform), _degrees_of_freedom(platform))
+    measures = (*_geometry(platform), _rotation(), _degrees_of_freedom(platform))
     return CASE.result(platform, measures, (), (_mobility(platform),))
 
 
@@ -53,6 +57,34 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
     ):
         error = np.abs(value - np.array(printed)).max()
         yield Measure(f"{name} against print", error, 5e-5, PRINTED_DIGIT, unit="m")
+
+
+def _rotation() -> Measure:
+    """Return the error of the convention of the thesis' angles; (2.2) takes base to body axes."""
+    from scipy.spatial.transform import Rotation
+
+    psi, theta, phi = YAW_PITCH_ROLL
+    sin, cos = np.sin, np.cos
+    printed = [
+        [cos(theta) * cos(psi), cos(theta) * sin(psi), -sin(theta)],
+        [
+            sin(phi) * sin(theta) * cos(psi) - cos(phi) * sin(psi),
+            sin(phi) * sin(theta) * sin(psi) + cos(phi) * cos(psi),
+            cos(theta) * sin(phi),
+        ],
+        [
+            cos(phi) * sin(theta) * cos(psi) + sin(phi) * sin(psi),
+            cos(phi) * sin(theta) * sin(psi) - sin(phi) * cos(psi),
+            cos(theta) * cos(phi),
+        ],
+    ]
+    ours = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
+    return Measure(
+        "rotation of yaw, pitch, roll against (2.2) transposed, largest entry",
+        np.abs(ours - np.transpose(printed)).max(),
+        1e-15,
+        "rounding of three products of numbers up to one",
+    )
 
 
 def _rank(platform: Platform) -> tuple[int, int]:

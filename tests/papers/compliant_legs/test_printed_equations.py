@@ -16,6 +16,7 @@ import sympy
 from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
+import twin
 from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import leg_state
@@ -453,6 +454,29 @@ def test_equation_80_alone_does_not_keep_the_platform_still(shipped: CompliantMa
         found = solve_locked(machine, machine.home, None, deflection)
         assert np.abs(found.extension_acceleration).max() < 1e-9
         assert np.abs(found.acceleration[2]) > 0.5
+
+
+def test_printed_unknowns_mix_deflections_and_accelerations(shipped: CompliantMachine) -> None:
+    machine, random, still = twin.load("compliant_stewart"), np.random.default_rng(7), np.zeros(6)
+    springs = []
+    for _ in range(2):
+        deflection = random.uniform(-2e-3, 2e-3, 6)
+        state = np.concatenate([deflection, np.zeros(6)])
+        found = solve_free(shipped, shipped.home, still, state, still, still)
+        expected = machine.forward_dynamics(shipped.home, still, still, deflection=state)
+        springs.append(found.deflection_acceleration)
+        # With a deflection that is given, an acceleration of the spring follows.
+        assert springs[-1] == pytest.approx(expected[6:], rel=1e-10)
+    assert np.abs(springs[0] - springs[1]).max() > 1.0
+
+
+def test_printed_velocity_of_a_joint_lacks_the_rates() -> None:
+    place = sympy.Matrix([sympy.Function(name)(t) for name in "XYZ"])
+    point = place + rotation() * sympy.Matrix(sympy.symbols("t_x t_y t_z"))
+    coordinates = sympy.Matrix([*place, ALPHA, BETA, GAMMA])
+    jacobian = point.jacobian(coordinates)
+    assert (jacobian.shape, point.diff(t).shape) == ((3, 6), (3, 1))
+    assert sympy.simplify(jacobian * coordinates.diff(t) - point.diff(t)) == sympy.zeros(3, 1)
 
 
 def test_the_other_lines_are_right() -> None:

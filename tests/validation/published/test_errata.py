@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from legs_at_home import leg_bodies
 from numpy.typing import NDArray
-from scipy.linalg import expm, solve_discrete_are
+from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
+from scipy.spatial.transform import Rotation
 
 import twin
 from twin.analysis.payload.criterion import THESIS_CRITERION, VibrationTest
@@ -20,6 +21,7 @@ from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
 from twin.model.integrate import integrate
+from twin.papers.formulations.matrices import CoefficientMatrices
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
 from twin.validation.cases.payload.statements import largest_speed
@@ -32,6 +34,7 @@ from twin.validation.published.printed import (
     RSS_FIRST_ACCELERATION,
     RSS_START_HEIGHT,
     STEWART_DYNAMIC_PAYLOAD,
+    STEWART_RETRACTED_HEIGHT,
     STEWART_SPEED_CHECK,
 )
 
@@ -132,6 +135,8 @@ def test_printed_rotation_explains_the_printed_actuator_speed(stewart: Platform)
     printed = STEWART_SPEED_CHECK.speed
     # 'approaches its limit' is read from a curve: one percent of it.
     assert largest_speed(stewart, inverted=True) == pytest.approx(printed, rel=0.01)
+    low = largest_speed(stewart, inverted=True, height=STEWART_RETRACTED_HEIGHT)
+    assert low == pytest.approx(0.2533, abs=5e-5)
     assert largest_speed(stewart, inverted=False) > 1.3 * printed
 
 
@@ -340,3 +345,154 @@ def test_printed_size_of_a_jacobian_is_that_of_another_matrix() -> None:
     assert odd / SIZES_2[1][0] > 4000.0
     for compiled, symbolic in others:
         assert 9.0 < symbolic / compiled < 9.8
+
+
+def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance() -> None:
+    m = OBSERVER_MASS
+    state = np.array([[0, 1, 0], [0, 0, -1 / m], [0, 0, 0.0]])
+    observe = np.array([[1000.0, 0.0, 0.0]])
+    # Any stable observer: that of unit noise. At rest it holds A x + B u + L (y - C x) = 0.
+    covariance = solve_continuous_are(state.T, observe.T, np.eye(3), np.eye(1))
+    gain = covariance @ observe.T
+    closed = state - gain @ observe
+    assert np.linalg.eigvals(closed).real.max() < 0.0
+    for entry, share in ((1.0 / m, 1.0), (0.001 / m, 0.001)):
+        held = np.array([0.0, entry, 0.0]) * 500.0
+        _, speed, disturbance = np.linalg.solve(closed, -held - gain[:, 0] * 1000.0 * 0.02)
+        assert speed == pytest.approx(0.0, abs=1e-9)
+        assert disturbance == pytest.approx(share * 500.0, rel=1e-9)
+
+
+def test_discrete_matrices_follow_from_the_set_before() -> None:
+    m, step, most = OBSERVER_MASS, OBSERVER_STEP, 3073.0
+    state = np.array([[0, 1, 0], [0, -1 / m, -1 / m], [0, 0, 0.0]])
+    printed = np.array([[1, step, 0], [0, 1 - step / m, -step / m], [0, 0, 1]])
+    # (4.11) with n = 1: S = I T, A_k = I + A S, B_k = S B, Gamma_k = S Gamma.
+    series = step * np.eye(3)
+    assert np.eye(3) + state @ series == pytest.approx(printed, abs=1e-18)
+    assert series @ [0.0, 1.0 / m, 0.0] == pytest.approx([0.0, step / m, 0.0], abs=1e-18)
+    noise = series @ [[0.0, 0.0], [1.0 / m, 0.0], [0.0, most]]
+    assert noise == pytest.approx(np.array([[0, 0], [step / m, 0], [0, step * most]]), abs=1e-15)
+
+
+def test_printed_jacobian_of_the_lengths_has_to_be_stacked(srspm: Platform) -> None:
+    matrices = CoefficientMatrices(srspm)
+    closure = matrices.closure(matrices.coordinates(srspm.home)[6:])
+    lengths = np.arange(18) % 3 == 2
+    by_lengths, by_angles = closure[:, lengths], closure[:, ~lengths]
+    passive = -np.linalg.solve(by_angles, by_lengths)
+    assert (passive.shape, by_angles.shape) == ((12, 6), (12, 12))
+    with pytest.raises(ValueError, match="dimension"):
+        np.hstack([passive, np.eye(6)])
+    ordered = np.hstack([by_lengths, by_angles])
+    right, exchanged = np.vstack([np.eye(6), passive]), np.vstack([passive, np.eye(6)])
+    assert ordered @ right == pytest.approx(np.zeros((12, 6)), abs=1e-12)
+    assert np.abs(ordered @ exchanged).max() > 0.1
+
+
+def rodrigues_pose(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the pose `(7,)` of position and Rodrigues parameters `(6,)`."""
+    quaternion = np.array([1.0, *coordinates[3:]])
+    return np.concatenate([coordinates[:3], quaternion / np.linalg.norm(quaternion)])
+
+
+def rodrigues_rates(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix `(6, 6)` from rates of position and Rodrigues parameters to the twist."""
+    rates = np.eye(6)
+    # omega = 2 (c' + c x c') / (1 + c . c)
+    cross = np.cross(parameters, np.eye(3)).T
+    rates[3:, 3:] = 2.0 * (np.eye(3) + cross) / (1.0 + parameters @ parameters)
+    return rates
+
+
+def test_coriolis_matrix_of_the_task_space_sums_over_six(srspm: Platform) -> None:
+    at = np.array([0.02, -0.01, 1.12, 0.05, -0.04, 0.06])
+    rates = np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
+
+    def mass(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        turn = rodrigues_rates(x[3:])
+        return np.asarray(turn.T @ srspm.mass_matrix(rodrigues_pose(x)) @ turn)
+
+    def potential(x: NDArray[np.float64]) -> float:
+        return float(srspm.energy(rodrigues_pose(x), np.zeros(6))[1])
+
+    def slopes(function: object) -> NDArray[np.float64]:
+        steps = 1e-6 * np.eye(6)
+        return np.array([(function(at + h) - function(at - h)) / 2e-6 for h in steps])  # type: ignore[operator]
+
+    by_x, turn = slopes(mass), rodrigues_rates(at[3:])
+    turn_rate = (rodrigues_rates(at[3:] + 1e-6 * rates[3:]) - turn) / 1e-6
+    motion = srspm.forward_dynamics(rodrigues_pose(at), turn @ rates, np.zeros(6))
+    accelerations = np.linalg.solve(turn, motion - turn_rate @ rates)
+    along = np.einsum("kij,k->ij", by_x, rates)
+    across = np.einsum("jik,k->ij", by_x, rates)
+    coriolis = 0.5 * (along + across - across.T)
+    rest = mass(at) @ accelerations + coriolis @ rates + slopes(potential)
+    # Differences of 1e-6 leave 1e-6 of the terms that cancel, the weight among them.
+    assert np.abs(rest).max() < 1e-5 * np.abs(slopes(potential)).max()
+    assert np.abs(coriolis @ rates).max() > 1e-3 * np.abs(slopes(potential)).max()
+
+
+def test_mapping_to_the_actuator_space_gives_the_other_rates(srspm: Platform) -> None:
+    pose = rodrigues_pose(np.array([0.02, -0.01, 1.12, 0.05, -0.04, 0.06]))
+    twist = np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
+    matrix = Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix()
+    arms = srspm.platform_joints @ matrix.T
+    legs = pose[:3] + arms - srspm.base_joints
+    by_pose, by_angles = np.zeros((18, 6)), np.zeros((18, 12))
+    by_lengths = np.zeros((18, 6))
+    for i, (arm, leg) in enumerate(zip(arms, legs, strict=True)):
+        rows, length = slice(3 * i, 3 * i + 3), np.linalg.norm(leg)
+        # Leg direction Ry(phi) Rx(psi) z.
+        psi, phi = -np.arcsin(leg[1] / length), np.arctan2(leg[0], leg[2])
+        sin, cos = np.sin, np.cos
+        by_pose[rows] = np.hstack([np.eye(3), np.cross(np.eye(3), arm).T])
+        by_lengths[rows, i] = -leg / length
+        by_angles[rows, 2 * i] = -length * cos(psi) * np.array([cos(phi), 0.0, -sin(phi)])
+        by_angles[rows, 2 * i + 1] = length * np.array(
+            [sin(phi) * sin(psi), cos(psi), cos(phi) * sin(psi)]
+        )
+    rates = srspm.jacobian(pose) @ twist
+    found = -np.linalg.solve(np.hstack([by_pose, by_angles]), by_lengths @ rates)
+    assert found[:6] == pytest.approx(twist, abs=1e-12)
+    assert np.abs(found[:6] - rates).max() > 0.1
+    # Six passive angles alone leave 18 equations with 12 unknowns.
+    assert np.hstack([by_pose, by_angles[:, ::2]]).shape == (18, 12)
+
+
+def test_printed_ratio_of_times_belongs_to_another_duration() -> None:
+    # Table 5: real time, simulation time, ratio; half a unit of the last digits.
+    rows = {
+        "configuration": (1.000, 0.705, 0.705),
+        "actuator": (0.480, 0.337, 0.717),
+        "task": (1.000, 0.469, 0.469),
+        "extended-to-task": (1.000, 0.289, 0.289),
+        "extended-to-actuator": (0.470, 0.199, 0.423),
+    }
+    wrong = [name for name, (t, took, ratio) in rows.items() if abs(took / t - ratio) > 2e-3]
+    assert wrong == ["actuator"]
+    for duration, ratio in ((0.480, 0.702), (0.470, 0.717)):
+        assert 0.337 / duration == pytest.approx(ratio, abs=5e-4)
+
+
+def test_printed_platform_moments_are_those_of_a_lighter_disc() -> None:
+    radius, mass, moments = 0.6, 200.2033, np.array([1.1717, 1.1717, 2.3431])
+    disc = radius**2 * np.array([0.25, 0.25, 0.5])
+    assert moments / disc == pytest.approx([13.0, 13.0, 13.0], abs=0.05)
+    assert mass * disc == pytest.approx([18.0, 18.0, 36.0], abs=0.05)
+    body = twin.load("rss").parameters.platform.body
+    assert body.mass == pytest.approx(mass, abs=1e-3)
+    assert np.diag(body.inertia_tensor) == pytest.approx(moments, abs=5e-5)
+
+
+def test_loop_closure_of_the_hexapod_takes_the_position() -> None:
+    machine = twin.load("micro_hexapod")
+    place = machine.home[:3] + np.array([0.01, 0.02, 0.03])
+    pose = pose_from_angles(place, (0.1, 0.2, 0.05), "fixed_xyz")
+    arms = machine.platform_joints @ Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix().T
+    right, origin = (
+        np.linalg.norm(point + arms - machine.base_joints, axis=1) for point in (pose[:3], 0.0)
+    )
+    assert right == pytest.approx(machine.inverse_kinematics(pose), abs=1e-14)
+    # The origin of frame A, in its own axes, is zero.
+    assert np.abs(origin - right).min() > 0.01

@@ -31,6 +31,8 @@ from twin.validation.cases.formulations.statements import (
     branch_statement,
     error_statements,
     error_table,
+    leg_inertia_statement,
+    modelling_statement,
     stop_statement,
     time_statements,
 )
@@ -77,6 +79,8 @@ def run(platform: Platform) -> CaseResult:
         branch_statement(platform, runs["configuration"]),
         *time_statements(seconds),
         *error_statements(runs, by_tolerance[LOOSE]),
+        modelling_statement(platform),
+        leg_inertia_statement(platform),
     )
     plots = (*_plots(runs), box_plot(times))
     tables = (error_table(by_tolerance), time_table(times))

@@ -200,11 +200,10 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
     shares = {name: f"{100.0 * one.share:.0f} %" for name, one in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
     ratio = totals["configuration"] / totals["extended_to_task"]
-    filled = [
-        rows["M, configuration"].filled / rows["M, extended"].filled,
-        rows["C, configuration"].filled / rows["C, extended"].filled,
-    ]
-    none = "sizes of symbolic expressions, of which there are none here"
+    filled = [rows[f"{m}, configuration"].filled / rows[f"{m}, extended"].filled for m in "MC"]
+    by_angles, by_lengths = (
+        rows[f"constraint Jacobian, {by}"].filled for by in ("angles", "lengths")
+    )
     return (
         EXTENDED["sparse_matrices"].judged(
             f"Not zero: M {shares['M, extended']} against {shares['M, configuration']}, C "
@@ -219,15 +218,17 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
             "a recursion over the bodies does not grow as expressions do; the printed sizes of M "
             "differ by 220 and 376 themselves, see the errata",
         ),
-        EXTENDED["sizes_task_space"].not_given(
-            f"{totals['task']} operations per evaluation against {totals['configuration']} in "
-            "configuration space; no C is formed.",
-            none,
+        EXTENDED["sizes_task_space"].judged(
+            f"{totals['task']} operations per evaluation of the task space, "
+            f"{totals['configuration']} of the configuration space; no C is formed.",
+            totals["task"] > totals["configuration"],
+            "closed forms of M in the coordinates of the task space repeat the inverse kinematics "
+            "in every entry; a recursion over the bodies solves them once",
         ),
-        EXTENDED["sizes_actuator_space"].not_given(
-            f"Constraint Jacobian: {rows['constraint Jacobian, angles'].filled} of 144 entries by "
-            f"the angles and {rows['constraint Jacobian, lengths'].filled} of 72 by the lengths "
-            "are not zero.",
-            none,
+        EXTENDED["sizes_actuator_space"].judged(
+            f"{by_angles} of 144 entries by the angles and {by_lengths} of 72 by the lengths are "
+            f"not zero: {by_angles / by_lengths:.2f} times as many.",
+            abs(by_angles / by_lengths - 27.0 / 15.0) < 0.05,
+            "entries differ in length as expressions",
         ),
     )

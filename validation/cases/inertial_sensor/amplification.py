@@ -13,7 +13,6 @@ from twin.basics.arrays import FloatArray
 from twin.validation.cases.inertial_sensor.platform_log import (
     BAND,
     CHANNEL,
-    COHERENT,
     PERIOD,
     PITCH,
     PRINTED,
@@ -100,18 +99,6 @@ def band_ratios(run: LoggedRun) -> BandRatios:
     return BandRatios(np.array(values), 20.0 / np.log(10.0) * np.array(spreads))
 
 
-def amplified(run: LoggedRun) -> bool:
-    """Return whether no band is damped, each is amplified more than the one below, coherently."""
-    ratio, uncertainty = band_ratios(run)
-    rising = bool((np.diff(ratio) > 0.0).all() and (ratio > -uncertainty).all())
-    return rising and bool(run.trusted.sum() >= COHERENT * _lines(run))
-
-
-def _lines(run: LoggedRun) -> int:
-    frequency = run.response.frequency
-    return int(((frequency >= BAND[0]) & (frequency <= BAND[1])).sum())
-
-
 def amplification_table(logs: PlatformLogs) -> Table:
     """Return differences from the reference, and ratios by band, of all runs."""
     named = dict(logs.runs)
@@ -177,25 +164,13 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
 
 
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
-    """Return the thesis' sentences about amplification, judged on the machine as it is printed."""
+    """Return the thesis' sentence about a compensation, judged on the machine as it is printed."""
     printed, proportional = logs.runs[PRINTED], logs.runs[PROPORTIONAL]
     noise = logs.hardware.parameters.imu
     assert noise is not None and noise.gyroscopes is not None
     unseen = noise.gyroscopes.noise
-    trusted = logs.tank.trusted
-    end = int(np.argmin(trusted[1:])) + 1
-    highest = logs.tank.response.frequency[end - 1]
-    ratio = float(decibels(logs.tank.response.amplification[end - 1 : end])[0])
     left = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
-    holds = "holds" if amplified(proportional) else "fails"
     return (
-        THESIS["amplified_motion"].judged(
-            f"With the printed gains and armature: {_by_band(printed)}. The log of the tank motion "
-            f"itself is coherent up to {highest:.0f} Hz, with {_decibels(ratio)} dB there.",
-            amplified(printed),
-            "the gains are those of a model without the armature, which reflects 719 kg onto each "
-            f"actuator. With gains in proportion all of it {holds}: {_by_band(proportional)}",
-        ),
         THESIS["decreased_demand"].judged(
             "The rms difference of pitch rates goes from "
             f"{1e3 * printed.difference(logs.reference):.0f} to {1e3 * left[PRINTED]:.0f} mrad/s; "
@@ -205,13 +180,6 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
             "the platform is also late, by more at higher frequencies: with the phase taken out as "
             f"well {1e3 * logs.turned.difference(logs.reference):.1f} mrad/s remain",
         ),
-    )
-
-
-def _by_band(run: LoggedRun) -> str:
-    return ", ".join(
-        f"{_decibels(ratio)} dB from {low:g} to {high:g} Hz"
-        for ratio, (low, high) in zip(band_ratios(run).ratio, BANDS, strict=True)
     )
 
 

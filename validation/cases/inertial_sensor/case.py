@@ -1,7 +1,9 @@
 """Inertial sensor, encoders and homing of the Stewart thesis.
 
-The SiIMU01 of appendix B.5: closed forms, its filter, its noise. Encoders of 4096 counts over
-5.08 mm with an index pulse, decoded and homed (section 4.3.2). Then section 4.3.2.4: the platform
+The SiIMU01 of appendix B.5: closed forms, its filter, its noise. A tumble test of 500 sensors
+separates scale, misalignment, bias and sensitivity to specific force, whose spreads are those of
+the data sheet. Encoders of 4096 counts over 5.08 mm with an index pulse, decoded and homed (section
+4.3.2). Then section 4.3.2.4: the platform
 with its drives, encoders and the thesis' cascade moves in pitch, from 0.5 to 70 Hz, with the sensor
 on it and its filter behind. The log (appendix A.4) gives the amplification, which is taken out of
 the reference beforehand, as chapter 5 suggests. Log and reference have one clock: no delay is
@@ -28,6 +30,7 @@ from twin.validation.cases.inertial_sensor.amplification import (
     amplification_table,
 )
 from twin.validation.cases.inertial_sensor.counting import counting_measures
+from twin.validation.cases.inertial_sensor.data_sheet import DAMPING_RATIO, sheet_measures
 from twin.validation.cases.inertial_sensor.platform_log import platform_logs
 from twin.validation.published.papers import THESIS
 from twin.validation.results import CaseResult, Entry, Measure, Statement
@@ -40,15 +43,21 @@ CASE = Case(
     cost=4.0,
 )
 
+PLATFORM_RUNS = True
+"""Whether the platform moves with the sensor on it, which takes most of the time."""
+
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    logs = platform_logs()
     measures = [
         *_sensor(platform),
+        *sheet_measures(thesis_sensor()),
         *counting_measures(platform),
-        *amplification_measures(logs),
     ]
+    if not PLATFORM_RUNS:
+        return CASE.result(platform, measures)
+    logs = platform_logs()
+    measures += amplification_measures(logs)
     statements = (_noise_statement(), *amplification_statements(logs))
     plots, tables = amplification_plots(logs), (amplification_table(logs),)
     return CASE.result(platform, measures, plots, statements, tables)
@@ -78,7 +87,7 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     error = np.abs(read - _turned(pose, felt, back=True)).max()
     reason = "sixth-order differences over 2 ms: (omega step)^6 / 560 and rounding / step^2"
     yield Measure("lever arm against the path of the point", error, 1e-8, reason, unit="m/s2")
-    yield _phase(platform)
+    yield from _filter(platform)
     count = 20_001
     log = InertialUnit(thesis_sensor()).measure(
         np.arange(count) * 2e-3, np.tile(platform.home, (count, 1)), np.zeros((count, 6))
@@ -89,7 +98,7 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     yield Measure("noise against the data sheet, relative", error, 0.05, reason)
 
 
-def _phase(platform: Platform) -> Measure:
+def _filter(platform: Platform) -> Iterator[Entry]:
     theirs = thesis_sensor()
     frequency = theirs.bandwidth or 0.0
     motion = SineMotion(platform.home, amplitude={"pitch": 1e-3}, frequency=frequency, duration=0.4)
@@ -108,7 +117,14 @@ def _phase(platform: Platform) -> Measure:
     )
     error = abs(float(np.degrees(np.angle(read / true))) + 90.0)
     reason = "definition of the bandwidth in appendix B.5; rest of the transient"
-    return Measure("phase at 75 Hz, away from -90 deg", error, 0.05, reason, unit="deg")
+    yield Measure("phase at 75 Hz, away from -90 deg", error, 0.05, reason, unit="deg")
+    yield Measure(
+        "amplitude at 75 Hz against one over twice the damping ratio, relative error",
+        abs(2.0 * DAMPING_RATIO * abs(read / true) - 1.0),
+        5e-4,
+        "second-order filter, damping ratio adopted; the mean of both ends of a step of 0.1 ms, "
+        "held over it, takes (w h)^2 / 6 = 3.7e-4",
+    )
 
 
 def _noise_statement() -> Statement:

@@ -34,13 +34,24 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     place = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
     switch = platform.minimum_coordinates + random.uniform(-1.5e-3, 1.5e-3, 6)
     bank.power_up(place)
-    time, done = 0.0, False
+    time, done, error = 0.0, False, np.inf
     while not done and time < 20.0:
         output = homing.update(HomingInputs(time, bank.raw, (place <= switch).astype(float)))
+        error = np.abs(output.coordinates - place).max() / COUNT
         place = place + 1e-3 * output.speeds
         bank.count(place)
         done, time = output.ready or bool(output.fault), time + 1e-3
-    error = np.abs(homing.decoder.coordinates - place).max() / COUNT
-    reason = "half a count, and the way over the last period; switches are up to 1.5 mm off"
-    yield Measure("coordinates after homing", error, 1.0, reason, unit="counts")
+    reason = (
+        "half a count from the middle of the index pulse, and rounding of a million counts; "
+        "switches are up to 1.5 mm off, less than half a turn"
+    )
+    name = "coordinates after homing against the actuators', in counts"
+    yield Measure(name, error, 0.5 + 1e-6, reason, at_bound=True)
+    off = np.abs(homing.corrections - (settings.switch - switch)).max() / COUNT
+    yield Measure(
+        "errors of the switches found by homing, in counts",
+        off,
+        1e-3 * float(settings.search.max()) / COUNT + 1.0,
+        "a switch is seen up to one period of 1 ms late, and counted to half a count twice",
+    )
     yield Quantity("time to home from near the switches", time, note="speeds are adopted", unit="s")

@@ -37,6 +37,7 @@ from twin.validation.cases.micro_hexapod.pose_test import (
     SETTLED,
     hexapod_statements,
     printed_lengths,
+    rotation_measures,
     settle_everywhere,
 )
 from twin.validation.measures.comparison import log_curve
@@ -77,7 +78,6 @@ def run(platform: Platform) -> CaseResult:
     settling, notes = settle_everywhere(floating)
     reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
     reached |= {f"{name} after {SETTLED:g} s": run.pose[-1] for name, run in settling.items()}
-    settled = displacement(settling["reference"].pose[-1], target)
     sweep = sag_over_gravity(platform, GRAVITIES, target)
     here = sweep.sags[GRAVITIES.index(1.0)]
     stroke = required_stroke(platform, Mobility.about(platform.home, MOBILITY, "fixed_xyz"))
@@ -89,9 +89,8 @@ def run(platform: Platform) -> CaseResult:
         *_design(platform, stroke),
     ]
     plots = (_settling_plot(settling, target), _sag_plot(sweep))
-    return CASE.result(
-        platform, measures, plots, hexapod_statements(platform, target, settled, here)
-    )
+    statements = hexapod_statements(platform, floating, target, settling["reference"], here)
+    return CASE.result(platform, measures, plots, statements)
 
 
 def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:
@@ -152,6 +151,7 @@ def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) ->
     yield Measure(
         "angles converted for the bushing joint", float(back), 1e-14, "rounding", unit="rad"
     )
+    yield from rotation_measures(target, moving)
     difference = np.abs(printed_lengths(platform, target) - lengths).max()
     yield Measure(
         "leg lengths against the printed equation",

@@ -29,7 +29,7 @@ from twin.validation.cases.payload.statements import (
     largest_speed,
     opposed_speeds,
     published_row,
-    speed_statement,
+    speed_statements,
     static_statement,
 )
 from twin.validation.measures.metrics import largest
@@ -67,7 +67,7 @@ def run(platform: Platform) -> CaseResult:
     shaken = (forwards, backwards, worst)
     measures = (*_static(platform, still), *_speeds(platform), *_dynamic(shaken))
     plots = (_static_plot(still), _dynamic_plot(platform, forwards, worst))
-    statements = (static_statement(still), speed_statement(platform), dynamic_statement(shaken))
+    statements = (static_statement(still), *speed_statements(platform), dynamic_statement(shaken))
     return CASE.result(platform, measures, plots, statements)
 
 

@@ -6,18 +6,19 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
-from twin.validation.cases.plant.trials import FoldBack, FrictionCurve, Hysteresis, friction_law
+from twin.validation.cases.plant.data_sheet import DriveNumbers
+from twin.validation.cases.plant.electronics import FoldBack
+from twin.validation.cases.plant.trials import FrictionCurve, Hysteresis
 from twin.validation.results import Curve, Panel, Plot
 
 
-def friction_plot(curve: FrictionCurve, drive: FloatArray, unit: str, force_unit: str) -> Plot:
+def friction_plot(curve: FrictionCurve, numbers: DriveNumbers, unit: str, force_unit: str) -> Plot:
     """Return friction over the speed, simulated and by its law; `unit` of coordinates."""
-    speed = drive[column.STRIBECK] * np.logspace(-1.0, np.log10(50.0), 200)
+    speed = numbers.stribeck * np.logspace(-1.0, np.log10(50.0), 200)
     panel = Panel(
         f"effort [{force_unit}]",
-        Curve("law", speed, friction_law(drive, speed)),
+        Curve("law", speed, numbers.friction_at(speed)),
         Curve("simulated", curve.speeds, curve.found, "markers"),
     )
     caption = (
@@ -59,11 +60,11 @@ def response_plot(
 def fold_back_plot(heated: FoldBack, machine: Platform) -> Plot:
     """Return effort over time for a motor commanded beyond its limit."""
     continuous = machine.parameters.legs[0].actuator.effort
-    curves = [Curve("given", heated.time, heated.effort)]
+    shown = slice(None, None, len(heated.time) // 2000 + 1)
+    time, effort = heated.time[shown], heated.effort[shown]
+    curves = [Curve("given", time, effort)]
     if continuous is not None:
-        curves.append(
-            Curve("continuous", heated.time, np.full_like(heated.time, continuous), "dash")
-        )
+        curves.append(Curve("continuous", time, np.full_like(time, continuous), "dash"))
     caption = (
         f"Peak effort until the mean square has warmed the motor: {heated.after:.4g} s, by the "
         f"closed form {heated.expected:.4g} s."

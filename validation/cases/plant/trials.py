@@ -1,8 +1,11 @@
-"""Trials of a drive on a test bench, each beside its closed form or an exact solution."""
+"""Trials of a drive's mechanics on a test bench, each beside a closed form or an exact solution.
+
+What is expected follows from `DriveNumbers` alone, never from the constants that the bench runs.
+"""
 
 from __future__ import annotations
 
-from math import exp, log, pi, sin
+from math import pi, sin
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +14,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY
 from twin.validation.cases.plant.bench import BenchRecord, DriveBench
+from twin.validation.cases.plant.data_sheet import DriveNumbers
 from twin.validation.measures.metrics import largest
 
 STEPS = (4e-4, 2e-4, 1e-4)
@@ -29,8 +33,24 @@ OPEN = 1e3
 """[m, rad] Play in which a motor never meets its leg."""
 
 
-def isolated(drive: FloatArray, *columns: int, free: bool = False) -> FloatArray:
-    """Return a drive `(1, CONSTANTS)` without what the columns say; `free`: without its leg."""
+PRESSED = 1e-5
+"""[m, rad] by which a leg presses its transmission against a still motor."""
+
+UNLOADED_STEP = 1e-6
+"""[s] of the engine for a motor that is accelerated alone."""
+
+
+def isolated(
+    drive: FloatArray, *columns: int, free: bool = False, kept: tuple[int, ...] = ()
+) -> FloatArray:
+    """Return a drive `(1, CONSTANTS)` without limits, electronics and what the columns say.
+
+    Args:
+        drive: `(CONSTANTS,)`.
+        columns: constants to set to zero.
+        free: whether its motor never meets the leg.
+        kept: constants to keep in spite of all.
+    """
     row = drive[None].copy()
     row[0, list(columns)] = 0.0
     row[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
@@ -39,7 +59,42 @@ def isolated(drive: FloatArray, *columns: int, free: bool = False) -> FloatArray
     row[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
     if free:
         row[0, column.HALF_PLAY] = OPEN
+    row[0, list(kept)] = drive[list(kept)]
     return row
+
+
+def motor_inertia(drive: FloatArray, numbers: DriveNumbers) -> float:
+    """Return the inertia [kg] or [kg m2] of a sliding motor, from its change of speed by effort."""
+    row, speed = isolated(drive, free=True), 40.0 * numbers.stribeck
+    effort = 0.1 * speed * numbers.inertia / UNLOADED_STEP
+    after = []
+    for push in (effort, -effort):
+        bench = DriveBench(row, UNLOADED_STEP)
+        bench.put(column.SPEED, speed)
+        bench.force(push, 0.0, 0.0)
+        after.append(bench.states[0, column.SPEED])
+    return float(2.0 * effort * UNLOADED_STEP / (after[0] - after[1]))
+
+
+def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
+    """Return the largest relative error of forces between a still motor and a moving leg.
+
+    A leg that presses a transmission by x, and more at a rate v, feels k (x + v h / 2) + c v on the
+    mean over a step h; inside the play it feels nothing.
+    """
+    row = isolated(drive)
+    row[0, column.INERTIA] = 1e9 * numbers.inertia
+    rate = 0.5 * PRESSED * numbers.stiffness / numbers.damping
+    expected = numbers.stiffness * (PRESSED + 0.5 * STEP * rate) + numbers.damping * rate
+    errors = []
+    for side in (-1.0, 1.0):
+        leg = -side * (0.5 * numbers.play + PRESSED)
+        found = DriveBench(row, STEP).force(0.0, leg, -side * rate)
+        errors.append(side * found / expected - 1.0)
+        if numbers.play:
+            inside = DriveBench(row, STEP).force(0.0, side * 0.49 * numbers.play, 0.0)
+            errors.append(inside / expected)
+    return largest(errors)
 
 
 class Coupling(NamedTuple):
@@ -53,11 +108,11 @@ class Coupling(NamedTuple):
     """of convergence from step to step"""
 
 
-def coupling(drive: FloatArray, mass: float) -> Coupling:
+def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     """Return the exchange of momentum between motor and leg over a period and a half."""
     row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_PLAY)
     duration = round(1.5 / FREQUENCY / STEPS[0]) * STEPS[0]
-    inertia, stiffness, damping = row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]]
+    inertia, stiffness, damping = numbers.inertia, numbers.stiffness, numbers.damping
     effort = (inertia + mass) * 2.0 * pi * FREQUENCY * 0.01
     exact, largest = _two_masses(inertia, mass, stiffness, damping, effort, duration)
     errors, imbalance = [], 0.0
@@ -116,45 +171,36 @@ class FrictionCurve(NamedTuple):
     """by the parameters"""
 
 
-def friction_law(drive: FloatArray, speed: FloatArray) -> FloatArray:
-    """Return friction at speeds above zero: dry, with Stribeck's fall, and viscous."""
-    extra = drive[column.BREAKAWAY] - drive[column.FRICTION]
-    falling = np.exp(-((speed / drive[column.STRIBECK]) ** 2))
-    level = drive[column.FRICTION] + extra * falling
-    return np.asarray(level + drive[column.VISCOUS] * speed)
-
-
-def friction_curve(drive: FloatArray) -> FrictionCurve:
+def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
     """Return friction as a velocity loop finds it, from creeping to forty Stribeck speeds."""
     row = isolated(drive, free=True)
-    speeds = drive[column.STRIBECK] * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
+    speeds = numbers.stribeck * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
     # Above the slope by which friction falls, or no speed on it would be steady.
-    slope = (drive[column.BREAKAWAY] - drive[column.FRICTION]) / drive[column.STRIBECK]
-    gain = drive[column.INERTIA] / LOOP + 2.0 * slope
+    slope = (numbers.breakaway - numbers.friction) / numbers.stribeck
+    gain = numbers.inertia / LOOP + 2.0 * slope
     found = []
     for speed in speeds:
         bench = DriveBench(row, STEP, gain=gain, rate=gain / (4.0 * LOOP))
         bench.put(column.SPEED, speed)
         record = bench.run(0.15, float(speed), mode=VELOCITY)
         found.append(record.state(column.EFFORT)[-1])
-    return FrictionCurve(speeds, np.array(found), friction_law(drive, speeds))
+    return FrictionCurve(speeds, np.array(found), numbers.friction_at(speeds))
 
 
-def stopping(drive: FloatArray) -> tuple[float, float]:
+def stopping(drive: FloatArray, numbers: DriveNumbers) -> tuple[float, float]:
     """Return the distance to rest from a hundred Stribeck speeds, found and by quadrature."""
     from scipy.integrate import quad
 
-    row, speed = isolated(drive, free=True), 100.0 * drive[column.STRIBECK]
+    row, speed = isolated(drive, free=True), 100.0 * numbers.stribeck
     bench = DriveBench(row, STEP)
     bench.put(column.SPEED, speed)
-    inertia = drive[column.INERTIA]
-    longest = inertia * speed / drive[column.FRICTION]
+    longest = numbers.inertia * speed / numbers.friction
     record = bench.run(np.ceil(longest / STEP + 2.0) * STEP)
     expected = quad(
-        lambda at: inertia * at / float(friction_law(drive, np.array(at))),
+        lambda at: numbers.inertia * at / float(numbers.friction_at(np.array(at))),
         0.0,
         speed,
-        points=[drive[column.STRIBECK], 3.0 * drive[column.STRIBECK]],
+        points=[numbers.stribeck, 3.0 * numbers.stribeck],
     )[0]
     return float(record.state(column.POSITION)[-1]), float(expected)
 
@@ -174,10 +220,10 @@ class Hysteresis(NamedTuple):
     """largest force where the motor touches neither flank, per drag"""
 
 
-def hysteresis(drive: FloatArray, mass: float) -> Hysteresis:
+def hysteresis(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Hysteresis:
     """Return the loop of motor and leg over a swing of twenty times the play."""
     row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    play, stiffness = 2.0 * row[0, column.HALF_PLAY], row[0, column.STIFFNESS]
+    play, stiffness = numbers.play, numbers.stiffness
     swing, wave, heavy, step = 10.0 * play, pi, 1e6 * mass, 2.5e-4
     row[0, column.INERTIA] = heavy
     drag = 100.0 * mass
@@ -199,34 +245,3 @@ def hysteresis(drive: FloatArray, mass: float) -> Hysteresis:
     largest = np.abs(record.force[inside]).max(initial=0.0) / (drag * swing * wave)
     expected = play + 2.0 * drag * swing * wave / stiffness
     return Hysteresis(motor, record.leg, float(lag[down] - lag[up]), expected, float(largest))
-
-
-class FoldBack(NamedTuple):
-    """A motor commanded to its peak without a break."""
-
-    time: FloatArray
-    """[s]"""
-    effort: FloatArray
-    """[N] or [N m]"""
-    after: float
-    """[s] until it falls back to continuous effort"""
-    expected: float
-    """-T ln(1 - (continuous / peak)^2)"""
-
-
-def fold_back(drive: FloatArray, thermal_time: float) -> FoldBack:
-    """Return the time for which a motor gives its peak; `drive` with its own limits."""
-    step = thermal_time / 2000.0
-    row = drive[None].copy()
-    row[0, column.LAG] = row[0, column.LAG_MEAN] = 0.0
-    row[0, column.WARMING] = 1.0 - exp(-step / thermal_time)
-    row[0, column.FRICTION] = row[0, column.BREAKAWAY] = 1e9
-    row[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
-    row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
-    row[0, [column.EFFORT_DIGIT, column.INERTIA]] = 0.0, 0.0
-    peak, continuous = row[0, column.PEAK], row[0, column.CONTINUOUS]
-    record = DriveBench(row, step).run(thermal_time, 2.0 * peak)
-    effort = record.state(column.EFFORT)
-    after = float(record.time[1:][effort[1:] < peak][0] - step)
-    expected = -thermal_time * log(1.0 - (continuous / peak) ** 2)
-    return FoldBack(record.time[1:] - step, effort[1:], after, expected)

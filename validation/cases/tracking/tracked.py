@@ -14,6 +14,7 @@ from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
+from twin.plant.plant import Plant
 from twin.rotations import displacement
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
@@ -66,8 +67,17 @@ def with_drive(platform: Platform, **changes: Any) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def tracked(platform: Platform, controller: Controller, engine: Engine, duration: float) -> Tracked:
-    """Return the course of a machine that begins on its reference, at the reference's twist."""
+def tracked(
+    platform: Platform,
+    controller: Controller,
+    engine: Engine,
+    duration: float,
+    plant: Plant | None = None,
+) -> Tracked:
+    """Return the course of a machine that begins on its reference, at the reference's twist.
+
+    Without a `plant` its drives and sensors are those of its parameters.
+    """
     reference = controller.reference
     course = simulate(
         platform,
@@ -75,6 +85,7 @@ def tracked(platform: Platform, controller: Controller, engine: Engine, duration
         pose=reference.pose[0],
         twist=reference.twist[0],
         controller=controller,
+        plant=plant,
         engine=engine,
         every=round(controller.period / engine.timestep),
         progress=False,

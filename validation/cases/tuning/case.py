@@ -21,13 +21,12 @@ from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_re
 from twin.validation.case import Case
 from twin.validation.cases.tuning.closed_form import carried_weight, closed_form
 from twin.validation.cases.tuning.hardware import (
-    hardware_measures,
     hardware_plots,
     hardware_statements,
     hardware_steps,
     hardware_table,
 )
-from twin.validation.cases.tuning.variants import variants
+from twin.validation.cases.tuning.variants import noise_statement, variants
 from twin.validation.published.papers import THESIS
 from twin.validation.results import (
     CaseResult,
@@ -72,13 +71,13 @@ def run(platform: Platform) -> CaseResult:
     }
     moved = PositionStudy().response(platform)
     simulated = tuning.time, responses["adopted: 20, 3 ms"]
-    steps = hardware_steps(platform, load("stewart", "hardware"), simulated)
+    hardware = load("stewart", "hardware")
+    steps = hardware_steps(platform, hardware, simulated)
     varied, trends = variants(platform)
     measures = [
         *_velocity(tuning, responses),
         closed_form(platform, FOUND),
         carried_weight(platform, tuning.time),
-        *hardware_measures(steps),
     ]
     plots = (
         varied,
@@ -88,6 +87,7 @@ def run(platform: Platform) -> CaseResult:
     )
     statements = (
         *trends,
+        noise_statement(hardware),
         *_statements(platform, tuning, responses),
         *hardware_statements(steps, moved),
     )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+
 from twin.analysis.platform import Platform
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import VelocityStudy
+from twin.control.cascade import Cascade
+from twin.simulation.simulate import simulate
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement
 
@@ -20,7 +24,14 @@ GAIN, TIME = 15, 3
 TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
 """[ms] Adopted in the same way."""
 
-SECTION = f"{THESIS}, section 4.3.1.1.1"
+NOISY_GAINS = (15, 30)
+"""[N per mm/s] Gain of figure 4.14, and the limit that the thesis sets for noise."""
+
+STANDSTILL_TIME = 1.0
+"""[s] Of a run at home; its second half counts."""
+
+ENGINE_STEP = 5e-4
+"""[s]"""
 
 
 def variants(platform: Platform) -> tuple[Plot, tuple[Statement, ...]]:
@@ -70,6 +81,32 @@ def _by_time(figures: list[StepFigures]) -> Statement:
         "overshoot and rise time do as they say, settling time does not grow throughout: it ends "
         "where the last swing enters the band of 0.5 percent, and another swing is the last one "
         "for other gains",
+    )
+
+
+def noise_statement(hardware: Platform) -> Statement:
+    """Return the statement about noise of a machine with its drives that stands still."""
+    speeds = []
+    for gain in NOISY_GAINS:
+        controller = Cascade(hardware, velocity_gain=1e3 * gain)
+        run = simulate(
+            hardware,
+            STANDSTILL_TIME,
+            controller=controller,
+            timestep=ENGINE_STEP,
+            fidelity="fast",
+            progress=False,
+        )
+        late = run.rates[run.time >= 0.5 * STANDSTILL_TIME]
+        speeds.append(1e3 * float(np.sqrt(np.mean(late**2))))
+    low, high = NOISY_GAINS
+    return THESIS["noise_at_standstill"].judged(
+        f"The actuators' speed at standstill has {speeds[1]:.2f} mm/s rms with {high} N per mm/s, "
+        f"and {speeds[0]:.2f} with {low}.",
+        speeds[1] > speeds[0],
+        "encoders and converters have steps here, and the actuators wander within their play; the "
+        "speed that a drive takes from its resolver is exact, since the thesis prints neither its "
+        "resolution nor its noise",
     )
 
 

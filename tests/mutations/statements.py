@@ -1,0 +1,41 @@
+"""Mutations of conventions that the papers print, and the measures that hold them to the print."""
+
+from __future__ import annotations
+
+from mutations.change import Value
+from mutations.run import Mutation
+from twin.rotations import CONVENTIONS
+
+
+def turned(name: str, sequence: str) -> Value:
+    """Return the change of a convention's axis sequence."""
+    changed = CONVENTIONS[name]._replace(sequence=sequence)
+    return Value("twin.rotations.CONVENTIONS", {**CONVENTIONS, name: changed})
+
+
+MUTATIONS = (
+    Mutation(
+        "micro_hexapod",
+        "both",
+        "fixed axes turned about in reverse order",
+        turned("fixed_xyz", "zyx"),
+        "micro_hexapod",
+        "fixed axes: entries of R",
+    ),
+    Mutation(
+        "micro_hexapod",
+        "both",
+        "axes of the bushing joint taken as fixed",
+        turned("moving_xyz", "xyz"),
+        "micro_hexapod",
+        "moving axes: entries of R",
+    ),
+    Mutation(
+        "stewart",
+        "both",
+        "yaw, pitch, roll about fixed axes in that order",
+        turned("yaw_pitch_roll", "zyx"),
+        "published",
+        "rotation of yaw, pitch, roll",
+    ),
+)

@@ -1,0 +1,95 @@
+"""Closed forms of the cases about drives and sensors, and the tumble test of an inertial sensor."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import twin
+from twin.plant.drives import drive_constants
+from twin.plant.inertial_sensor import InertialUnit
+from twin.validation.cases.inertial_sensor.case import thesis_sensor
+from twin.validation.cases.inertial_sensor.data_sheet import separated_errors, sheet_measures
+from twin.validation.cases.plant.data_sheet import drive_numbers
+from twin.validation.cases.plant.limits import (
+    impact_measures,
+    impact_of_leg,
+    slip_measures,
+    switch_measures,
+)
+from twin.validation.published.machines import typed_numbers
+
+pytestmark = pytest.mark.quick
+
+
+def test_the_motor_at_the_leg_follows_from_the_data_sheet() -> None:
+    table, turns = typed_numbers("stewart")["drive_at_leg"], 2.0 * pi / 0.00508
+    per_speed = 0.14 / (1000.0 * 2.0 * pi / 60.0)
+    expected = 0.00047 * turns**2, 0.23 * turns, per_speed * turns**2, 8.81 * turns
+    found = [table[name] for name in ("inertia", "friction", "viscous", "brake")]
+    assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_the_closed_form_of_an_impact_solves_the_equation_of_motion() -> None:
+    """Of a unit mass on a spring of one, with a damping ratio of 0.3 and a speed of one."""
+    found = impact_of_leg(1.0, 0.3, 1.0)
+
+    def leaves(_: float, state: np.ndarray) -> float:
+        return float(state[0] + 0.6 * state[1])
+
+    leaves.terminal, leaves.direction = True, -1  # type: ignore[attr-defined]
+    run = solve_ivp(
+        lambda _, state: [state[1], -state[0] - 0.6 * state[1]],
+        (0.0, 10.0),
+        [0.0, 1.0],
+        events=leaves,
+        rtol=1e-10,
+        atol=1e-12,
+        max_step=1e-3,
+    )
+    solved = run.y[0].max(), run.t[-1], -run.y[1, -1]
+    assert found == pytest.approx(solved, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["stewart", "rss", "srspm"])
+def test_limits_are_judged_for_every_kind_of_drive(name: str) -> None:
+    machine = twin.load(name, "hardware")
+    drive, numbers = drive_constants(machine, 1e-4)[0], drive_numbers(machine)
+    found = [
+        *slip_measures(drive, numbers),
+        *switch_measures(drive, numbers),
+        *impact_measures(drive, numbers),
+    ]
+    assert len(found) >= 6
+    assert {measure.verdict for measure in found} == {"pass"}
+
+
+def test_the_tumble_test_finds_the_errors_of_a_sensor() -> None:
+    sensor = thesis_sensor()
+    assert sensor.accelerometers is not None and sensor.gyroscopes is not None
+    still = {
+        name: getattr(sensor, name).model_copy(update={"noise": 0.0, "instability": 0.0})
+        for name in ("accelerometers", "gyroscopes")
+    }
+    exact = sensor.model_copy(update=still | {"bandwidth": None, "output_rate": None})
+    found = separated_errors(exact, 2)
+    drawn = InertialUnit(exact, seed=1).errors
+    own, diagonal = drawn.matrix[:3, :3], np.eye(3, dtype=bool)
+    pairs = {
+        "accelerometers.scale_factor": np.diag(own) - 1.0,
+        "accelerometers.misalignment": own.T[~diagonal],
+        "accelerometers.bias": drawn.bias[:3],
+        "gyroscopes.acceleration_sensitivity": 9.80665 * drawn.matrix[3:, :3].T.ravel(),
+        "gyroscopes.bias": drawn.bias[3:],
+    }
+    for name, expected in pairs.items():
+        assert found[name][1] == pytest.approx(expected, abs=1e-13)
+
+
+def test_the_thesis_sensor_keeps_its_data_sheet() -> None:
+    found = list(sheet_measures(thesis_sensor()))
+    assert len(found) >= 16
+    assert {measure.verdict for measure in found} == {"pass"}
