@@ -5,10 +5,17 @@ from __future__ import annotations
 import one_thread  # noqa: F401
 
 # isort: split
-from mutations import common_mode, one_sided
+from mutations import common_mode, hardware, one_sided, pilot, statements, tasks
 from mutations.run import Outcome, outcome
 
-MUTATIONS = (*one_sided.MUTATIONS, *common_mode.MUTATIONS)
+MUTATIONS = (
+    *one_sided.MUTATIONS,
+    *common_mode.MUTATIONS,
+    *hardware.MUTATIONS,
+    *pilot.MUTATIONS,
+    *statements.MUTATIONS,
+    *tasks.MUTATIONS,
+)
 
 
 def outcome_at(place: int) -> Outcome:

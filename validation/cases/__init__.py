@@ -45,6 +45,7 @@ CASES = {
     "motion_cueing": "motion_cueing.case",
     "linear_control": "linear_control",
     "active_damping": "active_damping.case",
+    "environments": "environments.case",
     "policies": "policies.case",
     "convergence": "general.convergence",
     "constraint_settings": "general.constraint_settings",

@@ -62,6 +62,7 @@ PAIRS = [
     ("micro_hexapod", "active_damping"),
     ("stewart", "frequency_response"),
     ("stewart", "linear_control"),
+    ("stewart", "environments"),
     *(
         (load_case(name).CASE.machines[0], name)
         for name in CASES

@@ -4,9 +4,9 @@ Three manoeuvres (braking, double lane change, coordinated turn; their first 4 t
 classical washout, adaptive washout and predictive cueing. The case compares the motion that the
 platform's driver perceives with the one that the vehicle's driver perceives, and the actuators with
 their limits. It checks the tilt rate, and the turn that must not be cued as a side force. The
-discrete filters are compared with their transfer functions, and the quadratic program with an
-active-set solution. The coordinated turn has no chart, as nothing is to be felt along surge and
-sway there.
+discrete filters are compared with their transfer functions, the force at a moving head with its
+path, and the quadratic program with an active-set solution. The coordinated turn has no chart, as
+nothing is to be felt along surge and sway there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ from twin.motion.cueing import (
 from twin.motion.cueing.perception import FORCE_THRESHOLD
 from twin.motion.cueing.run import default_head
 from twin.validation.case import Case
-from twin.validation.cases.motion_cueing.parts import filter_measures, program_measures
+from twin.validation.cases.motion_cueing.parts import (
+    filter_measures,
+    head_measures,
+    program_measures,
+    washout_measures,
+)
 from twin.validation.measures.metrics import largest
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
@@ -59,6 +64,8 @@ def run(platform: Platform) -> CaseResult:
         *_tilt(platform, manoeuvres),
         *_turn(outcomes["coordinated_turn"]),
         *filter_measures(platform),
+        *washout_measures(platform),
+        *head_measures(platform),
         *program_measures(platform, manoeuvres["braking"]),
         *_errors(manoeuvres, outcomes),
     ]

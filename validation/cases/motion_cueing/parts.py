@@ -9,11 +9,14 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.motion import MultiSineMotion, axis_names
 from twin.motion.cueing import ClassicalWashout, Manoeuvre, PredictiveCueing, perceived
 from twin.motion.cueing.algorithm import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
+from twin.motion.cueing.platform_axes import machine_ranges
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
+from twin.motion.cueing.workspace_use import felt_manoeuvre
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Entry, Measure, Quantity
 
@@ -25,6 +28,39 @@ FADING = 0.5
 
 PROGRAM_STEP = 45
 """Step of braking whose program is solved twice: the platform is at its limits there."""
+
+SMALL_FORCE = 1e-4
+"""[m/s2] Amplitude of forces for which the washout filter is linear."""
+
+FORCE_FREQUENCY = 0.5
+"""[Hz] of these forces."""
+
+FORCE_DURATION = 3.0
+"""[s] of these forces."""
+
+TILT_FREQUENCY = 3.0
+"""[rad/s] Adopted corner of tilt coordination."""
+
+RETURN_FREQUENCY = 0.2
+"""[rad/s] Adopted corner of the return from steady forces."""
+
+STEP_FORCE = (4.0, 4.0, 2.0)
+"""[m/s2] Adopted steps of force along x, y and z that translations are laid out for."""
+
+HEAD = (0.15, -0.2, 0.9)
+"""[m] of a driver off all axes of rotation, from the reference point, platform axes."""
+
+HEAD_PERIOD = 2.5e-3
+"""[s] between samples of the head's path."""
+
+HEAD_DURATION = 0.5
+"""[s] of the motion in which the head's path is differentiated."""
+
+SPLINE_DEGREE = 7
+"""Of splines through the head's path."""
+
+ENDS = 12
+"""Samples at either end that are not compared, where a spline is less exact."""
 
 
 def active_set_solution(problem: Problem) -> FloatArray:
@@ -115,4 +151,75 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
         largest(usual.solution - exact) / scale,
         note=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
         "checked against the limits anyway",
+    )
+
+
+def washout_measures(platform: Platform) -> Iterator[Measure]:
+    """Yield the classical washout of small forces against its transfer functions by scipy.
+
+    Pitch is -f_x / g and roll f_y / g behind w_t^2 / (s + w_t)^2. Along an axis that the machine
+    has, the platform moves by s / ((s + w)^2 (s + w_b)) of the force that its tilt leaves; in heave
+    there is none. The frequency w gives half the axis' travel, or half its speed, to a step of
+    `STEP_FORCE`.
+    """
+    from scipy.signal import lsim
+
+    washout = ClassicalWashout(platform)
+    time = washout.period * np.arange(round(FORCE_DURATION / washout.period) + 1)
+    force = SMALL_FORCE * np.sin(2.0 * np.pi * FORCE_FREQUENCY * time)
+    rows = [washout.values.copy()]
+    for sample in force[1:]:
+        washout.step(np.array([sample, sample, sample + GRAVITY]), np.zeros(3))
+        rows.append(washout.values.copy())
+    found, ranges = np.array(rows), machine_ranges(platform)
+    low = np.polymul([1.0, TILT_FREQUENCY], [1.0, TILT_FREQUENCY])
+    tilt = lsim(([TILT_FREQUENCY**2], low), force / GRAVITY, time)[1]
+    off, fastest = [], TILT_FREQUENCY
+    for axis in range(3):
+        if not ranges.free[axis]:
+            continue
+        travel, speed = 0.5 * ranges.travel[axis], 0.5 * ranges.speed[axis]
+        step = STEP_FORCE[axis]
+        w = max(np.sqrt(step / travel), step / (np.e * speed))
+        high = np.polymul(np.polymul([1.0, w], [1.0, w]), [1.0, RETURN_FREQUENCY])
+        left = force - (GRAVITY * tilt if axis < 2 else 0.0)
+        way = lsim(([1.0, 0.0], high), left, time)[1]
+        off.append(largest(found[:, axis] - way) / largest(way))
+        fastest = max(fastest, float(w))
+    for axis, sign in ((4, -1.0), (5, 1.0)):
+        off.append(largest(found[:, axis] - sign * tilt) / largest(tilt))
+    yield Measure(
+        "classical washout of a small force against its transfer functions, per largest",
+        largest(off),
+        (fastest * washout.period) ** 2 / 10.0,
+        "steps with a linear acceleration are off by (w T)^2 / 12 in the fastest filter; damping "
+        "ratio 1 makes at most 1.2 times that of it",
+    )
+
+
+def head_measures(platform: Platform) -> Iterator[Measure]:
+    """Yield the specific force of a moving head against the second derivative of its path."""
+    from scipy.interpolate import make_interp_spline
+    from scipy.spatial.transform import Rotation
+
+    sizes = np.where(machine_ranges(platform).free, (0.02, 0.02, 0.02, 0.1, 0.08, 0.08), 0.0)
+    motion = MultiSineMotion(
+        platform.home,
+        frequencies=[1.0, 2.0],
+        amplitude=dict(zip(axis_names("yaw_pitch_roll"), sizes.tolist(), strict=True)),
+        duration=HEAD_DURATION,
+    )
+    felt = felt_manoeuvre(platform, motion, HEAD, HEAD_PERIOD)
+    pose = platform.constrain(motion.sample(felt.time).pose).pose
+    turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
+    path = pose[:, :3] + turn.apply(HEAD)
+    second = make_interp_spline(felt.time, path, SPLINE_DEGREE).derivative(2)(felt.time)
+    exact = turn.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
+    fastest = 4.0 * np.pi * 3.0
+    yield Measure(
+        "specific force at a moving head against the second derivative of its path",
+        largest((felt.specific_force - exact)[ENDS:-ENDS]),
+        10.0 * (fastest * HEAD_PERIOD) ** 6,
+        "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
+        unit="m/s2",
     )

@@ -1,0 +1,1 @@
+"""Physics of the four environments against independent equations."""
