@@ -40,6 +40,7 @@ COMMANDS = (
         "frequency",
         "identify",
         "imu",
+        "logs",
         "list",
         "info",
         "export",
@@ -49,6 +50,7 @@ COMMANDS = (
     *(
         "record",
         "render",
+        "setpoints",
         "shadow",
         "simulate",
         "sweep",

@@ -156,7 +156,7 @@ def _motions() -> dict[str, Call]:
         "RecordedMotion": Call(lambda **o: tuple(RecordedMotion(**o)(SAMPLES)), recorded),
         "read_recording": Call(
             read,
-            {"text": f"time [s],z [m]\n{rows}", "units": {}, "columns": None, "delimiter": ","},
+            {"text": f"time [s],z [m]\n{rows}", "units": {}, "columns": None},
         ),
         "specification": Call(
             specified,

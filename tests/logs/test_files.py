@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from twin import cli
 from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
@@ -377,3 +379,42 @@ def test_commands_write_logs(stewart: Platform, tmp_path: Path) -> None:
     legs = read_log(file)["coordinates"]
     assert len(legs) == 11
     np.testing.assert_allclose(legs.values[0], stewart.home_coordinates, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "first"),
+    [
+        (("2026-11-20T09:15:00.000+01:00", "2026-11-20T09:15:00.002+01:00"), 1795162500.0),
+        (("1763626500,000", "1763626500,002"), 1763626500.0),
+        (("1763626500000", "1763626500002"), 1763626500.0),
+        (("1763626500000000000", "1763626500002000000"), 1763626500.0),
+        (("0,000", "0,002"), 0.0),
+    ],
+)
+def test_times_are_dates_or_counted_since_1970_in_any_unit(
+    tmp_path: Path, stamps: tuple[str, str], first: float
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("Zeitstempel;a [mm]\n" + "".join(f"{stamp};1,5\n" for stamp in stamps))
+    found = read_log(path)["a"]
+    assert found.values[:, 0].tolist() == [1.5, 1.5]
+    assert found.time[0] == pytest.approx(first, abs=1e-6)
+    assert found.time[1] - found.time[0] == pytest.approx(0.002, abs=1e-6)
+
+
+def test_a_mapping_is_guessed_from_names_and_units(tmp_path: Path, stewart: Platform) -> None:
+    titles = [f"{name} {k} [{unit}]" for name, unit in GUESSED for k in (2, 1, 3, 4, 5, 6)]
+    path, out = tmp_path / "plc.csv", tmp_path / "mapping.toml"
+    row = ";".join(str(k) for k in range(len(titles) + 2))
+    path.write_text(";".join(["Time", *titles, "state"]) + f"\n{row}\n{row}\n")
+    result = CliRunner().invoke(cli.app, ["logs", str(path), "--map", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "# state []" in out.read_text()
+    mapping = LogMapping.read(out)
+    assert set(mapping.signals) == {"coordinates", "setpoint", "forces", "currents"}
+    found = read_log(path, mapping, stewart)
+    assert found["coordinates"].values[0, :2].tolist() == pytest.approx([2e-3, 1e-3])
+
+
+GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))
+"""Names and units of the channels of a controller, legs 2 and 1 exchanged."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError, ParameterError
-from twin.logs import Channel, Log, LogMapping
+from twin.logs import Channel, Log, LogMapping, read_log
 
 pytestmark = pytest.mark.quick
 
@@ -142,3 +142,20 @@ def test_quaternions_with_the_scalar_elsewhere_are_refused(stewart: Platform) ->
     assert np.linalg.norm(found["pose"].values[0, 3:]) == pytest.approx(1.0, abs=1e-15)
     with pytest.raises(InputError, match=r"signals\.pose\[0\].*norm"):
         mapping.apply(Log((Channel("p", [0.0], np.roll(pose, 1), ""),)), stewart)
+
+
+def test_a_row_with_an_empty_cell_is_left_out(tmp_path: Path, stewart: Platform) -> None:
+    """A channel of another rate is still refused: half of the samples would be lost."""
+    path = tmp_path / "log.csv"
+    titles = ",".join(f"q{k} [mm]" for k in range(6))
+    rows = ["0,1,1,1,1,1,1", "0.1,2,NaN,2,2,2,2", "0.2,3,3,3,3,3,3", "0.3,4,4,4,4,4,4"]
+    path.write_text("\n".join([f"time [s],{titles}", *rows]))
+    rule = {"coordinates": {"channels": [f"q{k}" for k in range(6)]}}
+    mapping = LogMapping.of({"signals": rule})
+    found = read_log(path, mapping, stewart)["coordinates"]
+    assert found.time.tolist() == [0.0, 0.2, 0.3]
+    path.write_text(
+        "\n".join([f"time [s],{titles}", rows[0], *(rows[1].replace("2,NaN", "2,"),) * 3])
+    )
+    with pytest.raises(InputError, match="other times"):
+        read_log(path, mapping, stewart)

@@ -9,7 +9,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import motion_notes, motion_specification, quantities
+from twin.cli.quantities import given_motion, motion_notes, motion_specification, quantities
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def feasible(
     frequency: options.Frequency = 1.0,
     duration: options.Duration = None,
     fade: options.Fade = None,
+    column: options.Columns = None,
+    absolute: options.Absolute = False,
     payload: Load = None,
     over_range: Range = False,
     configuration: options.Configuration = None,
@@ -71,8 +73,8 @@ def feasible(
         if motion is not None:
             steady = 0.0 if fade is None else fade
             words = motion_specification(motion, axis, amplitude, frequency, duration, steady)
-            given = words.motion_of(platform)
-            for note in motion_notes(given, words.seconds(given)):
+            given, seconds = given_motion(words, platform, column, absolute)
+            for note in motion_notes(given, seconds):
                 line(note)
         found = feasibility(platform, given, payload=body)
     print_feasibility(found)

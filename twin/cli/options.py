@@ -78,7 +78,10 @@ Spreads = Annotated[
     ),
 ]
 
-MOTION_HELP = "still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion"
+MOTION_HELP = (
+    "still, sine, step, lift, chirp, tank, or a file: a table of axes or of leg coordinates, a "
+    "saved run, a log"
+)
 MotionName = Annotated[str, typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}.")]
 OptionalMotion = Annotated[
     str | None,
@@ -105,6 +108,19 @@ Duration = Annotated[
     quantity_option(
         "Duration of the motion in s; default: the whole of a file, else 4 s.", "duration", "s"
     ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="AXIS=TITLE",
+        help="Title of the column of an axis, or of time, in a table, such as 'z=Heave [mm]'; may "
+        "be repeated.",
+    ),
+]
+Absolute = Annotated[
+    bool,
+    typer.Option("--absolute", help="A table's axes are in the base frame, not about home."),
 ]
 Fade = Annotated[
     float | None,

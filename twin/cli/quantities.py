@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +13,7 @@ from twin.errors import InputError, brief
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
+    from twin.model.machine_model import MachineModel
     from twin.motion import Motion
     from twin.motion.specification import MotionSpecification
 
@@ -112,12 +114,48 @@ def motion_specification(
     return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
 
 
+def given_motion(
+    requested: MotionSpecification,
+    platform: MachineModel,
+    columns: Sequence[str] | None = None,
+    absolute: bool = False,
+) -> tuple[Motion | None, float]:
+    """Return the motion that is asked for, of a name or a file, and how long it is followed [s].
+
+    Args:
+        requested: name or path, and size.
+        platform: the machine.
+        columns: options such as "z=Heave [mm]" for a table.
+        absolute: whether a table's axes are in the base frame.
+
+    Raises:
+        InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
+    """
+    from twin.logs.motion import read_motion
+    from twin.motion.specification import MOTION_NAMES
+
+    if requested.name in MOTION_NAMES or not Path(requested.name).suffix:
+        if columns or absolute:
+            raise InputError("column, absolute", "are for a motion from a file")
+        motion = requested.motion_of(platform)
+    else:
+        pairs = [text.partition("=") for text in columns or ()]
+        if any(not title for _, _, title in pairs):
+            raise InputError("column", "must be AXIS=TITLE, such as 'z=Heave [mm]'")
+        titles = {axis.strip(): title.strip() for axis, _, title in pairs}
+        motion = read_motion(requested.name, platform, columns=titles, absolute=absolute)
+    return motion, requested.seconds(motion)
+
+
 def motion_notes(motion: Motion | None, seconds: float) -> Iterator[str]:
     """Yield what a user may not expect of a motion that is followed for `seconds` [s]."""
-    from twin.motion import ChirpMotion, SineMotion
+    from twin.motion import ChirpMotion, RecordedMotion, SineMotion
 
     if motion is None:
         return
+    if isinstance(motion, RecordedMotion):
+        frame = "about home (--absolute: in the base frame)"
+        yield f"axes of the file are {frame if motion.center[:3].any() else 'in the base frame'}"
     if seconds < motion.duration * (1.0 - 1e-9):
         yield f"the first {seconds:.4g} s of a motion of {motion.duration:.4g} s (--duration)"
     if motion.fade.fade_in > 0.0 and isinstance(motion, (SineMotion, ChirpMotion)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import motion_specification, quantity_option
+from twin.cli.quantities import given_motion, motion_specification, quantity_option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -102,13 +103,14 @@ def render(
         raise InputError("start, rate", "are for films; a picture takes --time")
     if trajectory is not None and motion is not None:
         raise InputError("trajectory", "holds its own motion: leave out --motion")
-    payload, loop = None, {"engine": engine, "fidelity": fidelity, "every_period": True}
+    payload = None
     if trajectory is None:
         platform: MachineModel = load(machine, configuration)
         words = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
-        given = words.motion_of(platform)
+        given, seconds = given_motion(words, platform)
         law = make_controller(controller, platform, given)
-        shown = closed_loop(platform, law, words.seconds(given), **loop)
+        run = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
+        shown = run(platform, law, seconds)
     else:
         platform, payload, shown = _saved(trajectory, machine, configuration)
     if picture:

@@ -11,7 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.quantities import motion_notes, motion_specification
+from twin.cli.quantities import given_motion, motion_notes, motion_specification
 from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def track(
     frequency: options.Frequency = 1.0,
     duration: options.Duration = None,
     fade: options.Fade = None,
+    column: options.Columns = None,
+    absolute: options.Absolute = False,
     controller: options.Controller = "cascade",
     engine: options.Engine = "analytic",
     timestep: options.Timestep = None,
@@ -68,8 +70,7 @@ def track(
         raise InputError("log", message)
     step = None if timestep is None else positive(timestep, "timestep")
     words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    given = words.motion_of(platform)
-    seconds = words.seconds(given)
+    given, seconds = given_motion(words, platform, column, absolute)
     for note in (*motion_notes(given, seconds), *generic_note(platform)):
         line(note)
     print_banner(platform, given)

@@ -16,7 +16,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
-from twin.cli.quantities import motion_specification
+from twin.cli.quantities import given_motion, motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -117,7 +117,7 @@ def view(
     try:
         if motion is not None:
             words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-            course = words.motion_of(live.platform)
+            course, _ = given_motion(words, live.platform)
             if course is not None:
                 live.play(course, loop=True)
         if desktop:

@@ -29,6 +29,10 @@ OneOrEach = Annotated[
 NORM_TOLERANCE = 1e-2
 """How far the norm of a recorded quaternion, rounded to a few digits, may be from one."""
 
+COMMON_SHARE = 0.5
+"""Least share of the samples that channels of one signal must have at the same times: with fewer,
+they were sampled at different rates."""
+
 STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -132,11 +136,7 @@ def _message(entry: Any) -> str:
 
 def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
     field = f"signals.{name}"
-    found = [_channel(log, channel, field) for channel in rule.channels]
-    for other in found[1:]:
-        if not np.array_equal(other.time, found[0].time):
-            message = f"{other.name!r} has other times than {found[0].name!r} ({len(other)} and "
-            raise InputError(f"{field}.channels", f"{message}{len(found[0])} samples)")
+    found = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
     raw = np.hstack([channel.values for channel in found])
     given = [unit for channel in found for unit in channel.units]
     expected = units if rule.angles is None else _angle_units(rule.angles, field, units)
@@ -159,6 +159,26 @@ def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) ->
     if units == POSE_UNITS:
         values = _poses(values, rule.angles, field)
     return Channel(name, found[0].time - rule.delay, values, units)
+
+
+def _in_common(channels: list[Channel], field: str) -> list[Channel]:
+    """Return channels at the times that all of them have: a row with an empty cell is left out."""
+    first = channels[0]
+    if all(np.array_equal(other.time, first.time) for other in channels[1:]):
+        return channels
+    kept = [
+        channel.kept(np.logical_and.reduce([np.isin(channel.time, o.time) for o in channels]))
+        for channel in channels
+    ]
+    for other, whole in zip(kept[1:], channels[1:], strict=True):
+        most = max(len(whole), len(first))
+        if len(other) < COMMON_SHARE * most or not np.array_equal(other.time, kept[0].time):
+            raise InputError(
+                f"{field}.channels",
+                f"{other.name!r} has other times than {first.name!r} ({len(whole)} and "
+                f"{len(first)} samples, {len(other)} in common)",
+            )
+    return kept
 
 
 def _channel(log: Log, name: str, field: str) -> Channel:

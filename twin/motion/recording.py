@@ -264,7 +264,6 @@ def read_recording(
     convention: str = "yaw_pitch_roll",
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
-    delimiter: str = ",",
     **options: Any,
 ) -> RecordedMotion:
     """Return the motion recorded in a CSV file.
@@ -274,13 +273,12 @@ def read_recording(
     mrad, deg; m/s2, mm/s2, g; rad/s2, deg/s2.
 
     Args:
-        path: the file, UTF-8 text, decimals with a point.
+        path: the file.
         center: as for `RecordedMotion`.
         convention: angle convention, which names the axes.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name, to rename columns; when given, all
             others in the file are ignored.
-        delimiter: a comma, a semicolon, a tab or a vertical bar.
         options: further options of `RecordedMotion`: `largest_gap`, `drift`, `cutoff`,
             `check_size`, `fade_in`, `fade_out`.
 
@@ -288,7 +286,7 @@ def read_recording(
         InputError: names file, line and column of the fault and what to do.
     """
     known = known_columns(convention)
-    table = read_table(path, known, units=units, columns=columns, delimiter=delimiter)
+    table = read_table(path, known, units=units, columns=columns)
     samples = _GivenAway(reversed(table.columns.items()))
     names = tuple(samples)
     table.columns.clear()

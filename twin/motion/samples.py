@@ -136,8 +136,7 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
         raise SampleError(
             1,
             "time",
-            f"samples are {median:g} s apart: wrong unit of time? Pass check_size=False if it is "
-            "right",
+            f"samples are {median:g} s apart: wrong unit of time?",
         )
     if not SHORTEST_TIME <= time[-1] - time[0] <= LONGEST_TIME:
         raise SampleError(
@@ -159,7 +158,7 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
             row,
             "time",
             f"gap of {steps[row - 1]:g} s before this sample, at most {allowed:g} s are bridged; "
-            "fill in samples, split the record, or pass a larger largest_gap [s]",
+            "fill in samples, or split the record",
         )
 
 
@@ -183,14 +182,13 @@ def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) 
                 name,
                 f"{values[row]:.6g} {quantity.si} is more than a platform reaches "
                 f"({quantity.largest:.4g} {quantity.si}): wrong unit? Other units of "
-                f"{quantity.name}: {others}. Pass check_size=False if it is right",
+                f"{quantity.name}: {others}",
             )
         if name == "az" and abs(abs(values.mean()) - STANDARD_GRAVITY) < 0.05 * STANDARD_GRAVITY:
             raise SampleError(
                 0,
                 name,
-                f"its mean is {values.mean():.4g} m/s2: gravity is still in it; subtract it. "
-                "Pass check_size=False if it is right",
+                f"its mean is {values.mean():.4g} m/s2: gravity is still in it; subtract it",
             )
 
 

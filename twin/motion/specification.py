@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import as_text, positive
+from twin.basics.arrays import as_text, one_of, positive
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import (
@@ -18,7 +17,6 @@ from twin.motion import (
     StepMotion,
     TankTrackMotion,
     axis_names,
-    read_recording,
 )
 from twin.motion.axes import POSITIONS
 from twin.motion.fitting import LIMIT_SHARE, fitted_motion
@@ -46,7 +44,7 @@ class MotionSpecification(NamedTuple):
     """Name and size of a motion."""
 
     name: str
-    """one of `MOTION_NAMES`, or the path of a CSV file"""
+    """one of `MOTION_NAMES`"""
     axis: str = "z"
     """that moves"""
     amplitude: float | None = None
@@ -55,13 +53,13 @@ class MotionSpecification(NamedTuple):
     frequency: float = 1.0
     """[Hz] of the sine, the highest of the chirp"""
     duration: float | None = None
-    """[s]; default: the whole of a file, else `DEFAULT_DURATION`"""
+    """[s]; default `DEFAULT_DURATION`"""
     fade: float | None = None
     """[s] over which a sine or a chirp rises from rest and falls to rest; default a tenth of its
     duration"""
 
     def seconds(self, motion: Motion | None) -> float:
-        """Return how long the machine follows `motion` [s], which `motion_of` returned."""
+        """Return how long the machine follows `motion` [s]: by default to its end."""
         if self.duration is not None:
             return self.duration
         return DEFAULT_DURATION if motion is None else motion.duration
@@ -70,7 +68,7 @@ class MotionSpecification(NamedTuple):
         """Return the motion of a machine about its home; None for still.
 
         Raises:
-            InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
+            InputError: unknown name or axis, or numbers out of range.
         """
         name, axis = as_text(self.name, "motion"), as_text(self.axis, "axis")
         if self.duration is not None:
@@ -79,11 +77,7 @@ class MotionSpecification(NamedTuple):
         if name == "still":
             return None
         convention = convention_of(platform)
-        if name not in MOTION_NAMES:
-            if not Path(name).suffix:
-                known = ", ".join(MOTION_NAMES)
-                raise InputError("motion", f"must be one of {known}, or a CSV file")
-            return read_recording(name, platform.home, convention=convention)
+        one_of(name, "motion", MOTION_NAMES)
         if name != "tank" and axis not in axis_names(convention):
             known = ", ".join(axis_names(convention))
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")

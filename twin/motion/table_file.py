@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.text_table import TextTable, parse_time
 from twin.errors import InputError, brief
 from twin.motion.axes import LARGEST_SAMPLE
 from twin.motion.samples import Column
-from twin.motion.table_header import DELIMITERS, fail_in, read_header
+from twin.motion.table_header import read_header
 
 AT_ONCE = 1000
 """Rows that are held as text."""
-
-LARGEST_FILE = 1_000_000_000
-"""Bytes; an hour of seven columns at 1 kHz has a third of it."""
 
 
 class Table(NamedTuple):
@@ -47,18 +44,16 @@ def read_table(
     *,
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
-    delimiter: str = ",",
 ) -> Table:
-    """Return the columns of a CSV file in SI units.
+    """Return the columns of a CSV file in SI units, however a program wrote it; see `TextTable`.
 
     Args:
-        path: a UTF-8 text file whose first line names the columns, each with its unit in
-            brackets, such as `pitch [deg]`. Empty lines are left out.
+        path: a text file with a header that names the columns, each with its unit in brackets,
+            such as `pitch [deg]`.
         known: the columns that may occur.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all other columns of the
-            file are ignored.
-        delimiter: a comma, a semicolon, a tab or a vertical bar.
+            file are ignored, but for the time.
 
     Raises:
         InputError: the file cannot be read, a column is unknown, missing, there twice or without
@@ -66,46 +61,33 @@ def read_table(
     """
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         raise InputError("path", f"must be the path of a CSV file, got {brief(path)}")
-    if not isinstance(delimiter, str) or delimiter not in DELIMITERS:
-        raise InputError("delimiter", f"must be one of {', '.join(map(repr, DELIMITERS))}")
-    file = Path(path)
     given_units = _text_mapping(units, "units", known)
     renamed = None if columns is None else _text_mapping(columns, "columns", None)
-    rows = _read_rows(file, delimiter)
-    empty = "is empty; the first line must name the columns, such as: time [s],z [m]"
-    header = next(rows, None) or fail_in(file, empty)
-    options: Any = {"units": given_units, "columns": renamed, "delimiter": delimiter}
-    names, found_units = read_header(file, header, known, **options)
-    lines, numbers = _numbers(file, rows, names)
+    text = TextTable(path)
+    names, found_units = read_header(text, known, units=given_units, columns=renamed)
+    lines, numbers = _numbers(text, names)
     if not lines:
-        fail_in(file, "has a header but no data; add one line per sample")
+        text.fail("has a header but no data; add one line per sample")
     table = {name: np.frombuffer(column) for name, column in numbers.items()}
     for name, values in table.items():
         values *= known[name].quantity.factors[found_units[name]]
-    return Table(file, table, lines, found_units)
+    return Table(text.path, table, lines, found_units)
 
 
 def _numbers(
-    file: Path, rows: Iterator[tuple[int, list[str]]], names: list[str | None]
+    text: TextTable, names: list[str | None]
 ) -> tuple[array[int], dict[str, array[float]]]:
     """Return the line of each row, and the numbers of the columns that have a name."""
-    lines = array("I")
+    lines, rows = array("I"), text.rows()
     picked = {name: (i, array("d")) for i, name in enumerate(names) if name is not None}
     while chunk := list(islice(rows, AT_ONCE)):
-        for line, cells in chunk:
-            if len(cells) != len(names):
-                fail_in(
-                    file,
-                    f"line {line}: has {len(cells)} cells, the header has {len(names)}; complete "
-                    "the line, remove it, or write decimals with a point",
-                )
         lines.extend(line for line, _ in chunk)
         for name, (i, column) in picked.items():
-            column.frombytes(_column(file, name, i, chunk).tobytes())
+            column.frombytes(_column(text, name, i, chunk).tobytes())
     return lines, {name: column for name, (_, column) in picked.items()}
 
 
-def _column(file: Path, name: str, i: int, rows: list[tuple[int, list[str]]]) -> FloatArray:
+def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]]) -> FloatArray:
     """Return the numbers in cell i of some rows; only those with a fault are read one by one."""
     try:
         values = np.array([float(cells[i]) for _, cells in rows])
@@ -113,7 +95,7 @@ def _column(file: Path, name: str, i: int, rows: list[tuple[int, list[str]]]) ->
         values = np.full(1, np.nan)
     if (np.abs(values) <= LARGEST_SAMPLE).all():
         return values
-    return np.array([_number(file, line, name, cells[i]) for line, cells in rows])
+    return np.array([_number(text, line, name, cells[i]) for line, cells in rows])
 
 
 def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) -> dict[str, str]:
@@ -129,38 +111,17 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
     return dict(value)
 
 
-def _read_rows(file: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and cells of each row that is not empty; a large file is never held whole."""
-    try:
-        if not file.is_file():
-            fail_in(file, "is no file; check the path")
-        if file.stat().st_size > LARGEST_FILE:
-            fail_in(file, f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if any(cells):
-                    yield reader.line_num, cells
-    except UnicodeDecodeError as error:
-        fail_in(file, f"is not UTF-8 text ({error.reason}); save it as CSV with UTF-8 encoding")
-    except csv.Error as error:
-        fail_in(file, f"line {reader.line_num}: is not CSV ({error}); check quotes and line ends")
-    except OSError as error:
-        fail_in(file, f"cannot be read ({error.strerror})")
-
-
-def _number(file: Path, line: int, name: str, cell: str) -> float:
+def _number(text: TextTable, line: int, name: str, cell: str) -> float:
     where = f"line {line}, column {name!r}: "
     if not cell:
-        fail_in(file, f"{where}is empty; fill it in or remove the line")
+        text.fail(f"{where}is empty; fill it in or remove the line")
     try:
-        value = float(cell)
+        value = parse_time(cell) if name == "time" else float(cell)
     except ValueError:
         hint = "write decimals with a point" if "," in cell else "remove or correct the line"
-        fail_in(file, f"{where}{cell[:40]!r} is not a number; {hint}")
+        text.fail(f"{where}{cell[:40]!r} is not a number; {hint}")
     if not math.isfinite(value):
-        fail_in(file, f"{where}is {cell}; fill it in or remove the line")
+        text.fail(f"{where}is {cell}; fill it in or remove the line")
     if abs(value) > LARGEST_SAMPLE:
-        fail_in(file, f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
+        text.fail(f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
     return value

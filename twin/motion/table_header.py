@@ -3,125 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import NoReturn
 
-from twin.errors import InputError
+from twin.basics.text_table import TIME_NAMES, TextTable
 from twin.machine.quantity import TITLE, is_number
 from twin.motion.samples import Column
-
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 LONGEST_NAME = 200
 """Characters of a column name with its unit."""
 
 
-def fail_in(file: Path, message: str) -> NoReturn:
-    """Raise the InputError of a fault in a file."""
-    raise InputError(str(file), message)
-
-
 def read_header(
-    file: Path,
-    row: tuple[int, list[str]],
+    table: TextTable,
     known: Mapping[str, Column],
     *,
     units: Mapping[str, str],
     columns: Mapping[str, str] | None,
-    delimiter: str,
 ) -> tuple[list[str | None], dict[str, str]]:
     """Return the column name of every cell, None where it is ignored, and the units by name.
 
     Args:
-        file: the file, for messages.
-        row: line of the header and its cells.
+        table: the file.
         known: the columns that may occur.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name, for the columns to read; None for all.
-        delimiter: at which the cells were split.
 
     Raises:
-        InputError: no header, wrong delimiter, a column unknown, missing, twice or without unit.
+        InputError: no header, a column unknown, missing, twice or without unit.
     """
-    line, cells = row
-    _check_names(file, line, cells, delimiter)
+    line, cells = table.layout.line, table.layout.names
+    if all(is_number(cell) for cell in cells):
+        table.fail(
+            f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
+            "time [s],pitch [deg]"
+        )
+    pairs = [_split(table, cell) for cell in cells]
+    wanted = None if columns is None else dict(columns)
+    timed = [n for n, _ in pairs if n.lower() in TIME_NAMES and n not in (wanted or known)]
+    renamed = {} if "time" in {*(wanted or {}).values(), *(n for n, _ in pairs)} else timed[:1]
     names: list[str | None] = []
     found: dict[str, str] = {}
-    for cell in cells:
-        name, written = _split(file, line, cell)
-        if columns is not None:
-            if name not in columns:
+    for header, written in pairs:
+        name = "time" if header in renamed else header
+        if wanted is not None and name != "time":
+            if header not in wanted:
                 names.append(None)
                 continue
-            name = columns[name]
+            name = wanted[header]
         if name not in known:
-            fail_in(
-                file,
-                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. "
-                "Rename it, or pass columns={header: column} to pick and rename columns",
+            table.fail(
+                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, "
+                "or say which column has which title (--column 'z=Heave [mm]')"
             )
         if name in found:
-            fail_in(file, f"line {line}: column {name!r} is there twice; remove one")
-        found[name] = _unit(file, line, name, written, units.get(name), known[name])
+            table.fail(f"line {line}: column {name!r} is there twice; remove one")
+        found[name] = _unit(table, name, written, units.get(name), known[name])
         names.append(name)
-    if columns is not None:
-        for header, name in columns.items():
-            if name not in found:
-                fail_in(file, f"line {line}: there is no column {header!r} to read {name!r} from")
+    for header, name in (columns or {}).items():
+        if name not in found:
+            table.fail(f"line {line}: there is no column {header!r} to read {name!r} from")
     return names, found
 
 
-def _check_names(file: Path, line: int, cells: list[str], delimiter: str) -> None:
-    """Refuse a row of numbers, and one that was split at the wrong delimiter."""
-    if all(is_number(cell) for cell in cells):
-        fail_in(
-            file,
-            f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
-            "time [s],pitch [deg]",
-        )
-    if len(cells) == 1:
-        for other, title in DELIMITERS.items():
-            if other != delimiter and other in cells[0]:
-                fail_in(
-                    file,
-                    f"line {line}: is one column when split at {DELIMITERS[delimiter]}s, but holds "
-                    f"{title}s; pass delimiter={other!r}",
-                )
-
-
-def _split(file: Path, line: int, cell: str) -> tuple[str, str | None]:
+def _split(table: TextTable, cell: str) -> tuple[str, str | None]:
     """Return the name in a cell, and the unit in its brackets."""
     if len(cell) > LONGEST_NAME:
-        fail_in(file, f"line {line}: {cell[:20]!r}... is too long for a column name")
+        table.fail(f"line {table.layout.line}: {cell[:20]!r}... is too long for a column name")
     match = TITLE.fullmatch(cell)
     if match is None:
-        fail_in(file, f"line {line}: {cell!r} is no column name; write it as name [unit]")
+        table.fail(f"line {table.layout.line}: {cell!r} is no column name; write it as name [unit]")
     return match["name"], match["unit"]
 
 
 def _unit(
-    file: Path, line: int, name: str, written: str | None, given: str | None, column: Column
+    table: TextTable, name: str, written: str | None, given: str | None, column: Column
 ) -> str:
     fitting = ", ".join(column.quantity.factors)
+    where = f"line {table.layout.line}, column {name!r}: "
     if written and given and written != given:
-        fail_in(
-            file,
-            f"line {line}, column {name!r}: the file says {written!r}, the option units says "
-            f"{given!r}; remove one",
-        )
+        table.fail(f"{where}the file says {written!r}, you say {given!r}; remove one")
     unit = written or given
     if not unit:
         example = f"{name} [{column.quantity.si}]"
-        fail_in(
-            file,
-            f"line {line}, column {name!r}: has no unit; write {example!r} in the header or pass "
-            f"units={{{name!r}: {column.quantity.si!r}}}; units of {column.quantity.name}: "
-            f"{fitting}",
+        table.fail(
+            f"{where}has no unit; write {example!r} in the header, or say it with the title "
+            f"(--column '{name}=TITLE [{column.quantity.si}]'); units of {column.quantity.name}: "
+            f"{fitting}"
         )
     if unit not in column.quantity.factors:
-        fail_in(
-            file,
-            f"line {line}, column {name!r}: {unit!r} is no unit of {column.quantity.name}; "
-            f"use one of {fitting}",
-        )
+        table.fail(f"{where}{unit!r} is no unit of {column.quantity.name}; use one of {fitting}")
     return unit

@@ -141,6 +141,7 @@ def _motion(
     platform: Platform, motion: MotionChoice, recording: str | None
 ) -> tuple[Motion | None, float]:
     """Return the motion of a machine, and how long it is followed [s]."""
+    from twin.logs.motion import read_motion
     from twin.motion.specification import MotionSpecification
 
     specification = MotionSpecification(**motion.model_dump())
@@ -150,7 +151,7 @@ def _motion(
         with TemporaryDirectory() as folder:
             file = Path(folder) / Path(motion.name).name
             file.write_text(recording, encoding="utf-8")
-            course = specification._replace(name=str(file)).motion_of(platform)
+            course = read_motion(file, platform)
     return course, specification.seconds(course)
 
 

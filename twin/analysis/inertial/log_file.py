@@ -52,7 +52,6 @@ def read_inertial_log(
     *,
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
-    delimiter: str = ",",
 ) -> InertialLog:
     """Return the log in a CSV file whose first line names the columns, each with its unit.
 
@@ -63,12 +62,11 @@ def read_inertial_log(
         path: the file, UTF-8 text.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; all other columns are ignored then.
-        delimiter: a comma, a semicolon, a tab or `|`.
 
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, COLUMNS, units=units, columns=columns, delimiter=delimiter)
+    table = read_table(path, COLUMNS, units=units, columns=columns)
     if "time" not in table.columns or len(table.columns) < 2:
         raise InputError(
             str(table.file), f"line 1: needs 'time' and one of {', '.join(CHANNELS)} at least"

@@ -49,7 +49,11 @@ def write_log(log: Log, path: str | Path) -> Path:
 
 
 def read_log(
-    path: str | Path, mapping: LogMapping | None = None, machine: MachineModel | None = None
+    path: str | Path,
+    mapping: LogMapping | None = None,
+    machine: MachineModel | None = None,
+    *,
+    time: str = "time",
 ) -> Log:
     """Return a log from a file, or from the folder of a bag of ROS 2.
 
@@ -57,12 +61,13 @@ def read_log(
         path: ends in .csv, .txt, .parquet, .npz, .mcap, .bag or .db3.
         mapping: turns channels into signals of the `machine`; default: channels as in the file.
         machine: needed with a mapping.
+        time: name of the column with the times of a table; a mapping has its own.
 
     Raises:
         InputError: no such file, damaged, or without times; a mapping that does not fit.
         MissingDependencyError: the library of the format is not installed.
     """
-    return _mapped(join(_blocks(path, mapping)), mapping, machine)
+    return _mapped(join(_blocks(path, mapping, time)), mapping, machine)
 
 
 def read_windows(
@@ -104,7 +109,7 @@ def _mapped(
     return mapping.apply(log, machine, partly=partly)
 
 
-def _blocks(path: str | Path, mapping: LogMapping | None) -> Iterator[Log]:
+def _blocks(path: str | Path, mapping: LogMapping | None, time: str = "time") -> Iterator[Log]:
     """Yield a file block by block.
 
     Raises:
@@ -113,7 +118,7 @@ def _blocks(path: str | Path, mapping: LogMapping | None) -> Iterator[Log]:
     file = as_path(path)
     if mapping is not None:
         as_instance(mapping, "mapping", LogMapping)
-    time, unit = ("time", None) if mapping is None else (mapping.time, mapping.time_unit)
+    time, unit = (time, None) if mapping is None else (mapping.time, mapping.time_unit)
     reader = rosbag.read_blocks if file.is_dir() else READERS.get(file.suffix)
     if reader is None:
         known = ", ".join(READERS)

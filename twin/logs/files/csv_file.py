@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 
 from twin.basics.files import write_atomically
-from twin.errors import InputError
+from twin.basics.text_table import COMMENT, TextTable, parse_time
 from twin.logs.files.table import (
     AT_ONCE,
     MARK,
@@ -25,12 +25,8 @@ from twin.logs.files.table import (
 )
 from twin.logs.log import Log
 from twin.logs.simulated import log_of
-from twin.machine.quantity import is_number
 from twin.simulation.recorded.files import MARK as TRAJECTORY
 from twin.simulation.trajectory import Trajectory
-
-COMMENT = "#"
-DELIMITERS = ",;\t|"
 
 
 def write_csv(log: Log, path: str | Path) -> Path:
@@ -55,46 +51,46 @@ def write_csv(log: Log, path: str | Path) -> Path:
 
 
 def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
-    """Yield a CSV file as logs of `AT_ONCE` rows; lines that begin with # are left out.
+    """Yield a CSV file as logs of `AT_ONCE` rows, however a program wrote it; see `TextTable`.
 
-    The first other line has names, with units in brackets. Empty cells and NaN are no samples.
+    The header has names, with units in brackets. Empty cells and NaN are no samples.
 
     Raises:
         InputError: names the line and column of a fault.
     """
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        first = stream.readline()
-        if first.startswith(f"{COMMENT} {TRAJECTORY} "):
-            yield log_of(Trajectory.load(path))
-            return
-        _, mark, text = first.partition(f"{COMMENT} {MARK} ")
-        layout = read_layout(text, path) if mark else None
-        before = 0
-        while first.startswith(COMMENT):
-            first, before = stream.readline(), before + 1
-        delimiter = max(DELIMITERS, key=first.count)
-        names = next(csv.reader([first.rstrip("\r\n")], delimiter=delimiter), [])
-        if not names:
-            raise InputError(str(path), "is empty; the first line must name the columns")
-        columns = TableColumns(names, layout, time, time_unit, path)
-        yield columns.empty()
-        reader = csv.reader(stream, delimiter=delimiter)
-        rows = ((reader.line_num + before + 1, row) for row in reader if any(map(str.strip, row)))
-        while block := list(islice(rows, AT_ONCE)):
-            yield columns.log(np.array([_numbers(path, line, row, names) for line, row in block]))
+    table = TextTable(path)
+    if table.first_line.startswith(f"{COMMENT} {TRAJECTORY} "):
+        yield log_of(Trajectory.load(path))
+        return
+    _, mark, text = table.first_line.partition(f"{COMMENT} {MARK} ")
+    layout = read_layout(text, path) if mark else None
+    columns = TableColumns(table.layout.names, layout, time, time_unit, path)
+    yield columns.empty()
+    rows = table.rows()
+    while block := list(islice(rows, AT_ONCE)):
+        yield columns.log(
+            np.array([_numbers(table, line, row, columns.time) for line, row in block])
+        )
 
 
-def _numbers(path: Path, line: int, row: list[str], names: list[str]) -> list[float]:
-    if len(row) != len(names):
-        message = f"line {line}: has {len(row)} cells, the header has {len(names)}"
-        raise InputError(str(path), f"{message}; the file may be cut off there")
+def _numbers(table: TextTable, line: int, row: list[str], time: int) -> list[float]:
+    """Return the numbers of a row; in column `time` a date and time is one as well."""
     try:
         numbers = [float(cell) if cell else math.nan for cell in row]
     except ValueError:
-        column = next(k for k, cell in enumerate(row) if cell and not is_number(cell))
-        message = f"line {line}, column {names[column]!r}: {row[column][:40]!r} is not a number"
-        raise InputError(str(path), message) from None
+        numbers = [
+            _number(table, line, k, cell, date=k == time) if cell else math.nan
+            for k, cell in enumerate(row)
+        ]
     if any(map(math.isinf, numbers)):
         column = next(k for k, number in enumerate(numbers) if math.isinf(number))
-        raise InputError(str(path), f"line {line}, column {names[column]!r}: is not finite")
+        table.fail(f"line {line}, column {table.layout.names[column]!r}: is not finite")
     return numbers
+
+
+def _number(table: TextTable, line: int, column: int, cell: str, *, date: bool) -> float:
+    try:
+        return parse_time(cell) if date else float(cell)
+    except ValueError:
+        name = table.layout.names[column]
+        table.fail(f"line {line}, column {name!r}: {cell[:40]!r} is not a number")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.text_table import TIME_NAMES
 from twin.errors import InputError, listed
 from twin.logs.channel import Channel
 from twin.logs.log import Log
@@ -112,8 +113,21 @@ def merge_order(times: Sequence[FloatArray]) -> Any:
     return np.column_stack([number, entry])[order]
 
 
+EPOCH_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
+"""Times without unit from the first number on, and what one is [s]: nanoseconds, microseconds and
+milliseconds since 1970. Smaller numbers are seconds: 1e11 s are 3,000 years."""
+
+
+def _epoch_unit(first: float) -> float:
+    return next((unit for least, unit in EPOCH_UNITS if abs(first) >= least), 1.0)
+
+
 class TableColumns:
-    """The columns of a file's table: where the time is, and which make which channel."""
+    """The columns of a file's table: where the time is, and which make which channel.
+
+    Attributes:
+        time: number of the column of the times.
+    """
 
     def __init__(
         self,
@@ -131,17 +145,13 @@ class TableColumns:
         self._path, self._count = str(path), len(names)
         matches = [TITLE.fullmatch(name.strip()) for name in names]
         pairs = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]
-        times = [k for k, (name, _) in enumerate(pairs) if name.lower() == time.lower()]
-        if len(times) != 1:
-            count = "no column" if not times else f"{len(times)} columns"
-            raise InputError(self._path, f"has {count} {time!r}; it has {listed(names)}")
-        self._time = times[0]
-        unit = time_unit or pairs[self._time][1] or "s"
+        self.time = self._time_column([name for name, _ in pairs], names, time)
+        unit = time_unit or pairs[self.time][1]
         try:
-            self._second = to_si(f"1 {unit}", "s")
+            self._second = to_si(f"1 {unit}", "s") if unit else None
         except ValueError as error:
-            raise InputError(self._path, f"column {names[self._time]!r}: {error}") from None
-        index = {name: k for k, name in enumerate(names) if k != self._time}
+            raise InputError(self._path, f"column {names[self.time]!r}: {error}") from None
+        index = {name: k for k, name in enumerate(names) if k != self.time}
         if len(index) != len(names) - 1 or "" in (name for name, _ in pairs):
             raise InputError(self._path, f"columns need names that differ, got {listed(names)}")
         self._metadata = {} if layout is None else layout["metadata"]
@@ -155,13 +165,30 @@ class TableColumns:
                 raise InputError(self._path, f"the table has no column {listed(missing)}")
             self._channels.append((name, [index[t] for t in titles(name, units)], tuple(units)))
 
+    def _time_column(self, labels: Sequence[str], names: Sequence[str], time: str) -> int:
+        """Return the column of the times; of the default name, one that is usual for times."""
+        wanted = TIME_NAMES if time.lower() == TIME_NAMES[0] else (time.lower(),)
+        for name in wanted:
+            found = [k for k, label in enumerate(labels) if label.lower() == name]
+            if len(found) > 1:
+                message = f"has {len(found)} columns {name!r}; it has {listed(names)}"
+                raise InputError(self._path, message)
+            if found:
+                return found[0]
+        raise InputError(
+            self._path,
+            f"has no column {time!r}; it has {listed(names)}. Write time = NAME in the mapping",
+        )
+
     def log(self, rows: FloatArray) -> Log:
         """Return the log of a block of rows `(m, columns)`.
 
         Raises:
             InputError: a row without time, or with a part of a channel's columns.
         """
-        time = rows[:, self._time] * self._second
+        if self._second is None and len(rows):
+            self._second = _epoch_unit(float(rows[0, self.time]))
+        time = rows[:, self.time] * (self._second or 1.0)
         lost = np.isnan(time) & ~np.isnan(rows).all(axis=1)
         if lost.any():
             raise InputError(self._path, f"row {int(lost.argmax())} of a block has no time")

@@ -50,7 +50,6 @@ def read_manoeuvre(
     *,
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
-    delimiter: str = ",",
     largest_gap: Any = None,
 ) -> Manoeuvre:
     """Return the manoeuvre recorded in a CSV file.
@@ -61,16 +60,15 @@ def read_manoeuvre(
     about them, zero where left out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
 
     Args:
-        path: the file, UTF-8 text, decimals with a point.
+        path: the file.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all others are ignored.
-        delimiter: a comma, a semicolon, a tab or a vertical bar.
         largest_gap: [s] to bridge between samples; default ten median intervals.
 
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, COLUMNS, units=units, columns=columns, delimiter=delimiter)
+    table = read_table(path, COLUMNS, units=units, columns=columns)
     missing = [name for name in ("time", *FORCES) if name not in table.columns]
     if missing:
         raise InputError(

@@ -1,0 +1,73 @@
+"""Text tables as programs write them: encoding, delimiter, decimals and header are found."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from twin.basics.text_table import TextTable, parse_time
+from twin.errors import InputError
+
+pytestmark = pytest.mark.quick
+
+HEADER = ("Zeit [s]", "Höhe [mm]", "Nick [deg]")
+NUMBERS = [(0.0, 1.5, -0.25), (0.5, 2.5, 0.75), (1.0, 3.5, 1.25)]
+PREAMBLES = {"none": "", "comment": "# logged by PLC 7\n", "words": "PLC 7\nMachine;Workshop\n\n"}
+
+
+def written(delimiter: str, decimal: str, preamble: str) -> str:
+    """Return a table as a program writes it."""
+    rows = [delimiter.join(f"{x:.3f}".replace(".", decimal) for x in row) for row in NUMBERS]
+    return preamble + "\n".join([delimiter.join(HEADER), *rows]) + "\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("preamble", PREAMBLES)
+def test_every_way_of_writing_gives_the_same_table(
+    tmp_path: Path, encoding: str, preamble: str
+) -> None:
+    path = tmp_path / "table.csv"
+    for delimiter, decimal in product(",;\t|", ".,"):
+        if delimiter == decimal:
+            continue
+        text = written(delimiter, decimal, PREAMBLES[preamble])
+        path.write_bytes(text.encode(encoding))
+        table = TextTable(path)
+        assert table.layout.names == HEADER, (delimiter, decimal)
+        rows = list(table.rows())
+        assert [tuple(map(float, cells)) for _, cells in rows] == NUMBERS, (delimiter, decimal)
+        lines = text.splitlines()
+        assert [lines[line - 1].split(delimiter)[0].replace(",", ".") for line, _ in rows] == [
+            "0.000",
+            "0.500",
+            "1.000",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds"),
+    [
+        ("12.5", 12.5),
+        ("1970-01-02T00:00:01.5Z", 86401.5),
+        ("1970-01-02T01:00:00.25+01:00", 86400.25),
+        ("1970-01-01 00:01:00", 60.0),
+    ],
+)
+def test_times_are_numbers_or_dates(cell: str, seconds: float) -> None:
+    assert parse_time(cell) == seconds
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    for content, words in (
+        (b"", "is empty"),
+        (b"\n ; \n", "is empty"),
+        (bytes(range(64)) * 4, "is no text"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=words):
+            TextTable(path)
+    with pytest.raises(InputError, match="is no file"):
+        TextTable(tmp_path)

@@ -1,0 +1,112 @@
+"""Motions from files of all kinds, and the setpoints that lead back to a controller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.analysis.platform import Platform
+from twin.errors import InputError
+from twin.logs import log_of, write_log
+from twin.logs.motion import motion_of_poses, read_motion
+from twin.motion import SineMotion
+from twin.motion.fitting import followed
+from twin.motion.specification import convention_of
+
+pytestmark = pytest.mark.quick
+
+TIME = np.linspace(0.0, 2.0, 201)
+
+
+def run(*arguments: object) -> Any:
+    """Run a command in this process."""
+    return CliRunner().invoke(cli.app, [*map(str, arguments)])
+
+
+def swaying(platform: Platform) -> SineMotion:
+    """Return a motion along two axes that all machines have."""
+    amplitude = {"z": 0.002, "pitch": 0.004}
+    convention = convention_of(platform)
+    return SineMotion(
+        platform.home, amplitude=amplitude, frequency=1.0, duration=2.0, convention=convention
+    )
+
+
+def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path: Path) -> None:
+    stewart, path = twin.load("stewart"), tmp_path / "plc.csv"
+    lift = 5.0 * np.sin(TIME) ** 2
+    rows = [f"{t:.2f};{z:.9f};7".replace(".", ",") for t, z in zip(TIME, lift, strict=True)]
+    path.write_bytes("\n".join(["PLC 7", "Zeit;Höhe;Zustand", *rows]).encode("cp1252"))
+    titles = {"time": "Zeit [s]", "z": "Höhe [mm]"}
+    motion = read_motion(path, stewart, columns=titles)
+    np.testing.assert_allclose(
+        motion(TIME).pose[:, 2], stewart.home[2] + 1e-3 * lift, rtol=0, atol=1e-9
+    )
+    absolute = read_motion(path, stewart, columns=titles, absolute=True)
+    np.testing.assert_allclose(absolute(TIME).pose[:, 2], 1e-3 * lift, rtol=0, atol=1e-9)
+    with pytest.raises(InputError, match=r"--column 'z=Heave \[mm\]'"):
+        read_motion(path, stewart)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_poses_and_leg_coordinates_give_the_motion_back(name: str, tmp_path: Path) -> None:
+    """The way to a controller and back: coordinates of the legs, then forward kinematics."""
+    platform, legs = twin.load(name), tmp_path / "legs.csv"
+    wanted = followed(platform, swaying(platform), TIME).pose
+    again = motion_of_poses(platform, TIME, wanted)
+    np.testing.assert_allclose(again(TIME).pose, wanted, rtol=0, atol=1e-12)
+    coordinates = platform.inverse_kinematics(wanted)
+    unit = platform.coordinate_unit
+    titles = ",".join(["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))])
+    np.savetxt(legs, np.column_stack([TIME, coordinates]), "%.15g", ",", header=titles, comments="")
+    found = read_motion(legs, platform)(TIME).pose
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet", ".mcap"])
+def test_saved_runs_and_logs_are_motions(ending: str, tmp_path: Path) -> None:
+    srspm, path = twin.load("srspm"), tmp_path / f"run{ending}"
+    fall = srspm.simulate(0.05)
+    if ending == ".mcap":
+        write_log(log_of(fall), path)
+    else:
+        fall.save(path)
+    motion = read_motion(path, srspm)
+    np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
+
+
+def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
+    out = tmp_path / "legs.csv"
+    options = ("--amplitude", "5 mm", "--cycle", "2 ms", "--units", "mm", "--duration", "1 s")
+    result = run("setpoints", "stewart", "sine", *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    table = np.genfromtxt(out, delimiter=",", skip_header=1)
+    assert table.shape == (501, 7) and table[1, 0] == 0.002
+    stewart = twin.load("stewart")
+    np.testing.assert_allclose(table[0, 1:], 1e3 * stewart.home_coordinates, rtol=0, atol=1e-6)
+    heave = read_motion(out, stewart)(TIME[:101] / 2.0).pose[:, 2] - stewart.home[2]
+    assert heave.max() == pytest.approx(5e-3, rel=1e-3)
+    assert run("track", "stewart", "--motion", out, "--fidelity", "fast").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("still",), "no setpoints"),
+        (("sine", "--units", "kg"), "units"),
+        (("sine", "--amplitude", "2 m"), "leaves the actuators' ranges"),
+        (("sine", "--column", "z=a"), "are for a motion from a file"),
+    ],
+)
+def test_setpoints_that_no_controller_can_use_are_refused(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    result = run("setpoints", "stewart", *arguments, "--out", tmp_path / "legs.csv")
+    assert result.exit_code == 2 and words in result.output
+    assert not (tmp_path / "legs.csv").exists()

@@ -1,0 +1,52 @@
+"""The command `logs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.values import check_files, write
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Log: .csv, .parquet, .mcap, a saved run, a bag.")
+]
+Map = Annotated[
+    Path | None,
+    options.file_option("Write a mapping to check and edit, for --mapping of identify and others."),
+]
+TimeName = Annotated[
+    str | None, typer.Option("--time", metavar="NAME", help="Column with the times of a table.")
+]
+
+
+@app.command()
+def logs(file: File, *, map: Map = None, time: TimeName = None) -> None:
+    """List the channels of a log, and guess which signals of a machine they are.
+
+    \f
+    Raises:
+        InputError: a file that cannot be read or written.
+    """
+    from twin.charts.text import number
+    from twin.logs import read_log
+    from twin.logs.guess import guessed_mapping
+
+    check_files(map=(map, ".toml"))
+    found = read_log(file, time=time or "time")
+    rows = []
+    for channel in found.channels:
+        for column, unit in enumerate(channel.units):
+            values = channel.values[:, column]
+            name = channel.name if channel.width == 1 else f"{channel.name} {column + 1}"
+            ends = (values.min(), values.max()) if len(values) else (float("nan"),) * 2
+            rows.append((name, unit, str(len(values)), *(number(float(end), 5) for end in ends)))
+    titles = ("samples", "smallest", "largest")
+    table((Column("channel"), Column("unit"), *(Column(title, True) for title in titles)), rows)
+    start, stop = found.span
+    line(f"{file}: {stop - start:.6g} s from {start:.6f} s on")
+    write(map, guessed_mapping(found, time))

@@ -1,0 +1,92 @@
+"""The command `setpoints`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.quantities import (
+    given_motion,
+    motion_notes,
+    motion_specification,
+    quantity_option,
+)
+from twin.cli.values import check_files, write
+
+Motion = Annotated[str, typer.Argument(metavar="MOTION", help=f"{options.MOTION_HELP}.")]
+Cycle = Annotated[float, quantity_option("Time between two rows in s.", "cycle", "s")]
+Units = Annotated[
+    str | None,
+    typer.Option(help="Unit of the coordinates, such as mm or deg; default: m, or rad of cranks."),
+]
+Zero = Annotated[
+    bool, typer.Option("--from-minimum", help="Count from the shortest length or smallest angle.")
+]
+Out = Annotated[Path, options.file_option("CSV file with a column per leg.")]
+
+
+@app.command()
+def setpoints(
+    machine: options.Machine,
+    motion: Motion,
+    *,
+    out: Out,
+    cycle: Cycle = 1e-3,
+    units: Units = None,
+    from_minimum: Zero = False,
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
+    column: options.Columns = None,
+    absolute: options.Absolute = False,
+    configuration: options.Configuration = None,
+) -> None:
+    """Write the leg coordinates of a motion as a table, for the controller of a machine.
+
+    \f
+    Raises:
+        InputError: a motion that the machine cannot do, or an invalid value.
+    """
+    import numpy as np
+
+    from twin.analysis.platform import load
+    from twin.cli.tables.feasible import print_banner
+    from twin.control.reference import sample_reference
+    from twin.errors import InputError
+    from twin.machine.units import UNITS
+
+    check_files(out=(out, ".csv"))
+    platform = load(machine, configuration)
+    known = UNITS[platform.coordinate_unit]
+    unit = units or platform.coordinate_unit
+    if unit not in known:
+        raise InputError("units", f"must be one of {', '.join(known)}, not {unit!r}")
+    words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
+    given, seconds = given_motion(words, platform, column, absolute)
+    if given is None:
+        raise InputError("motion", "'still' has no setpoints; give a motion or a file")
+    for note in motion_notes(given, seconds):
+        line(note)
+    print_banner(platform, given)
+    reference = sample_reference(platform, given, cycle, min(seconds, given.duration))
+    outside = reference.reachable < 1.0
+    if outside.any():
+        first = float(reference.time[outside.argmax()])
+        raise InputError(
+            "motion", f"leaves the actuators' ranges at {first:.4g} s: see twin feasible"
+        )
+    start = platform.minimum_coordinates if from_minimum else np.zeros(platform.n_actuators)
+    values = (reference.coordinates - start) / known[unit]
+    titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
+    rows = (
+        ",".join([f"{time:.9g}", *(f"{value:.9g}" for value in row)])
+        for time, row in zip(reference.time, values, strict=True)
+    )
+    write(out, "\n".join([",".join(titles), *rows]) + "\n")

@@ -1,0 +1,132 @@
+"""Motions from files: tables of axes or leg coordinates, saved runs, and logs with poses."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.basics.files import as_path
+from twin.basics.quaternions import quaternion_product
+from twin.basics.text_table import COMMENT, TextTable
+from twin.errors import InputError, listed
+from twin.logs.files import read_log
+from twin.logs.guess import guessed_mapping
+from twin.logs.log import Log
+from twin.logs.mapping import LogMapping
+from twin.machine.quantity import TITLE
+from twin.model.machine_model import MachineModel, as_model
+from twin.motion import RecordedMotion, axis_names, read_recording
+from twin.motion.samples import known_columns
+from twin.motion.specification import convention_of
+from twin.rotations import angles_from_quaternion
+
+TEXT_FILES = (".csv", ".txt")
+"""Endings of files that may be a table of axes."""
+
+POSES, LEGS = ("reference_pose", "pose"), ("setpoint", "coordinates")
+"""Signals that make a motion: what was wanted comes first."""
+
+ORIGIN = (0.0, 0.0, 0.0)
+"""[m] Centre of a motion in the base frame."""
+
+
+def read_motion(
+    path: Any,
+    machine: MachineModel,
+    *,
+    columns: Mapping[str, str] | None = None,
+    absolute: bool = False,
+) -> RecordedMotion:
+    """Return the motion in a file.
+
+    A table of axes has columns such as `z [mm]` and `pitch [deg]`; see `read_recording`. A saved
+    run or a log gives its poses, those wanted before those reached. A table with one column per
+    leg, such as `leg 1 [mm]`, gives the poses of its coordinates.
+
+    Args:
+        path: .csv, .txt, or any file of `read_log`.
+        machine: that moves.
+        columns: axis, or time -> title of the column in a table, with the unit where the file has
+            none, such as `{"z": "Heave [mm]"}`; other columns are left out. Default: titles are
+            the names of the axes.
+        absolute: whether axes are in the base frame; default: relative to home.
+
+    Raises:
+        InputError: a file that cannot be read, or without any of these.
+    """
+    platform, file = as_model(machine), as_path(path)
+    convention = convention_of(platform)
+    if columns or (file.suffix in TEXT_FILES and _has_axes(file, convention)):
+        titles = {axis: _title(title) for axis, title in (columns or {}).items()}
+        return read_recording(
+            file,
+            ORIGIN if absolute else platform.home,
+            convention=convention,
+            columns={name: axis for axis, (name, _) in titles.items()} or None,
+            units={axis: unit for axis, (_, unit) in titles.items() if unit},
+        )
+    log = read_log(file)
+    if not any(name in log.names for name in (*POSES, *LEGS)):
+        guessed = tomllib.loads(guessed_mapping(log))
+        if "signals" not in guessed:
+            raise InputError(
+                str(file),
+                "has no axis of a motion, no pose and no column per leg; say which column is which "
+                f"axis (--column 'z=Heave [mm]'). Its columns: {listed(log.names)}",
+            )
+        log = LogMapping.of(guessed, file).apply(log, platform)
+    return motion_of_log(log, platform)
+
+
+def motion_of_log(log: Log, machine: MachineModel) -> RecordedMotion:
+    """Return the motion that a log's poses, or else its leg coordinates, describe.
+
+    Raises:
+        InputError: neither of the two, or coordinates that no pose fits.
+    """
+    platform = as_model(machine)
+    name = next((name for name in (*POSES, *LEGS) if name in log.names and len(log[name])), None)
+    if name is None:
+        raise InputError("motion", f"the file has no {', '.join((*POSES, *LEGS))}")
+    channel = log[name]
+    poses = channel.values if name in POSES else _poses_of_legs(platform, channel.values)
+    return motion_of_poses(platform, channel.time, poses)
+
+
+def motion_of_poses(machine: MachineModel, time: Any, poses: Any) -> RecordedMotion:
+    """Return the motion through poses `(k, 7)` of a machine at times `(k,)` [s]."""
+    convention, home = convention_of(machine), machine.home
+    rest = np.zeros((len(poses), 6))
+    pose = machine.constrain(poses, rest, rest).pose if machine.dof < 6 else poses
+    turned = quaternion_product(pose[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
+    angles = np.unwrap(angles_from_quaternion(turned, convention), axis=0)
+    values = np.hstack([pose[:, :3] - home[:3], angles])
+    columns = dict(zip(axis_names(convention), values.T, strict=True))
+    return RecordedMotion(home, time, columns, convention=convention)
+
+
+def _has_axes(file: Path, convention: str) -> bool:
+    """Return whether the header of a text file names an axis of a motion."""
+    table = TextTable(file)
+    if table.first_line.startswith(f"{COMMENT} twin "):
+        return False
+    axes = set(known_columns(convention)) - {"time"}
+    return any(_title(name)[0] in axes for name in table.layout.names)
+
+
+def _title(text: str) -> tuple[str, str]:
+    """Return name and unit of a column's title."""
+    match = TITLE.fullmatch(text.strip())
+    return (match["name"], match["unit"] or "") if match else (text, "")
+
+
+def _poses_of_legs(platform: MachineModel, coordinates: Any) -> Any:
+    """Return the poses `(k, 7)` of coordinates `(k, n)`, each from the one before."""
+    poses, guess = np.empty((len(coordinates), 7)), platform.home
+    for k, row in enumerate(coordinates):
+        guess = poses[k] = platform.forward_kinematics(row, guess=guess)
+    return poses
