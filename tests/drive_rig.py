@@ -10,7 +10,7 @@ from twin.plant.drives import IDEAL
 from twin.validation.cases.plant.bench import BenchRecord, DriveBench
 
 THESIS = {"inertia": 719.0, "stiffness": 2e7, "damping": 14e3}
-"""Motor and screw of the thesis' machine, rounded, without friction and play."""
+"""Motor and screw of the thesis' machine, rounded, without friction and backlash."""
 
 LEG = 33.5
 """[kg] What a leg of that machine moves, rounded."""

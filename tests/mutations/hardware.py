@@ -1,4 +1,4 @@
-"""Mutations of drives, encoders, homing and the inertial sensor, and what their data sheets say."""
+"""Mutations of drives, encoders, homing and the inertial sensor."""
 
 from __future__ import annotations
 
@@ -18,45 +18,51 @@ EXCHANGED_TIMES = """(column.ENGAGING, drive.brake_release_time),
 MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
-        "armature a fifth lighter at the leg",
+        "armature inertia of 0.8 times the data sheet's",
         Formula(MOTOR, "drive.armature_inertia *", "0.8 * drive.armature_inertia *"),
-        "inertia of the motor at the leg",
+        "motor inertia at the leg",
     ),
     (
         "rss",
-        "armature of the gear's ratio, not of its square",
+        "armature inertia times the gear ratio, not its square",
         Formula(MOTOR, "drive.armature_inertia * drive.ratio *", "drive.armature_inertia *"),
-        "inertia of the motor at the leg",
+        "motor inertia at the leg",
     ),
     (
         "stewart",
-        "motor's damping halved",
+        "viscous friction of the motor halved",
         Formula(MOTOR, "drive.viscous_torque *", "0.5 * drive.viscous_torque *"),
-        "effort at steady speeds",
+        "motor effort at constant speeds",
     ),
     (
         "stewart",
-        "motor's friction of 0.7 times the data sheet's",
+        "Coulomb friction of 0.7 times the data sheet's",
         Formula(MOTOR, "drive.friction_torque *", "0.7 * drive.friction_torque *"),
-        "effort at steady speeds",
+        "motor effort at constant speeds",
     ),
     (
         "driving_simulator",
-        "friction falls with the speed, not with its square",
+        "Stribeck friction over the speed, not over its square",
         Formula(f"{ACTUATION}.transmit", "exp(-part_speed * part_speed)", "exp(-abs(part_speed))"),
-        "effort at steady speeds",
-    ),
-    (
-        "srspm",
-        "friction at rest as while sliding",
-        Formula(f"{DRIVES}._fill", "seen.friction * drive.breakaway", "seen.friction"),
-        "effort at which a motor begins to slide, brake open",
+        "motor effort at constant speeds",
     ),
     (
         "stewart",
-        "whole play to both sides",
+        "friction halved in the negative direction",
+        Formula(f"{ACTUATION}.transmit", "else -loss)", "else -0.5 * loss)"),
+        "motor effort at constant speeds",
+    ),
+    (
+        "srspm",
+        "breakaway friction equal to Coulomb friction",
+        Formula(f"{DRIVES}._fill", "seen.friction * drive.breakaway", "seen.friction"),
+        "breakaway effort, brake open",
+    ),
+    (
+        "stewart",
+        "backlash of twice its width",
         Formula(f"{DRIVES}._fill", "0.5 * seen.backlash", "seen.backlash"),
-        "width of the loop of motor and leg",
+        "width of the hysteresis loop",
     ),
     (
         "srspm",
@@ -66,7 +72,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
             "return stiffness * gap + damping",
             "return stiffness * gap - damping",
         ),
-        "rate of the leg after a shake",
+        "rate of a leg excited",
     ),
     (
         "compliant_stewart",
@@ -76,7 +82,17 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     ),
     (
         "stewart",
-        "leg given the last force of a step, not the mean",
+        "upper flank of the backlash pulls",
+        Formula(
+            f"{ACTUATION}.contact",
+            "return max(stiffness * (gap - half_play) + damping * closing, 0.0)",
+            "return stiffness * (gap - half_play) + damping * closing",
+        ),
+        "force of the transmission",
+    ),
+    (
+        "stewart",
+        "leg receives the last force of a step, not the mean",
         Formula(f"{ACTUATION}.transmit", "return total / parts", "return force"),
         "change of momentum of motor and leg",
     ),
@@ -87,29 +103,29 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "brake torque halved",
         Formula(MOTOR, "drive.brake_torque *", "0.5 * drive.brake_torque *"),
-        "effort at which a motor begins to slide, brake closed",
+        "breakaway effort, brake closed",
     ),
     (
         "stewart",
-        "times to engage and to release the brake exchanged",
+        "engage and release times of the brake exchanged",
         Formula(f"{DRIVES}._fill", BRAKE_TIMES, EXCHANGED_TIMES),
-        "time from the command until the brake holds",
+        "time to engage the brake",
     ),
     (
         "rss",
-        "brake holds at once",
+        "brake engages at once",
         Formula(f"{ACTUATION}.brake", "state[CLOSING] == 1.0", "command > 0.0"),
-        "time from the command until the brake holds",
+        "time to engage the brake",
     ),
     (
         "stewart",
-        "brake holds only while it is fully closed",
+        "brake releases as soon as it begins to open",
         Formula(
             f"{ACTUATION}.brake",
             "elif state[CLOSING] == 0.0:\n        state",
             "else:\n        state",
         ),
-        "time from the command until the brake lets go",
+        "time to release the brake",
     ),
     (
         "stewart",
@@ -117,13 +133,13 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         Formula(
             f"{DRIVES}._fill_limits", "= row[column.STIFFNESS]", "= 0.1 * row[column.STIFFNESS]"
         ),
-        "depth of a leg's impact",
+        "impact of a leg on its end stops, penetration",
     ),
     (
         "rss",
         "end stops without damping",
         Formula(f"{DRIVES}._fill_limits", "= row[column.DAMPING]", "= 0.0"),
-        "speed of rebound",
+        "impact of a leg on its end stops, rebound speed",
     ),
     (
         "stewart",
@@ -133,53 +149,73 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
             "return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)",
             "return drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate",
         ),
-        "duration of a leg's impact",
+        "impact of a leg on its end stops, contact time",
     ),
     (
         "driving_simulator",
         "end stops at the limit switches",
         Formula(f"{DRIVES}._fill_limits", "low - beyond, high + beyond", "low, high"),
-        "depth of a leg's impact",
+        "impact of a leg on its end stops, penetration",
     ),
     (
         "stewart",
-        "speeds pass pressed limit switches",
+        "speed commands not blocked at limit switches",
         Formula(f"{ACTUATION}.gated", "return 0.0", "return command"),
-        "speeds and forces given just inside and outside",
+        "motor effort just inside and outside the limit switches",
     ),
     (
         "micro_hexapod",
-        "a pressed limit switch blocks both directions",
+        "limit switches block both directions",
         Formula(
             f"{ACTUATION}.gated",
             "(at_lower and command < 0.0) or (at_upper and command > 0.0)",
             "at_lower or at_upper",
         ),
-        "speeds and forces given just inside and outside",
+        "motor effort just inside and outside the limit switches",
     ),
     (
         "stewart",
-        "forces pass the upper limit switch",
+        "force commands not blocked at the upper limit switch",
         Formula(
             f"{ACTUATION}.motor_command",
             "effort = min(effort, -gain * speed)",
             "effort = effort + 0.0",
         ),
-        "speeds and forces given just inside and outside",
+        "motor effort just inside and outside the limit switches",
     ),
     (
         "stewart",
-        "forces drive a motor beyond its largest speed",
+        "force commands accelerate a motor beyond its speed limit",
         Formula(f"{ACTUATION}.motor_command", "effort, limit = 0.0, AT_SPEED", "limit = AT_SPEED"),
-        "forces given above the largest speed",
+        "motor effort at commands beyond the speed limit",
+    ),
+    (
+        "stewart",
+        "commanded speeds not limited",
+        Formula(
+            f"{ACTUATION}.motor_command",
+            "between(setpoint, -drive[FASTEST], drive[FASTEST])",
+            "1.0 * setpoint",
+        ),
+        "motor effort at commands beyond the speed limit",
+    ),
+    (
+        "stewart",
+        "lower limit switch on the leg, not on the motor",
+        Formula(
+            f"{KERNELS}.reading.read_actuators",
+            "at <= drives[i, LOWER]",
+            "coordinates[i] <= drives[i, LOWER]",
+        ),
+        "limit switches misread",
     ),
     (
         "srspm",
-        "upper limit switch read as the lower one",
+        "upper limit switch pressed below its limit",
         Formula(
             f"{KERNELS}.reading.read_actuators", "at >= drives[i, UPPER]", "at <= drives[i, UPPER]"
         ),
-        "limit switches read wrongly",
+        "limit switches misread",
     ),
 )
 
@@ -192,7 +228,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
             "(column.SPEED_DIGIT, row[column.FASTEST])",
             "(column.SPEED_DIGIT, inf)",
         ),
-        "commanded speed through the converter",
+        "speed command through the converter",
     ),
     (
         "micro_hexapod",
@@ -202,25 +238,25 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
             "(column.EFFORT_DIGIT, row[column.PEAK])",
             "(column.EFFORT_DIGIT, inf)",
         ),
-        "commanded force through the converter",
+        "force command through the converter",
     ),
     (
         "stewart",
-        "converter of one bit more",
+        "converter with one bit more",
         Formula(
             f"{DRIVES}._fill", "2.0 ** (drive.analogue_bits - 1)", "2.0 ** drive.analogue_bits"
         ),
-        "commanded force through the converter",
+        "force command through the converter",
     ),
     (
         "compliant_stewart",
-        "codes of the converter up to the full range",
+        "converter codes up to the full range",
         Formula(f"{ACTUATION}.converted", "top - 1.0", "top"),
-        "commanded speed through the converter",
+        "speed command through the converter",
     ),
     (
         "stewart",
-        "motor given the end of a step of its current, not the mean",
+        "motor receives the effort at the end of a step, not the mean",
         Formula(f"{DRIVES}._fill", "-expm1(-steps) / steps", "exp(-steps)"),
         "impulse of a motor while its current rises",
     ),
@@ -232,37 +268,73 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
             "round(self._delay / self._step)",
             "1 + round(self._delay / self._step)",
         ),
-        "effort after a step of command",
+        "effort after a step of the commanded force",
     ),
     (
         "stewart",
-        "motor heats with half its time constant",
+        "thermal time constant halved",
         Formula(
             f"{DRIVES}._fill", "-step / drive.thermal_time", "-2.0 * step / drive.thermal_time"
         ),
-        "time until the motor falls back",
+        "time until the thermal limit",
     ),
     (
         "stewart",
-        "hot motor not limited",
+        "motor heated by positive effort only",
+        Formula(
+            f"{ACTUATION}.actuate",
+            "(state[EFFORT] * state[EFFORT] -",
+            "(state[EFFORT] * abs(state[EFFORT]) -",
+        ),
+        "time until the thermal limit",
+    ),
+    (
+        "stewart",
+        "effort of a hot motor not limited",
         Formula(f"{ACTUATION}.motor_command", "min(most, drive[CONTINUOUS])", "most"),
-        "effort before and after the motor falls back",
+        "effort before and after the thermal limit",
     ),
     (
         "stewart",
-        "velocity loop winds up",
+        "integral of the velocity loop winds up",
         Formula(f"{ACTUATION}.motor_command", "effort == unlimited or", "True or"),
-        "effort of a blocked motor",
+        "effort of a blocked motor after its speed command reverses",
     ),
     (
         "stewart",
-        "another controller's feedforward not taken out of the integral",
+        "integral winds up at the negative limit",
+        Formula(
+            f"{ACTUATION}.motor_command",
+            "(unlimited - effort) * error < 0.0",
+            "unlimited < effort",
+        ),
+        "effort of a blocked motor after its speed command reverses",
+    ),
+    (
+        "rss",
+        "integral of the velocity loop at half its rate",
+        Formula(f"{ACTUATION}.motor_command", "+= rate_gain *", "+= 0.5 * rate_gain *"),
+        "effort of a blocked motor's velocity loop",
+    ),
+    (
+        "compliant_stewart",
+        "feedforward not quantised",
+        Formula(
+            f"{ACTUATION}.motor_command",
+            "converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])",
+            "feedforward",
+        ),
+        "feedforward command through the converter",
+    ),
+    (
+        "stewart",
+        "feedforward of another controller added to the integral",
         Formula(f"{DRIVES}.take_over", "integral -= ", "integral -= 0.0 * "),
         "change of effort where feedforward begins",
     ),
     (
         "rss",
-        "feedforward that ends is lost",
+        "feedforward lost where it ends",
         Formula(f"{DRIVES}.follow", "integral += ", "integral += 0.0 * "),
         "change of effort where feedforward begins",
     ),
@@ -270,84 +342,94 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo without dead band",
         Formula(f"{POSITIONING}.draw", "abs(lead) - drive[DEAD]", "abs(lead)"),
-        "servo at its target",
+        "servo position held",
     ),
     (
         "rss",
-        "servo without the counter-voltage of its motor",
+        "servo with half the back-EMF of its motor",
         Formula(
             "twin.machine.hardware.position_drive._Servo.loss",
             "return self.stall_torque",
             "return 0.5 * self.stall_torque",
         ),
-        "servo far from its target",
+        "servo speed under three loads",
     ),
     (
         "rss",
-        "servo takes exact positions",
+        "servo positions not quantised",
         Formula(f"{POSITIONING}.rounded", "digit == 0.0", "True"),
-        "servo's position after a command",
+        "servo target after a command",
     ),
     (
         "rss",
-        "servo takes twice as many commands",
+        "servo pulses at twice their rate",
         Formula(
             "twin.plant.position_drives.fill_positioning",
             "1.0 / (found.update_rate",
             "0.5 / (found.update_rate",
         ),
-        "servo takes a command at its next pulse",
+        "time of the pulse with which a servo takes a command",
     ),
     (
         "rss",
-        "stepper's pull-out torque the same at all speeds",
+        "pull-out torque of the stepper independent of speed",
         Formula(f"{POSITIONING}.draw", "max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])", "1.0"),
-        "stepper's lag under three loads",
+        "stepper's load angle",
     ),
     (
         "rss",
-        "stepper holds a tenth more",
+        "holding torque of the stepper a tenth larger",
         Formula(f"{POSITIONING}.draw", "pull_out = most *", "pull_out = 1.1 * most *"),
-        "stepper held or out of step wrongly",
+        "stepper at 95 and 105 percent",
     ),
 )
 
 ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
-        "encoder gives the count below, not the nearest",
+        "encoder rounds down, not to the nearest count",
         Formula(
             f"{KERNELS}.reading.read_actuators",
             "round(at / resolution[i])",
             "(at / resolution[i] // 1.0)",
         ),
-        "coordinate read by the encoder",
+        "encoder coordinate against the motor's",
+    ),
+    (
+        "rss",
+        "encoder on the leg, not on the motor",
+        Formula(
+            f"{KERNELS}.reading.read_actuators",
+            "at, speed = states[i, POSITION], states[i, SPEED]",
+            "at, speed = coordinates[i], rates[i]",
+        ),
+        "encoder coordinate against the motor's",
     ),
     (
         "srspm",
-        "encoder of one count more over a turn",
+        "encoder with one count more per turn",
         Formula(
             "twin.machine.hardware.sensors.Encoder.resolution",
             "turn / self.counts",
             "turn / (self.counts + 1)",
         ),
-        "readings of the encoder off whole counts",
+        "encoder coordinate, distance from a whole count",
     ),
     (
         "stewart",
-        "encoder exact between its counts",
+        "encoder not quantised",
         Formula(
             f"{KERNELS}.reading.read_actuators",
             "at = resolution[i] * round(at / resolution[i])",
             "at = 1.0 * at",
         ),
-        "readings of the encoder off whole counts",
+        "encoder coordinate, distance from a whole count",
     ),
     (
         "stewart",
-        "rates from the reading before the last one",
+        "encoder rate not from the last reading",
         Formula(f"{KERNELS}.reading.read_actuators", "before[i] = at\n", "before[i] += 0.0\n"),
-        "rates read by the encoder",
+        "encoder rate times the sample time",
     ),
     (
         "micro_hexapod",
@@ -357,13 +439,13 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
             "scales[i, RESOLUTION])",
             "scales[i, RESOLUTION] + 0.5)",
         ),
-        "counter against the way",
+        "counter against the travel",
     ),
     (
         "stewart",
         "counter one count ahead",
         Formula(f"{KERNELS}.encoder_counter.counted", "return floor", "return 1.0 + floor"),
-        "counter against the way",
+        "counter against the travel",
     ),
     (
         "rss",
@@ -373,7 +455,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
             "coordinate - scales[i, ORIGIN]",
             "scales[i, ORIGIN] - coordinate",
         ),
-        "counter against the way",
+        "counter against the travel",
     ),
     (
         "stewart",
@@ -383,20 +465,20 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
             "return pulse if pulse < old else last",
             "return last",
         ),
-        "counter against the way",
+        "counter against the travel",
     ),
 )
 
 SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
-        "a decoder keeps the jump of the first index pulse",
+        "decoder counts the jump at the first index pulse",
         Formula(
             f"{KERNELS}.encoder_unwrapping.homing_step", "return state[SPEED]", "return change"
         ),
         "coordinates after homing",
     ),
     (
-        "an index pulse one count from where it is",
+        "index pulse off by one count",
         Formula(
             "twin.plant.encoder.EncoderDecoder.refer",
             "above = state[RAW] * step",
@@ -405,76 +487,76 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "coordinates after homing",
     ),
     (
-        "errors of the switches reversed",
+        "switch errors with the opposite sign",
         Formula(
             "twin.plant.encoder.EncoderDecoder.refer", "estimate - present)", "present - estimate)"
         ),
-        "errors of the switches",
+        "switch errors found by homing",
     ),
     (
-        "no error of the scale",
+        "no scale factor error",
         Formula(
             f"{SENSOR}.draw_errors",
             "fill_diagonal(spread, triad.scale_factor)",
             "fill_diagonal(spread, 0.0)",
         ),
-        "accelerometers: spread of scale factor",
+        "accelerometers: standard deviation of scale factor",
     ),
     (
         "no misalignment",
         Formula(f"{SENSOR}.draw_errors", "np.full((3, 3), triad.misalignment)", "np.zeros((3, 3))"),
-        "gyroscopes: spread of misalignment",
+        "gyroscopes: standard deviation of misalignment",
     ),
     (
         "no sensitivity of the gyroscopes to specific force",
         Formula(
             f"{SENSOR}.draw_errors", "gyroscopes.acceleration_sensitivity / STANDARD_GRAVITY", "0.0"
         ),
-        "gyroscopes: spread of acceleration sensitivity",
+        "gyroscopes: standard deviation of acceleration sensitivity",
     ),
     (
-        "a tenth of the bias",
+        "bias of a tenth",
         Formula(f"{SENSOR}.draw_errors", "bias[own] = triad.bias", "bias[own] = 0.1 * triad.bias"),
-        "accelerometers: spread of bias",
+        "accelerometers: standard deviation of bias",
     ),
     (
-        "one bias for three axes",
+        "the same bias on three axes",
         Formula(
             f"{SENSOR}.draw_errors",
             "triad.bias * random.standard_normal(3)",
             "triad.bias * random.standard_normal()",
         ),
-        "correlation of two errors",
+        "largest correlation of two errors",
     ),
     (
-        "scales that are always too large",
+        "scale factor errors never negative",
         Formula(
             f"{SENSOR}.draw_errors",
             "draws = random.standard_normal((3, 3))",
             "draws = abs(random.standard_normal((3, 3)))",
         ),
-        "means of the errors",
+        "largest mean error",
     ),
     (
-        "a wandering bias of half its spread",
+        "bias instability halved",
         Formula(
             f"{SENSOR}.draw_errors",
             "np.repeat([triad.instability",
             "0.5 * np.repeat([triad.instability",
         ),
-        "gyroscopes: spread of the wandering bias",
+        "gyroscopes: standard deviation of the bias instability",
     ),
     (
-        "a wandering bias that forgets itself twice as fast",
+        "correlation time of the bias instability halved",
         Formula(
             f"{SENSOR}.draw_errors",
             "[1.0 / triad.correlation_time",
             "[2.0 / triad.correlation_time",
         ),
-        "gyroscopes: correlation of the wandering bias",
+        "gyroscopes: autocorrelation of the bias instability",
     ),
     (
-        "readings not cut at the ranges",
+        "readings not clipped at the ranges",
         Formula(
             f"{INERTIAL}.sensor.latch",
             "max(-model[i, RANGE], min(model[i, RANGE], value))",
@@ -485,39 +567,48 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "ranges a fifth too small",
         Formula(f"{SENSOR}.draw_errors", "np.repeat(ranges, 3)", "0.8 * np.repeat(ranges, 3)"),
-        "readings at nine tenths of the ranges",
+        "readings at 90 percent of the ranges",
     ),
     (
-        "readings at half their rate",
+        "output rate halved",
         Formula(
             f"{SENSOR}.InertialUnit.__init__",
             "1.0 / parameters.output_rate",
             "2.0 / parameters.output_rate",
         ),
-        "times of the readings",
+        "sample times",
     ),
     (
-        "filter damped by half",
+        "damping ratio of the filter halved",
         Formula(
             f"{SENSOR}.InertialUnit.__init__",
             "= parameters.damping_ratio",
             "= 0.5 * parameters.damping_ratio",
         ),
-        "amplitude at 75 Hz",
+        "gain of the filter at 75 Hz",
+    ),
+    (
+        "filter half a step late where accelerations are given",
+        Formula(
+            f"{INERTIAL}.motion.fill_sampled_mean",
+            "0.5 * (states[TRUTH + i] + now[i])",
+            "1.0 * states[TRUTH + i]",
+        ),
+        "phase of the filter at 75 Hz",
     ),
     (
         "bandwidth taken in rad/s: a unit",
         Formula(f"{SENSOR}.InertialUnit.__init__", "2.0 * pi * (parameters", "(parameters"),
-        "phase at 75 Hz",
+        "phase of the filter at 75 Hz",
     ),
     (
-        "noise that forgets itself at every step",
+        "noise not correlated by the filter",
         Formula(
             f"{INERTIAL}.filter.noise_factor",
             "a, b, c, d = step",
             "a, b, c, d = 0.0, 0.0, 0.0, 0.0",
         ),
-        "correlation of the noise",
+        "autocorrelation of the noise",
     ),
     (
         "centripetal acceleration outwards",
@@ -526,16 +617,39 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
             "cross(rate, cross(rate, arm))",
             "cross(cross(rate, arm), rate)",
         ),
-        "lever arm",
+        "specific force off the reference point",
     ),
     (
-        "mean acceleration along the axes at the end of a step",
+        "angular rate in platform axes, not in the sensor's",
+        Formula(
+            f"{INERTIAL}.motion.fill_instant",
+            "in_sensor(settings, turn, rate)",
+            "rotate_back(turn, rate)",
+        ),
+        "angular rate of a tilted sensor",
+    ),
+    (
+        "mean angular rate partly in platform axes",
+        Formula(
+            f"{INERTIAL}.motion.fill_mean",
+            "in_sensor(settings, before, rate_before)",
+            "rotate_back(before, rate_before)",
+        ),
+        "readings off the axis of a turntable",
+    ),
+    (
+        "sensor's yaw, pitch and roll about fixed axes",
+        Formula(f"{SENSOR}.InertialUnit.__init__", 'from_euler("ZYX"', 'from_euler("zyx"'),
+        "specific force off the reference point",
+    ),
+    (
+        "mean acceleration in the axes at the end of a step",
         Formula(
             f"{INERTIAL}.motion.fill_mean",
             "in_sensor(settings, middle, mean)",
             "in_sensor(settings, after, mean)",
         ),
-        "readings beside the axis of a turntable",
+        "readings off the axis of a turntable",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Mutations of the driver's head in the driving simulator's paper, in both of its models."""
+"""Mutations of the motion of the driver's head, exact and as the paper prints it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MUTATIONS = tuple(
     Mutation("driving_simulator", "both", text, change, "simulator_kinematics", measure)
     for text, change, measure in (
         (
-            "velocity of the head as -omega x r",
+            "velocity of the head with -omega x r",
             Formula(
                 f"{HEAD}.exact_head_motion",
                 "swept = np.cross(omega, arm)",
@@ -32,14 +32,32 @@ MUTATIONS = tuple(
             "head, acceleration: exact model",
         ),
         (
-            "phi theta xp in the printed y position with the other sign",
+            "specific force on the head with half of its acceleration",
+            Formula(
+                f"{HEAD}.exact_head_motion",
+                "acceleration + np.array",
+                "0.5 * acceleration + np.array",
+            ),
+            "head, specific force: exact model",
+        ),
+        (
+            "specific force on the head with -g, as printed",
+            Formula(
+                f"{HEAD}.small_angle_head_motion",
+                "acceleration + np.array",
+                "acceleration - np.array",
+            ),
+            "head, specific force: small-angle model",
+        ),
+        (
+            "printed y position of the head: phi theta xp with the opposite sign",
             Formula(
                 f"{HEAD}.small_angle_head_motion", "+ roll * pitch * xp", "- roll * pitch * xp"
             ),
             "head, position: small-angle model",
         ),
         (
-            "angular velocity of the head along the rolled axes without its z component",
+            "angular velocity of the head without the z component of its pitch rate",
             Formula(
                 f"{HEAD}._turning",
                 "second * cosine, second * sine]",
@@ -48,7 +66,7 @@ MUTATIONS = tuple(
             "head, angular velocity: exact model",
         ),
         (
-            "printed angular acceleration: theta phi'^2 with the other sign",
+            "printed angular acceleration: theta phi'^2 with the opposite sign",
             Formula(
                 f"{HEAD}._printed_turning",
                 "theta_2 - theta * phi_rate**2",

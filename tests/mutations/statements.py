@@ -1,4 +1,4 @@
-"""Mutations of conventions that the papers print, and the measures that hold them to the print."""
+"""Mutations of the rotation conventions that the papers print."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MUTATIONS = (
     Mutation(
         "micro_hexapod",
         "both",
-        "fixed axes turned about in reverse order",
+        "rotations about fixed axes in reverse order",
         turned("fixed_xyz", "zyx"),
         "micro_hexapod",
         "fixed axes: entries of R",
@@ -25,7 +25,7 @@ MUTATIONS = (
     Mutation(
         "micro_hexapod",
         "both",
-        "axes of the bushing joint taken as fixed",
+        "angles of the bushing joint about fixed axes",
         turned("moving_xyz", "xyz"),
         "micro_hexapod",
         "moving axes: entries of R",
@@ -33,9 +33,9 @@ MUTATIONS = (
     Mutation(
         "stewart",
         "both",
-        "yaw, pitch, roll about fixed axes in that order",
+        "yaw, pitch, roll about fixed axes",
         turned("yaw_pitch_roll", "zyx"),
         "published",
-        "rotation of yaw, pitch, roll",
+        "rotation matrix of yaw, pitch, roll",
     ),
 )

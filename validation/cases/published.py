@@ -1,7 +1,8 @@
 """Printed numbers of the Stewart thesis.
 
 What the thesis prints as numbers is computed from platform.toml: joint positions and leg lengths,
-and the count of degrees of freedom. Its rotation matrix (2.2) is that of its angles, transposed.
+and the number of degrees of freedom. Its rotation matrix (2.2) is compared with our rotation by the
+same angles.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CASE = Case(
 )
 
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
-"""[rad] psi, theta, phi of (2.2)."""
+"""[rad] Angles psi, theta, phi at which (2.2) is compared."""
 
 PRINTED_DIGIT = "half a unit of the last printed digit"
 
@@ -60,7 +61,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
 
 
 def _rotation() -> Measure:
-    """Return the error of the convention of the thesis' angles; (2.2) takes base to body axes."""
+    """Return the error of our rotation, body to base, against (2.2), which is base to body."""
     from scipy.spatial.transform import Rotation
 
     psi, theta, phi = YAW_PITCH_ROLL
@@ -80,7 +81,7 @@ def _rotation() -> Measure:
     ]
     ours = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
     return Measure(
-        "rotation of yaw, pitch, roll against (2.2) transposed, largest entry",
+        "rotation matrix of yaw, pitch, roll against (2.2) transposed",
         np.abs(ours - np.transpose(printed)).max(),
         1e-15,
         "rounding of three products of numbers up to one",

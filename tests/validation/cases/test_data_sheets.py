@@ -1,4 +1,4 @@
-"""Closed forms of the cases about drives and sensors, and the tumble test of an inertial sensor."""
+"""Closed forms for drives and sensors, and the tumble test of an inertial sensor."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from twin.validation.cases.inertial_sensor.case import thesis_sensor
 from twin.validation.cases.inertial_sensor.data_sheet import separated_errors, sheet_measures
 from twin.validation.cases.plant.data_sheet import drive_numbers
 from twin.validation.cases.plant.limits import (
+    breakaway_measures,
     impact_measures,
     impact_of_leg,
-    slip_measures,
     switch_measures,
 )
 from twin.validation.published.machines import typed_numbers
@@ -59,7 +59,7 @@ def test_limits_are_judged_for_every_kind_of_drive(name: str) -> None:
     machine = twin.load(name, "hardware")
     drive, numbers = drive_constants(machine, 1e-4)[0], drive_numbers(machine)
     found = [
-        *slip_measures(drive, numbers),
+        *breakaway_measures(drive, numbers),
         *switch_measures(drive, numbers),
         *impact_measures(drive, numbers),
     ]

@@ -49,15 +49,14 @@ EXTENDED_STATES = 5
 
 DERIVED = "bar; two derivations of the same equations, rounding leaves 1e-13"
 
-LEGS = 6
-"""Of the paper's machine."""
+PAPER_LEGS = 6
+"""Legs of the paper's machine."""
 
-SIZES = (24, 30, 36)
-"""Sections 1.13 and 1.14."""
+SYSTEM_SIZES = (24, 30, 36)
+"""Equations of the three systems; sections 1.13 and 1.14."""
 
 COMPONENTS = (13, 6, 18, 19, 6)
-"""Rigid components, viscoelastic elements, joints, masses, and the platform's degrees of freedom;
-section 1.1."""
+"""Rigid bodies, viscoelastic elements, joints, masses and degrees of freedom; section 1.1."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -85,8 +84,8 @@ def run(platform: Platform) -> CaseResult:
     curve = log_curve("accelerations", np.arange(1.0, STATES + 1.0), errors, "markers")
     panel = Panel("largest error / largest acceleration", curve, log_y=True)
     plot = Plot("Free system against the machine's dynamics", "state", panel)
-    # The paper speaks of six legs.
-    statements = _statements(platform, machine) if machine.n_legs == LEGS else ()
+    # The paper's statements are about six legs.
+    statements = _statements(platform, machine) if machine.n_legs == PAPER_LEGS else ()
     return CASE.result(platform, measures, (plot,), statements)
 
 
@@ -166,7 +165,7 @@ def _extended(
 
 
 def _components(platform: Platform) -> Statement:
-    """Return the statement about the machine's parts, counted in the engines' model of it."""
+    """Return the statement about the machine's parts, counted in the model of the engines."""
     mechanism = make_mechanism(platform.parameters)
     springs = sum(joint.spring is not None for joint in mechanism.joints)
     masses = sum(body.mass.mass > 0.0 for body in mechanism.bodies)
@@ -174,15 +173,15 @@ def _components(platform: Platform) -> Statement:
     legs, balls = len(mechanism.actuators), len(mechanism.loops)
     hinges = sum(joint.kind == "hinge" for joint in mechanism.joints)
     joints = hinges // 2 + legs + balls
-    # Gruebler: every leg has a guide, a housing and a rod, and its spring is a joint as well.
+    # Gruebler's formula: a leg is guide, housing and rod, and its spring is one more joint.
     freedoms = hinges + springs + legs + 3 * balls
     mobility = 6 * (3 * legs + 2 - joints - springs - 1) + freedoms
     ours = (rigid, springs, joints, masses, mobility - springs)
     return VISCOELASTIC["components"].judged(
-        f"{rigid} rigid bodies, {springs} springs, {joints} joints and {masses} masses; of "
-        f"{mobility} degrees of freedom {springs} are the springs' and {mobility - springs} the "
-        "platform's. It is a rigid body with the moments of inertia of (6); the other masses are "
-        "points.",
+        f"The model has {rigid} rigid bodies, {springs} springs, {joints} joints and {masses} "
+        f"masses. Of its {mobility} degrees of freedom the springs have {springs} and the platform "
+        f"{mobility - springs}. The platform has the moments of inertia of (6); the other masses "
+        "are points.",
         ours == COMPONENTS,
     )
 
@@ -204,7 +203,7 @@ def _statements(platform: Platform, machine: CompliantMachine) -> tuple[Statemen
         _components(platform),
         VISCOELASTIC["system_sizes"].judged(
             f"Ranks of {', '.join(map(str, ours))} for {n} legs: no equation too many.",
-            ours == SIZES,
+            ours == SYSTEM_SIZES,
         ),
         VISCOELASTIC["rest_lengths"].judged(
             "delta1'' = 0, with (80) put into the spring's force, in a system of the same size. "

@@ -1,7 +1,7 @@
-"""The driver's head of the driving simulator paper: printed vectors, exact motion, 0.8 g.
+"""The driver's head in the driving simulator's paper: printed vectors and exact motion.
 
-The printed vectors are typed here and evaluated along the paper's sines. The exact motion is
-compared with differences of the head's path, which scipy's rotations make.
+The printed vectors are typed here and evaluated along the paper's sinusoidal inputs. The exact
+motion is compared with differences of the head's path, which follows from scipy's rotations.
 """
 
 from __future__ import annotations
@@ -27,89 +27,101 @@ from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import SIMULATOR
 from twin.validation.results import Entry, Measure, Quantity, Statement
 
-HEAD = (0.0, 0.0, 1.1)
-"""[m] Head in the platform frame; adopted, the paper leaves xp, yp, zp open."""
+HEAD_POSITION = (0.0, 0.0, 1.1)
+"""[m] Head in the platform frame, adopted: the paper leaves xp, yp, zp open."""
 
-HEAD_TO_ONE_SIDE = (0.3, -0.2, 1.1)
-"""[m] Head for which every term of the printed vectors counts."""
+OFFSET_HEAD_POSITION = (0.3, -0.2, 1.1)
+"""[m] A head to one side, so that no term of the printed vectors is zero."""
 
-SINES_TIME = 10.0
-"""[s] Length of the paper's sines that is looked at."""
+MOTION_TIME = 10.0
+"""[s] Compared part of the paper's sinusoidal inputs."""
 
-STEP = 1e-2
-"""[s] Distance of the samples of which differences are taken."""
+DIFFERENCE_STEP = 1e-2
+"""[s] Time between the samples of a difference."""
 
-OFFSETS = np.arange(-3, 4)
-"""Samples of a difference, in steps."""
+SAMPLE_OFFSETS = np.arange(-3, 4)
+"""Times of the samples of a difference, in steps."""
 
-FIRST_DIFFERENCE = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60.0 * STEP)
+FIRST_DIFFERENCE = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60.0 * DIFFERENCE_STEP)
 """[1/s] Weights of the samples for a first derivative of sixth order."""
 
-SECOND_DIFFERENCE = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / (180.0 * STEP**2)
+SECOND_DIFFERENCE = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / (
+    180.0 * DIFFERENCE_STEP**2
+)
 """[1/s2] Weights of the samples for a second derivative of sixth order."""
 
 HEAVE_FREQUENCY = 3.0
-"""[Hz] of a heave of 1 g: 27.6 mm and 0.52 m/s are within the actuators' stroke and speed."""
+"""[Hz] A heave of 1 g with 27.6 mm and 0.52 m/s keeps the actuators' stroke and speed."""
 
-UNITS = {
+VECTOR_UNITS = {
     "position": "m",
     "velocity": "m/s",
     "acceleration": "m/s2",
+    "specific_force": "m/s2",
     "angular_velocity": "rad/s",
     "angular_acceleration": "rad/s2",
 }
 """Vectors of section "Pilot" and their units."""
 
-DIFFERENCES = "differences over 10 ms: rounding of lengths below 2 m over the square of the step"
+ROUNDING_REASON = "differences over 10 ms: rounding of lengths below 2 m by the square of the step"
 """Reason of the tolerances."""
 
-TOLERANCE = 2e-10
-"""[SI] Some hundred roundings of 2e-16 m over the square of 10 ms, which come to 2e-10."""
+VECTOR_TOLERANCE = 2e-10
+"""[SI] A hundred roundings of 2e-16 m, divided by the square of 10 ms."""
 
 
 def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
-    """Yield the driver's head against the printed vectors and against differences of its path."""
-    time = np.linspace(0.0, SINES_TIME, 201)
-    ours = small_angle_motion(plate, HEAD_TO_ONE_SIDE, time)
-    for name, printed in printed_vectors(plate.home_length, time).items():
+    """Yield errors of the head's motion against the printed vectors and differences of its path."""
+    time = np.linspace(0.0, MOTION_TIME, 201)
+    ours = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
+    vectors = printed_vectors(plate.home_length, time)
+    # The paper prints -g; the errata show that a head at rest feels +g.
+    vectors["specific_force"] = vectors["acceleration"] + [0.0, 0.0, plate.gravity]
+    for name, printed in vectors.items():
         yield Measure(
             f"head, {name.replace('_', ' ')}: small-angle model against the printed vector",
             largest(getattr(ours, name) - printed),
-            TOLERANCE,
-            f"x and y of the plate by {DIFFERENCES}",
-            unit=UNITS[name],
+            VECTOR_TOLERANCE,
+            f"derivatives of x and y of the plate by {ROUNDING_REASON}",
+            unit=VECTOR_UNITS[name],
         )
-    exact = exact_motion(plate, HEAD_TO_ONE_SIDE, time)
+    exact = exact_motion(plate, OFFSET_HEAD_POSITION, time)
     for name, found in motion_by_differences(plate, time).items():
         yield Measure(
             f"head, {name.replace('_', ' ')}: exact model against differences of its path",
             largest(getattr(exact, name) - found),
-            TOLERANCE,
-            DIFFERENCES,
-            unit=UNITS[name],
+            VECTOR_TOLERANCE,
+            ROUNDING_REASON,
+            unit=VECTOR_UNITS[name],
         )
-    exact, small = (model(plate, HEAD, time) for model in (exact_motion, small_angle_motion))
+    exact, small = (
+        model(plate, HEAD_POSITION, time) for model in (exact_motion, small_angle_motion)
+    )
     yield Quantity(
-        "acceleration of the driver's head along the paper's sines, small-angle less exact",
+        "acceleration of the driver's head in the paper's motion, small-angle model less exact",
         largest(small.acceleration - exact.acceleration),
-        note=f"of {np.abs(exact.acceleration).max():.3g} m/s2; head {HEAD[2]:g} m above it",
+        note=f"largest exact acceleration {np.abs(exact.acceleration).max():.3g} m/s2; the head is "
+        f"{HEAD_POSITION[2]:g} m above the plate",
         unit="m/s2",
     )
-    still = exact_head_motion(plate, HEAD, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3)
+    still = exact_head_motion(
+        plate, HEAD_POSITION, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3
+    )
     yield Measure(
-        "specific force on the head at rest, off + g upwards by",
+        "specific force on the head at rest against g upwards",
         largest(still.specific_force - [0.0, 0.0, plate.gravity]),
         1e-12,
-        "rounding; printed with the other sign",
+        "rounding; the paper prints the opposite sign",
         unit="m/s2",
     )
 
 
 def printed_sines(home: float, time: FloatArray) -> FloatArray:
-    """Return heave [m], roll and pitch [rad] with two derivatives `(3, 3, k)` in the paper's sines.
+    """Return heave [m], roll and pitch [rad] of the paper's sinusoidal inputs `(3, 3, k)`.
 
-    The first axis is the derivative. The lengths are f_1 of the front right, f_2 of the rear left
-    and f_3 of the front left pillar; the printed constraints are solved for the three coordinates.
+    The first axis holds value, first and second derivative. The inputs are the lengths f_1 of the
+    front right, f_2 of the rear left and f_3 of the front left pillar; the printed constraints are
+    solved for the three coordinates.
     """
     lengths = []
     for amplitude, omega in ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0)):
@@ -124,20 +136,20 @@ def printed_sines(home: float, time: FloatArray) -> FloatArray:
 
 
 def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
-    """Return the vectors that section "Pilot" prints, `(k, 3)` each, along the paper's sines.
+    """Return the vectors `(k, 3)` that section "Pilot" prints, in the paper's motion.
 
-    The acceleration is without its -981/100, which is a statement of its own.
+    The acceleration is given without its -981/100, which the errata list.
     """
-    xp, yp, zp = HEAD_TO_ONE_SIDE
+    xp, yp, zp = OFFSET_HEAD_POSITION
     (z, phi, theta), (dz, dphi, dtheta), (ddz, ddphi, ddtheta) = printed_sines(home, time)
     places = []
-    for offset in OFFSETS:
-        heave, roll, pitch = printed_sines(home, time + offset * STEP)[0]
+    for offset in SAMPLE_OFFSETS:
+        heave, roll, pitch = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
         x = pitch * (80 * pitch - 41 * roll + 100 * heave) / 100
         places.append((x, 41 * roll**2 / 100 - heave * roll))
     (x, y), (dx, dy), (ddx, ddy) = (
         np.einsum("k,kij->ij", weights, np.array(places))
-        for weights in (OFFSETS == 0, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
+        for weights in (SAMPLE_OFFSETS == 0, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
     vectors = {
         "position": (
@@ -172,7 +184,7 @@ def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
 def small_angle_motion(
     plate: PlateModel, head: tuple[float, float, float], time: FloatArray
 ) -> HeadMotion:
-    """Return the head's motion in the small-angle model along the paper's sines."""
+    """Return the head's motion by the small-angle model."""
     states = printed_sines(plate.home_length, time)
     return small_angle_head_motion(plate, head, *np.swapaxes(states, 1, 2))
 
@@ -180,56 +192,60 @@ def small_angle_motion(
 def exact_motion(
     plate: PlateModel, head: tuple[float, float, float], time: FloatArray
 ) -> HeadMotion:
-    """Return the head's exact motion along the paper's sines."""
+    """Return the head's exact motion."""
     motion = driven_motion(plate, sinusoidal_inputs(plate), time)
     return exact_head_motion(plate, head, *(part.coordinates for part in motion))
 
 
 def motion_by_differences(plate: PlateModel, time: FloatArray) -> dict[str, FloatArray]:
-    """Return the exact motion of the head `(k, 3)` as differences of positions and rotations."""
+    """Return the head's motion `(k, 3)` from differences of its positions and rotations."""
     from scipy.spatial.transform import Rotation
 
     places, turns = [], []
-    for offset in OFFSETS:
-        state = driven_motion(plate, sinusoidal_inputs(plate), time + offset * STEP).value
+    for offset in SAMPLE_OFFSETS:
+        state = driven_motion(
+            plate, sinusoidal_inputs(plate), time + offset * DIFFERENCE_STEP
+        ).value
         turn = Rotation.from_euler("XY", state.coordinates[:, 1:])
-        places.append(state.center + turn.apply(HEAD_TO_ONE_SIDE))
+        places.append(state.center + turn.apply(OFFSET_HEAD_POSITION))
         turns.append(turn.as_matrix())
-    now = OFFSETS == 0
+    now = SAMPLE_OFFSETS == 0
     place, velocity, acceleration = (
         np.einsum("k,kij->ij", weights, np.array(places))
         for weights in (now, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
-    # R' R^T is the cross-product matrix of omega; R'' R^T has that of alpha as its odd part.
+    # R' R^T is the cross-product matrix of omega; that of alpha is the skew part of R'' R^T.
     omega, alpha = (
-        np.einsum("k,knij,nlj->nil", weights, np.array(turns), turns[len(OFFSETS) // 2])
+        np.einsum("k,knij,nlj->nil", weights, np.array(turns), turns[len(SAMPLE_OFFSETS) // 2])
         for weights in (FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
     return {
         "position": place,
         "velocity": velocity,
         "acceleration": acceleration,
+        "specific_force": acceleration + np.array([0.0, 0.0, plate.gravity]),
         "angular_velocity": _vector_of(omega),
         "angular_acceleration": _vector_of(alpha),
     }
 
 
 def _vector_of(matrices: FloatArray) -> FloatArray:
-    """Return the vectors `(k, 3)` whose cross products the odd parts of matrices make."""
-    odd = 0.5 * (matrices - np.swapaxes(matrices, 1, 2))
-    return np.stack([odd[:, 2, 1], odd[:, 0, 2], odd[:, 1, 0]], axis=-1)
+    """Return the vectors `(k, 3)` whose cross-product matrices are the skew parts of matrices."""
+    skew = 0.5 * (matrices - np.swapaxes(matrices, 1, 2))
+    return np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=-1)
 
 
 def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, ...]:
     """Return the paper's statements about the pilot and about commands above 0.8 g."""
-    time = np.linspace(0.0, SINES_TIME, 201)
-    ours = small_angle_motion(plate, HEAD_TO_ONE_SIDE, time)
+    time = np.linspace(0.0, MOTION_TIME, 201)
+    ours = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
     vectors = printed_vectors(plate.home_length, time)
     off = max(largest(getattr(ours, name) - printed) for name, printed in vectors.items())
     before, after = (
-        printed_vectors(plate.home_length, time + offset)["position"] for offset in (-STEP, STEP)
+        printed_vectors(plate.home_length, time + offset)["position"]
+        for offset in (-DIFFERENCE_STEP, DIFFERENCE_STEP)
     )
-    in_base = (after - before) / (2.0 * STEP)
+    in_base = (after - before) / (2.0 * DIFFERENCE_STEP)
     _, roll, pitch = printed_sines(plate.home_length, time)[0]
     one, zero = np.ones_like(roll), np.zeros_like(roll)
     to_base = [[one, zero, pitch], [roll * pitch, one, -roll], [-pitch, roll, one]]
@@ -237,17 +253,16 @@ def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, 
     off_base, off_plate = (largest(vectors["velocity"] - rate) for rate in (in_base, in_plate))
     return (
         SIMULATOR["pilot_vectors"].judged(
-            f"Our small-angle model gives all five to {off:.0e} m, m/s, m/s2, rad/s and rad/s2, "
-            "without the -981/100, which is a statement of its own.",
-            off < TOLERANCE,
+            f"Our small-angle model agrees with all five within {off:.0e} (m, m/s, m/s2, rad/s, "
+            "rad/s2). The -981/100 of the acceleration is left out; the errata list it.",
+            off < VECTOR_TOLERANCE,
         ),
         SIMULATOR["pilot_frame"].judged(
-            f"Along the sines the printed velocity is {off_base:.0e} m/s off the derivative of the "
-            f"printed position in the base, and {off_plate:.0e} m/s off its components in the "
-            "plate's axes.",
+            "In the paper's motion the printed velocity differs from the derivative of the printed "
+            f"position by {off_base:.0e} m/s in base axes, by {off_plate:.0e} m/s in plate axes.",
             off_plate < off_base,
-            "position, velocity and acceleration are derivatives of base coordinates; of the five "
-            "vectors only the angular velocity has components along the plate; see the errata",
+            "position, velocity and acceleration have components in base axes; of the five vectors "
+            "only the angular velocity has components in plate axes, see the errata",
         ),
         _clipped_statement(platform),
     )
@@ -269,7 +284,7 @@ def _clipped_statement(platform: Platform) -> Statement:
     lost = min(one.error.total for one in outcomes)
     return SIMULATOR["clipped_commands"].judged(
         f"A heave of 1 g at {HEAVE_FREQUENCY:g} Hz needs {needed.acceleration:.3g} times the "
-        f"actuators' acceleration. All three algorithms of cueing ask for at most {given:.2f} "
-        f"times, and the driver perceives at least {lost:.1f} thresholds of error.",
+        f"actuators' largest acceleration. All three cueing algorithms need at most {given:.2f} "
+        f"times it, and their perceived error is at least {lost:.1f} perception thresholds.",
         needed.acceleration > 1.0 and given <= 1.0 and lost > 1.0,
     )

@@ -219,16 +219,16 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
             "differ by 220 and 376 themselves, see the errata",
         ),
         EXTENDED["sizes_task_space"].judged(
-            f"{totals['task']} operations per evaluation of the task space, "
-            f"{totals['configuration']} of the configuration space; no C is formed.",
+            f"An evaluation takes {totals['task']} operations in the task space and "
+            f"{totals['configuration']} in the configuration space; C is not formed.",
             totals["task"] > totals["configuration"],
-            "closed forms of M in the coordinates of the task space repeat the inverse kinematics "
-            "in every entry; a recursion over the bodies solves them once",
+            "a closed form of M in task coordinates repeats the inverse kinematics in every entry, "
+            "a recursion over the bodies evaluates it once",
         ),
         EXTENDED["sizes_actuator_space"].judged(
-            f"{by_angles} of 144 entries by the angles and {by_lengths} of 72 by the lengths are "
-            f"not zero: {by_angles / by_lengths:.2f} times as many.",
+            f"Of the Jacobian by the angles {by_angles} of 144 entries are not zero, of that by "
+            f"the lengths {by_lengths} of 72; the ratio is {by_angles / by_lengths:.2f}.",
             abs(by_angles / by_lengths - 27.0 / 15.0) < 0.05,
-            "entries differ in length as expressions",
+            "the paper compares lengths of expressions, and those of the entries differ",
         ),
     )

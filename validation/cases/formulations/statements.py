@@ -176,80 +176,87 @@ def _same_order(ours: float, printed: float) -> bool:
     return 0.1 * printed < ours < 10.0 * printed
 
 
-WRONG_SHARE, WRONG_ANGLE = 1.1, 0.1
-"""Factor of the legs' density, and offset [rad] of the platform's frame about its axis, in models
-made wrong on purpose."""
+WRONG_DENSITY = 1.1
+"""Density of the legs in a wrong model, per the true one."""
 
-WRONG_TIME = 0.4
-"""[s] Of the falls of wrong models: no singular pose comes before its end."""
+WRONG_ANGLE = 0.1
+"""[rad] Rotation of the platform's joints about its axis in a wrong model."""
 
-ENERGY_ERROR = 1e-10
-"""[percent] As for the right model."""
+WRONG_MODEL_TIME = 0.4
+"""[s] Free fall of the wrong models, before the singular pose."""
+
+ENERGY_TOLERANCE = 1e-10
+"""[percent] Energy error, as required of the true model."""
+
+PAYLOAD_MASSES = (2.0, 20.0, 200.0)
+"""[kg] Masses of the platform; table A.9 has about 200 kg."""
+
+MOTION_FREQUENCIES = (0.5, 1.0, 2.0)
+"""[Hz] Frequencies of a sinusoidal motion about home."""
+
+MOTION_AMPLITUDE = np.array([0.05, 0.03, 0.05, 0.0, 0.0, 0.0])
+"""[m] Amplitude of that motion; it does not rotate."""
 
 
 def modelling_statement(platform: Platform) -> Statement:
-    """Return the statement about modelling errors that the checks e1, e2, e3 and energy miss."""
+    """Return the statement about modelling errors that e1, e2, e3 and the energy do not show."""
     content = platform.parameters.model_dump()
     for part in ("housing", "rod"):
-        content["leg"][part]["density"] *= WRONG_SHARE
+        content["leg"][part]["density"] *= WRONG_DENSITY
     turned = platform.parameters.model_dump()
     turned["platform"]["joints"]["center_angle"] += WRONG_ANGLE
     machines = (platform, changed(platform, content), changed(platform, turned))
     falls = [_fall(machine) for machine in machines]
-    apart = [largest(fall.pose[-1] - falls[0].pose[-1]) for fall in falls[1:]]
+    differences = [largest(fall.pose[-1] - falls[0].pose[-1]) for fall in falls[1:]]
     return EXTENDED["unseen_modelling_errors"].judged(
-        f"Legs {100.0 * (WRONG_SHARE - 1.0):.0f} percent denser, and a platform frame turned by "
-        f"{WRONG_ANGLE:g} rad: after {WRONG_TIME:g} s of free fall the poses are {apart[0]:.1g} "
-        f"and {apart[1]:.1g} m or 1 off, and e1 is {falls[1].e1.max():.0e} and "
-        f"{falls[2].e1.max():.0e} m, where the right model has {falls[0].e1.max():.0e} m; e2, e3 "
-        "and the energy keep the right model's bounds too.",
-        all(map(_consistent, falls)) and min(apart) > 1e-6,
+        f"One model has legs {100.0 * (WRONG_DENSITY - 1.0):.0f} percent denser, one a platform "
+        f"frame rotated by {WRONG_ANGLE:g} rad. After {WRONG_MODEL_TIME:g} s of free fall their "
+        f"poses differ by {differences[0]:.1g} and {differences[1]:.1g} (m, quaternion) from the "
+        f"true model's, but e1 is {falls[1].e1.max():.0e} and {falls[2].e1.max():.0e} m, the true "
+        f"model's {falls[0].e1.max():.0e} m. e2, e3 and the energy keep its bounds too.",
+        all(map(_consistent, falls)) and min(differences) > 1e-6,
     )
 
 
 def _fall(machine: Platform) -> FormulationRun:
     options = {"relative_tolerance": 1e-13, "absolute_tolerance": 1e-13}
-    return simulate_formulation(machine, "extended_to_task", WRONG_TIME, OUTPUT_STEP, **options)
+    return simulate_formulation(
+        machine, "extended_to_task", WRONG_MODEL_TIME, OUTPUT_STEP, **options
+    )
 
 
 def _consistent(fall: FormulationRun) -> bool:
-    """Return whether a fall keeps the bounds that the case sets for the right model."""
+    """Return whether a fall keeps the bounds that the case sets for the true model."""
     bounds = np.array(ROUNDINGS["extended_to_task"]) * fall.resolution.max(axis=0)
     errors = np.array([fall.e1.max(), fall.e2.max(), fall.e3.max()])
-    return bool((errors <= bounds).all()) and largest(fall.energy_error) <= ENERGY_ERROR
-
-
-PAYLOADS = (2.0, 20.0, 200.0)
-"""[kg] Platforms of the platform's shape; the last weighs as much as that of table A.9."""
-
-FREQUENCIES = (0.5, 1.0, 2.0)
-"""[Hz] Of a sine about home."""
-
-SWING = np.array([0.05, 0.03, 0.05, 0.0, 0.0, 0.0])
-"""[m] Its amplitude."""
+    return bool((errors <= bounds).all()) and largest(fall.energy_error) <= ENERGY_TOLERANCE
 
 
 def leg_inertia_statement(platform: Platform) -> Statement:
     """Return the statement about the influence of the legs' inertia."""
-    shares = np.array([[_leg_share(platform, mass, f) for f in FREQUENCIES] for mass in PAYLOADS])
+    shares = np.array(
+        [[_leg_share(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
+    )
     by_mass, by_speed = shares[:, -1], shares[0]
     percent = [", ".join(f"{100.0 * one:.1f}" for one in line) for line in (by_mass, by_speed)]
-    masses, speeds = (", ".join(f"{one:g}" for one in line) for line in (PAYLOADS, FREQUENCIES))
+    masses, speeds = (
+        ", ".join(f"{one:g}" for one in line) for line in (PAYLOAD_MASSES, MOTION_FREQUENCIES)
+    )
     return EXTENDED["leg_inertia"].judged(
-        f"Forces that accelerate the legs, in parts of all actuator forces: {percent[0]} percent "
-        f"with platforms of {masses} kg in a motion of {FREQUENCIES[-1]:g} Hz, {percent[1]} "
-        f"percent at {speeds} Hz with {PAYLOADS[0]:g} kg.",
+        f"The share of the legs' inertial forces in the actuator forces is {percent[0]} percent "
+        f"with platforms of {masses} kg at {MOTION_FREQUENCIES[-1]:g} Hz, and {percent[1]} percent "
+        f"at {speeds} Hz with {PAYLOAD_MASSES[0]:g} kg.",
         bool((np.diff(by_mass) > 0.0).all() and (np.diff(by_speed) > 0.0).all()),
-        "the influence grows with speed, but falls with the payload's mass: the legs' inertia is "
-        "the same, and the forces are larger. It is the legs' mass that has to be comparably high",
+        "the share grows with speed, but falls with the payload's mass, which increases the "
+        "actuator forces and not those of the legs. The legs' mass has to be comparably high",
     )
 
 
 def _leg_share(platform: Platform, mass: float, frequency: float) -> float:
-    """Return the legs' inertial forces per all forces, root mean squares over one period.
+    """Return the rms of the legs' inertial forces per rms of the actuator forces, over one period.
 
-    What accelerates the legs is the whole force less that at rest and less what accelerates the
-    platform alone, by Newton's law through the Jacobian.
+    They are the actuator forces less those at rest, and less those that accelerate the platform by
+    Newton's law.
     """
     content = platform.parameters.model_dump()
     content["platform"]["body"]["mass"] = mass
@@ -257,11 +264,16 @@ def _leg_share(platform: Platform, mass: float, frequency: float) -> float:
     turn = 2.0 * np.pi * frequency
     phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
     pose = np.tile(machine.home, (24, 1))
-    pose[:, :6] += np.sin(phase) * SWING
-    twist, acceleration = turn * np.cos(phase) * SWING, -(turn**2) * np.sin(phase) * SWING
-    still = np.zeros_like(twist)
+    pose[:, :6] += np.sin(phase) * MOTION_AMPLITUDE
+    twist, acceleration = (
+        turn * np.cos(phase) * MOTION_AMPLITUDE,
+        -(turn**2) * np.sin(phase) * MOTION_AMPLITUDE,
+    )
+    rest = np.zeros_like(twist)
     forces = machine.inverse_dynamics(pose, twist, acceleration)
     wrench: FloatArray = mass * acceleration
-    carried = np.linalg.solve(np.swapaxes(machine.jacobian(pose), 1, 2), wrench[..., None])[..., 0]
-    legs = forces - machine.inverse_dynamics(pose, still, still) - carried
+    platform_forces = np.linalg.solve(np.swapaxes(machine.jacobian(pose), 1, 2), wrench[..., None])[
+        ..., 0
+    ]
+    legs = forces - machine.inverse_dynamics(pose, rest, rest) - platform_forces
     return float(np.sqrt(np.mean(legs**2) / np.mean(forces**2)))

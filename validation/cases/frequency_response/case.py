@@ -200,8 +200,8 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
 def second_order(peak: float, peak_frequency: float) -> tuple[float, float]:
     """Return amplification at 70 Hz [dB] and bandwidth [Hz] of a second-order system.
 
-    1 / |1 - r^2 + 2 i zeta r| with r = f / f_n has its peak 1 / (2 zeta sqrt(1 - zeta^2)) at
-    r^2 = 1 - 2 zeta^2.
+    The response 1 / |1 - r^2 + 2 i zeta r| with r = f / f_n has its peak
+    1 / (2 zeta sqrt(1 - zeta^2)) at r^2 = 1 - 2 zeta^2.
 
     Args:
         peak: [dB] above zero.
@@ -222,11 +222,11 @@ def _second_order(found: dict[str, Candidate]) -> Statement:
     ours, _ = second_order(lag.peak, lag.peak_frequency)
     return THESIS["second_order"].judged(
         f"A second-order system with the printed peak has {level:.1f} dB at 70 Hz and a bandwidth "
-        f"of {bandwidth:.0f} Hz; 4 dB and about 220 Hz are printed.",
+        f"of {bandwidth:.0f} Hz; printed are 4 dB and about 220 Hz.",
         AT_70.holds(level) and BANDWIDTH.holds(bandwidth),
-        f"the loop has a zero besides: with a lag for the same peak it has {lag.at_70:.1f} dB at "
-        f"70 Hz, where the second-order system of that peak has {ours:.1f}. What is left to 4 dB "
-        "would be the structural mode that the thesis sees there; rigid bodies have none",
+        "the loop also has a zero. With the current lag that gives the printed peak it has "
+        f"{lag.at_70:.1f} dB at 70 Hz, a second-order system of that peak {ours:.1f} dB. The rest "
+        "up to 4 dB may be the structural mode that the thesis sees; rigid bodies have none",
     )
 
 
@@ -240,13 +240,13 @@ def _current_loop(found: dict[str, Candidate]) -> Statement:
     motor = ideal.loop.changed(current_lag=ELECTRICAL_TIME)
     adopted = found["current"]
     return THESIS["current_loop"].judged(
-        f"With unity the peak is {ideal.points.peak:.1f} dB, with the adopted lag of "
-        f"{1e3 * adopted.loop.current_lag:g} ms {adopted.points.peak:.1f} dB. Without a current "
-        f"loop the motor's {1e3 * ELECTRICAL_TIME:g} ms leave the velocity loop "
-        f"{'stable' if motor.stable else 'unstable'}, whose integral time is "
-        f"{1e3 * motor.velocity_time:g} ms.",
+        f"With a current loop of unity the peak is {ideal.points.peak:.1f} dB, with the adopted "
+        f"lag of {1e3 * adopted.loop.current_lag:g} ms {adopted.points.peak:.1f} dB. Without a "
+        f"current loop, with the motor's {1e3 * ELECTRICAL_TIME:g} ms, the velocity loop with its "
+        f"integral time of {1e3 * motor.velocity_time:g} ms is "
+        f"{'stable' if motor.stable else 'unstable'}.",
         PEAK.holds(ideal.points.peak),
-        f"the printed peak takes a lag of {1e3 * lag.loop.current_lag:.2f} ms, which also puts it "
-        f"at {lag.points.peak_frequency:.0f} Hz: about as slow as the velocity loop. Filters of "
-        "the speed may have their share in it",
+        f"the printed peak needs a lag of {1e3 * lag.loop.current_lag:.2f} ms, which also puts it "
+        f"at {lag.points.peak_frequency:.0f} Hz: such a current loop is about as slow as the "
+        "velocity loop. Filters of the speed may contribute to it",
     )

@@ -37,27 +37,28 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
         error = decibels(run.response.amplification[kept] / run.amplification()[kept])
         spread = 20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[kept] ** 2))
         yield Measure(
-            f"{name}: ratio of the log against the platform's own, rms where coherent",
+            f"{name}: amplification from the log against the platform's own, rms at coherent "
+            "frequencies",
             np.sqrt(np.mean(error**2)),
             1.0,
-            f"noise and play of the drives give {spread:.2f} dB; filter and steps the rest",
+            f"noise and backlash cause {spread:.2f} dB; the filter and the steps cause the rest",
             unit="dB",
         )
     found, known = delay_of_log(logs.runs[PROPORTIONAL]), filter_delay(logs)
     yield Measure(
-        f"delay of the log behind the platform, off the filter's group delay of {1e3 * known:.2f} "
-        "ms",
+        f"delay of the log against the filter's group delay of {1e3 * known:.2f} ms, error",
         abs(found - known),
         2e-4,
-        "noise over the frequencies up to 15 Hz; a sample of the log is 5 ms",
+        "noise at the frequencies up to 15 Hz; the log's sample time is 5 ms",
         unit="s",
     )
     before = logs.runs[PROPORTIONAL].difference(logs.reference)
     yield Measure(
-        f"{PROPORTIONAL}: ratio and phase taken out, difference from the reference smaller by",
+        f"{PROPORTIONAL}: difference from the reference without compensation, per that with "
+        "amplification and phase compensated",
         before / logs.turned.difference(logs.reference),
         5.0,
-        "ratios good to 0.5 dB and as much in phase leave 5 percent of the motion, where 44 were",
+        "an amplification known to 0.5 dB, and the phase as well, leave 5 of 44 percent",
         at_least=True,
     )
 
@@ -164,21 +165,23 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
 
 
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
-    """Return the thesis' sentence about a compensation, judged on the machine as it is printed."""
+    """Return the thesis' statement about compensation beside ours, with the printed gains."""
     printed, proportional = logs.runs[PRINTED], logs.runs[PROPORTIONAL]
-    noise = logs.hardware.parameters.imu
-    assert noise is not None and noise.gyroscopes is not None
-    unseen = noise.gyroscopes.noise
+    sensor = logs.hardware.parameters.imu
+    assert sensor is not None and sensor.gyroscopes is not None
+    noise = sensor.gyroscopes.noise
     left = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
     return (
         THESIS["decreased_demand"].judged(
-            "The rms difference of pitch rates goes from "
+            "The rms difference of the pitch rates falls from "
             f"{1e3 * printed.difference(logs.reference):.0f} to {1e3 * left[PRINTED]:.0f} mrad/s; "
-            f"with gains in proportion from {1e3 * proportional.difference(logs.reference):.0f} to "
-            f"{1e3 * left[PROPORTIONAL]:.0f}. The sensor's noise hides {1e3 * unseen:.1f}.",
-            max(left.values()) < unseen,
-            "the platform is also late, by more at higher frequencies: with the phase taken out as "
-            f"well {1e3 * logs.turned.difference(logs.reference):.1f} mrad/s remain",
+            "with gains in proportion, from "
+            f"{1e3 * proportional.difference(logs.reference):.0f} to "
+            f"{1e3 * left[PROPORTIONAL]:.0f} mrad/s. The sensor's noise is {1e3 * noise:.1f} "
+            "mrad/s.",
+            max(left.values()) < noise,
+            "the platform also lags, and more at higher frequencies: with the phase compensated as "
+            f"well, {1e3 * logs.turned.difference(logs.reference):.1f} mrad/s remain",
         ),
     )
 

@@ -31,10 +31,10 @@ from twin.rotations import (
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.micro_hexapod.pose_test import (
-    ANGLES,
-    POSITION,
-    RISE,
-    SETTLED,
+    RISE_TIME,
+    SETTLING_TIME,
+    TEST_ANGLES,
+    TEST_POSITION,
     hexapod_statements,
     printed_lengths,
     rotation_measures,
@@ -72,12 +72,12 @@ MOBILITY = dict.fromkeys("xyz", (-0.01, 0.01)) | {f"angle_{axis}": (-0.05, 0.05)
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    target = pose_from_angles(platform.home[:3] + POSITION, ANGLES, "fixed_xyz")
+    target = pose_from_angles(platform.home[:3] + TEST_POSITION, TEST_ANGLES, "fixed_xyz")
     floating = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(target)
     settling, notes = settle_everywhere(floating)
     reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
-    reached |= {f"{name} after {SETTLED:g} s": run.pose[-1] for name, run in settling.items()}
+    reached |= {f"{name} after {SETTLING_TIME:g} s": run.pose[-1] for name, run in settling.items()}
     sweep = sag_over_gravity(platform, GRAVITIES, target)
     here = sweep.sags[GRAVITIES.index(1.0)]
     stroke = required_stroke(platform, Mobility.about(platform.home, MOBILITY, "fixed_xyz"))
@@ -137,7 +137,7 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[En
 
 
 def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Entry]:
-    moving = pose_from_angles(target[:3], ANGLES, "moving_xyz")
+    moving = pose_from_angles(target[:3], TEST_ANGLES, "moving_xyz")
     apart = float(angle_between(target[3:], moving[3:]))
     yield Quantity(
         "same angles about fixed and about moving axes, attitudes apart",
@@ -202,7 +202,7 @@ def _settling_plot(settling: Mapping[str, Trajectory], target: FloatArray) -> Pl
             ("rotation off [rad]", slice(3, 6)),
         )
     )
-    caption = f"Rest lengths are commanded within {RISE:g} s; gravity off."
+    caption = f"Rest lengths are commanded within {RISE_TIME:g} s; gravity off."
     return Plot("Settling at the commanded pose", "time [s]", *panels, caption=caption)
 
 

@@ -1,4 +1,4 @@
-"""The positioning hexapod's pose test, and what its paper says beside what we find."""
+"""The pose test of the positioning hexapod, and the statements of its paper beside ours."""
 
 from __future__ import annotations
 
@@ -19,60 +19,68 @@ from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import HEXAPOD
 from twin.validation.results import Measure, Quantity, Statement
 
-POSITION, ANGLES = (0.01, 0.02, 0.03), (0.1, 0.2, 0.05)
-"""[m], [rad] paper, Matlab implementation: AP; tx, ty, tz."""
+TEST_POSITION = (0.01, 0.02, 0.03)
+"""[m] Paper, Matlab implementation: AP."""
+
+TEST_ANGLES = (0.1, 0.2, 0.05)
+"""[rad] Paper, Matlab implementation: tx, ty, tz."""
 
 PRINTED_ERRORS = 1.611e-10, 6.2183e-10
 """[m] and largest entry of R - ARB, paper: at the end of the simulation."""
 
-ERROR_DIGITS = 5e-4
-"""Half a unit of the last digit of the first, in parts of it."""
+PRINTED_DIGITS = 5e-4
+"""Relative half unit of the last digit of the printed position error."""
 
-ROUNDING = 1e-15
-"""Of sums and products of numbers up to one."""
+ENTRY_ROUNDING = 1e-15
+"""Rounding of a rotation matrix' entries: sums of products of three numbers up to one."""
 
-FAR, FAR_POSES = 10.0, 1000
-"""[m] up to which positions are tried for lengths that are not real, and their number."""
+FAR_DISTANCE = 10.0
+"""[m] Largest coordinate of positions that are tried for lengths that are not real."""
+
+FAR_POSES = 1000
+"""Number of these positions."""
 
 STOP_TIME = 0.5
-"""[s] Of the paper's simulation."""
+"""[s] Stop time of the paper's simulation."""
 
-RISE, SETTLED = 0.1, 1.0
-"""[s] in which the rest lengths are commanded, and at which the machine has settled: the slowest
-mode has died away to exp(-21)."""
+RISE_TIME = 0.1
+"""[s] Time in which the rest lengths are commanded."""
+
+SETTLING_TIME = 1.0
+"""[s] Time after which the machine has settled: the slowest mode has decayed to exp(-21)."""
 
 ENGINE_STEP = 2e-4
 """[s] of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a third of
 the longest stable step. Where they settle depends on neither step nor fidelity, so the faster
 fidelity and twice the suitable step will do."""
 
-SAMPLES = 500
+SAMPLE_COUNT = 500
 """Times kept of a simulation."""
 
 
 def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
-    """Return the simulation that commands the pose by rest lengths, within `RISE` from home.
+    """Return the simulation that commands the pose by rest lengths, within `RISE_TIME` from home.
 
     Raises:
         MissingDependencyError: the engine's library is not installed.
     """
     command = StepMotion(
         floating.home,
-        displacement=[*POSITION, *ANGLES],
-        rise=RISE,
-        duration=SETTLED,
+        displacement=[*TEST_POSITION, *TEST_ANGLES],
+        rise=RISE_TIME,
+        duration=SETTLING_TIME,
         convention="fixed_xyz",
     )
     fidelity, timestep = ("accurate", 1e-3) if engine == "analytic" else ("fast", ENGINE_STEP)
-    steps = round(SETTLED / timestep)
-    path = floating.inverse_kinematics(command(np.linspace(0.0, SETTLED, steps)).pose)
+    steps = round(SETTLING_TIME / timestep)
+    path = floating.inverse_kinematics(command(np.linspace(0.0, SETTLING_TIME, steps)).pose)
     return floating.simulate(
-        SETTLED,
+        SETTLING_TIME,
         forces=rest_length_forces(floating, path),
         engine=engine,
         timestep=timestep,
         fidelity=fidelity,
-        every=steps // SAMPLES,
+        every=steps // SAMPLE_COUNT,
         progress=False,
     )
 
@@ -89,9 +97,9 @@ def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Q
 
 
 def solver_residual(floating: Platform, target: FloatArray) -> FloatArray:
-    """Return the displacement `(6,)` [m, rad] from the pose after a simulation that begins there.
+    """Return the displacement `(6,)` [m, rad] in a simulation that begins in the commanded pose.
 
-    Nothing has to settle, so that integration and kinematics alone move the machine.
+    The machine starts in equilibrium, so that only errors of the solver move it.
     """
     lengths = floating.inverse_kinematics(target)
     command = rest_length_forces(floating, np.tile(lengths, (round(STOP_TIME / 1e-3), 1)))
@@ -101,7 +109,7 @@ def solver_residual(floating: Platform, target: FloatArray) -> FloatArray:
 
 def printed_matrices() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return Rx, Ry, Rz `(3, 3)` as the paper lists them for the angles of its test."""
-    tx, ty, tz = ANGLES
+    tx, ty, tz = TEST_ANGLES
     sin, cos = np.sin, np.cos
     about_x = np.array([[1, 0, 0], [0, cos(tx), -sin(tx)], [0, sin(tx), cos(tx)]])
     about_y = np.array([[cos(ty), 0, sin(ty)], [0, 1, 0], [-sin(ty), 0, cos(ty)]])
@@ -110,13 +118,13 @@ def printed_matrices() -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def printed_rotation(pose: FloatArray) -> FloatArray:
-    """Return R - ARB `(3, 3)` of a pose, where ARB = Rz Ry Rx by the listed matrices."""
+    """Return R - ARB `(3, 3)` of a pose, with ARB = Rz Ry Rx of the listed matrices."""
     about_x, about_y, about_z = printed_matrices()
     return np.asarray(matrix_of(pose) - about_z @ about_y @ about_x)
 
 
 def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measure]:
-    """Yield errors of poses `(7,)` by the test's angles about fixed and about moving axes."""
+    """Yield errors of the rotations of poses `(7,)` by the test's angles, fixed and moving axes."""
     about_x, about_y, about_z = printed_matrices()
     for name, pose, rotation in (
         (
@@ -126,8 +134,10 @@ def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measur
         ),
         ("moving axes: entries of R against Rx Ry Rz", moving, about_x @ about_y @ about_z),
     ):
-        off = np.abs(matrix_of(pose) - rotation).max()
-        yield Measure(name, off, ROUNDING, "rounding of three products of numbers up to one")
+        error = np.abs(matrix_of(pose) - rotation).max()
+        yield Measure(
+            name, error, ENTRY_ROUNDING, "rounding of products of three numbers up to one"
+        )
 
 
 def matrix_of(pose: FloatArray) -> FloatArray:
@@ -149,7 +159,7 @@ def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:
 def far_lengths_are_not_real(platform: Platform) -> bool:
     """Return whether the equation gives a length that is no real number at any pose tried."""
     random = np.random.default_rng(1)
-    positions = random.uniform(-FAR, FAR, size=(FAR_POSES, 3))
+    positions = random.uniform(-FAR_DISTANCE, FAR_DISTANCE, size=(FAR_POSES, 3))
     turns = random.normal(size=(FAR_POSES, 4))
     poses = np.hstack([positions, turns / np.linalg.norm(turns, axis=1, keepdims=True)])
     with np.errstate(invalid="ignore"):
@@ -163,36 +173,37 @@ def hexapod_statements(
 
     Args:
         platform: the machine.
-        floating: the same without gravity.
+        floating: the same machine without gravity.
         target: pose of the test `(7,)`.
-        settling: simulation of the second that commands it from home.
-        sag: of the first at that pose.
+        settling: simulation of `floating` that commands this pose from home.
+        sag: of `platform` at this pose.
     """
     from scipy.spatial.transform import Rotation
 
     down = float(np.linalg.norm(sag.exact[:3]))
-    about_moving_axes = Rotation.from_euler("ZYX", ANGLES[::-1]).as_matrix()
+    about_moving_axes = Rotation.from_euler("ZYX", TEST_ANGLES[::-1]).as_matrix()
     off = largest(printed_rotation(target))
     off = max(off, largest(about_moving_axes - matrix_of(target)))
-    moving = quaternion_from_angles(ANGLES, "moving_xyz")
+    moving = quaternion_from_angles(TEST_ANGLES, "moving_xyz")
     apart = float(angle_between(target[3:], moving))
     length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
     return (
         *_pose_statements(floating, target, settling),
         HEXAPOD["fixed_axes"].judged(
-            f"Its matrix has the entries of the listed Rz Ry Rx, and of the turns about "
-            f"moving axes, to {off:.1g}.",
-            off < ROUNDING,
+            "The pose's rotation matrix agrees with the listed Rz Ry Rx, and with the rotations "
+            f"about moving axes, within {off:.1g}.",
+            off < ENTRY_ROUNDING,
         ),
         _translation_statement(platform, target),
         HEXAPOD["bushing_joint"].judged(
-            f"With the angles of the test the attitudes are {apart:.4f} rad apart.", apart > 1e-3
+            f"With the angles of the test the two attitudes differ by {apart:.4f} rad.",
+            apart > 1e-3,
         ),
         HEXAPOD["leg_length"].judged(
             f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
         ),
         HEXAPOD["complex_lengths"].judged(
-            f"Lengths are real at {FAR_POSES} poses up to {FAR:g} m away.",
+            f"Lengths are real at {FAR_POSES} poses up to {FAR_DISTANCE:g} m away.",
             far_lengths_are_not_real(platform),
             "what is under the root is the square of a distance; a pose of legs that slide is out "
             "of reach where a length is outside its actuator's range",
@@ -207,7 +218,7 @@ def hexapod_statements(
 def _pose_statements(
     floating: Platform, target: FloatArray, settling: Trajectory
 ) -> tuple[Statement, Statement]:
-    """Return the statements about the pose that the paper's simulation ends at."""
+    """Return the statements about the pose at the end of the paper's simulation."""
     position, rotation = PRINTED_ERRORS
     early = settling.pose[int(np.abs(settling.time - STOP_TIME).argmin())]
     (near, near_turn), (end, end_turn) = (
@@ -216,20 +227,21 @@ def _pose_statements(
     )
     residual = largest(solver_residual(floating, target))
     digits = near / position - 1.0, near_turn / rotation - 1.0
-    same = max(map(abs, digits)) < ERROR_DIGITS
+    same = max(map(abs, digits)) < PRINTED_DIGITS
     return (
         HEXAPOD["pose_reached"].judged(
-            f"After {SETTLED:g} s it is off by {end:.1e} m and {end_turn:.1e} in the entries of R.",
+            f"After {SETTLING_TIME:g} s the pose differs by {end:.1e} m and {end_turn:.1e} in the "
+            "entries of R.",
             end < position and end_turn < rotation,
         ),
         HEXAPOD["pose_errors"].judged(
-            f"After {STOP_TIME:g} s, commanded from home, it is off by {near:.1e} m and "
+            f"After {STOP_TIME:g} s, commanded from home, the pose differs by {near:.1e} m and "
             f"{near_turn:.1e} in the entries of R.",
             same,
-            f"after {STOP_TIME:g} s the adopted damping has not yet taken the machine's own "
-            f"vibration away: it falls on, by a factor of {near / end:.0e} until {SETTLED:g} s. A "
-            f"simulation that begins in the pose stays there to {residual:.0e} m and rad, which is "
-            "the residual of the solver. The paper prints neither its damping nor its solver",
+            f"at {STOP_TIME:g} s the machine's vibration has not yet decayed with the adopted "
+            f"damping; it decays by a factor of {near / end:.0e} until {SETTLING_TIME:g} s. A "
+            f"simulation that begins in the pose stays within {residual:.0e} m and rad of it; this "
+            "is the residual of the solver. The paper prints neither its damping nor its solver",
         ),
     )
 
@@ -237,9 +249,9 @@ def _pose_statements(
 def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
     """Return the statement about the order of translations and rotations.
 
-    Legs are measured by matrices: those of P + R b, and of R (P + b), where rotation comes first.
+    Joints at P + R b are translated first, joints at R (P + b) are rotated first.
     """
-    shift, home = np.array(POSITION), platform.home[:3]
+    shift, home = np.array(TEST_POSITION), platform.home[:3]
     rotation = matrix_of(target)
     joints, base = platform.platform_joints, platform.base_joints
     found = platform.inverse_kinematics(target)
@@ -248,7 +260,7 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
         for tips in (home + shift + joints @ rotation.T, home + (shift + joints) @ rotation.T)
     )
     return HEXAPOD["translations_first"].judged(
-        f"The lengths are those of P + R b to {first:.0e} m; with the rotation before the "
-        f"translations, R (P + b), they differ by up to {1e3 * second:.1f} mm.",
-        first < 10.0 * ROUNDING < second,
+        f"The leg lengths agree with joints at P + R b within {first:.0e} m; with the rotation "
+        f"first, R (P + b), they differ by up to {1e3 * second:.1f} mm.",
+        first < 10.0 * ENTRY_ROUNDING < second,
     )

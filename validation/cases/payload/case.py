@@ -49,10 +49,17 @@ CASE = Case(
 )
 
 PRINTED_DIGIT = "half a unit of the last printed digit"
-DRAWN, AT_END, TRIED = 5000, 0.7, (100.0, 1000.0)
-"""Positions drawn, share of legs at an end of their range, masses [kg] that they carry."""
 
-COUNT = "a count of steps"
+RANDOM_POSITIONS = 5000
+"""Random positions of the actuators."""
+
+END_SHARE = 0.7
+"""Share of legs that are at an end of their range."""
+
+CARRIED_MASSES = (100.0, 1000.0)
+"""[kg] Payloads from which the limit is extrapolated."""
+
+COUNT_REASON = "a count of steps"
 
 FREQUENCIES = np.geomspace(2.0, 70.0, 16)
 """[Hz] of the plot."""
@@ -90,7 +97,7 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
             f"{name}, off the printed {expected:g} kg",
             abs((value or 0.0) - expected),
             0.0,
-            COUNT,
+            COUNT_REASON,
             unit="kg",
         )
     off = np.inf
@@ -107,7 +114,7 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
         "kg",
     )
     yield Measure(
-        f"exact static limit against the least of {DRAWN} random positions",
+        f"exact static limit against the least of {RANDOM_POSITIONS} random positions",
         abs(least.limit_kg - drawn_limit(platform, printed.thrust)),
         1e-6,
         "seven of ten legs drawn are at an end of their range: every corner is among them; "
@@ -120,14 +127,15 @@ def drawn_limit(platform: Platform, thrust: float) -> float:
     """Return the largest payload [kg] that all of many random positions hold with a thrust [N]."""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     random = np.random.default_rng(421)
-    shares = random.uniform(size=(DRAWN, platform.n_actuators))
-    shares = np.where(random.uniform(size=shares.shape) < AT_END, np.round(shares), shares)
+    shares = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
+    shares = np.where(random.uniform(size=shares.shape) < END_SHARE, np.round(shares), shares)
     poses = platform.forward_kinematics(platform.minimum_coordinates + shares * stroke)
     light, heavy = (
-        scaled_payload(platform, mass).inverse_dynamics(poses, REST, REST) for mass in TRIED
+        scaled_payload(platform, mass).inverse_dynamics(poses, REST, REST)
+        for mass in CARRIED_MASSES
     )
-    slopes = (heavy - light) / (TRIED[1] - TRIED[0])
-    limits = TRIED[0] + (np.copysign(thrust, slopes) - light) / slopes
+    slopes = (heavy - light) / (CARRIED_MASSES[1] - CARRIED_MASSES[0])
+    limits = CARRIED_MASSES[0] + (np.copysign(thrust, slopes) - light) / slopes
     return float(limits.min())
 
 

@@ -23,8 +23,8 @@ from twin.validation.results import Statement
 PHASES = 20_000
 """Random phases of six axes."""
 
-NEAR = 0.01
-"""Of a limit: what a curve that comes close to it may be off; a line in a drawing is as wide."""
+CURVE_TOLERANCE = 0.01
+"""Relative distance of a curve from a limit that counts as close: the width of a drawn line."""
 
 
 def largest_speed(platform: Platform, *, inverted: bool, height: float | None = None) -> float:
@@ -76,7 +76,7 @@ def static_statement(found: StaticPayload) -> Statement:
 
 
 def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
-    """Return the actuator speed of the criterion beside the printed one, and what follows."""
+    """Return the statements about the largest actuator speed of the performance criterion."""
     limit, retracted = STEWART_SPEED_CHECK.speed, STEWART_RETRACTED_HEIGHT
     low, middle = (
         largest_speed(platform, inverted=True, height=height) for height in (retracted, None)
@@ -85,18 +85,19 @@ def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
     least = opposed_speeds(platform)
     return (
         THESIS["speed_check"].judged(
-            f"With the rotation of (2.3) and A.2, {low:.4f} m/s at {retracted:g} m, the height of "
-            f"A.1, and {middle:.4f} m/s in the middle of the strokes, which the text names.",
-            low <= limit and max(limit - low, abs(middle - limit)) <= NEAR * limit,
+            f"With the rotation of (2.3) and A.2 the largest actuator speed is {low:.4f} m/s at "
+            f"{retracted:g} m, the height of A.1, and {middle:.4f} m/s in the middle of the "
+            "strokes, which the text names.",
+            low <= limit and max(limit - low, abs(middle - limit)) <= CURVE_TOLERANCE * limit,
         ),
         THESIS["speed_criterion"].judged(
-            f"That rotation runs backwards (see the errata). With the right one the actuators need "
-            f"{right[0]:.4f} and {right[1]:.4f} m/s.",
+            "That rotation runs backwards (see the errata). With the right one the largest speeds "
+            f"at these heights are {right[0]:.4f} and {right[1]:.4f} m/s.",
             max(right) <= limit,
-            "the axes are taken in phase, since no phases are printed. In the middle of the "
-            "strokes, of the 32 ways to have the axes in phase or opposed none keeps the limit: "
-            f"the slowest needs {least[0]:.4f} m/s. Of arbitrary phases "
-            f"{100.0 * keeping_share(platform):.0f} percent keep it",
+            "no phases are printed, so all axes are in phase here. With the axes in phase or in "
+            f"opposition, the least of all 32 speeds in the middle of the strokes is "
+            f"{least[0]:.4f} m/s, above the limit; {100.0 * keeping_share(platform):.0f} percent "
+            "of random phases keep the limit",
         ),
     )
 

@@ -1,20 +1,17 @@
 """Drives of the hardware configuration on a test bench.
 
-The drive of the first leg in configuration hardware runs alone. All that is expected of it is
-worked out from the machine's file, and for stewart from the typed data sheet of its motor, without
-the code of the drives. The motor is accelerated, slides at steady speeds and to rest, and shakes a
-free leg: both share their momentum, and converge to the exact motion of two masses on a spring as
-the engine's step falls. Play leaves a loop between motor and leg. Commands pass delay, converter,
-current loop and velocity loop, and stop at limit switches. Brakes hold, legs strike their end
-stops, encoders count, and a motor heats until peak effort is over. The drives take their machine
-over without a jolt. On cranks a hobby servo and a stepper motor are tried as well. What a drive
-does not have, such as play, is left out.
+The drive of the first leg in configuration hardware runs alone on a test bench. The expected values
+follow from the machine's file, for stewart also from the data sheet of its motor, and never from
+the code of the drives. The mechanics are tested for inertia, friction, backlash and the coupling of
+motor and leg. The electronics are tested for delay, current loop, converter, velocity loop and
+thermal limit. Limit switches, speed limit, brake, end stops and encoders follow, and the takeover
+of a machine at rest. Cranks have two more drives, a hobby servo and a stepper motor. What a drive
+does not have, such as backlash, is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -28,7 +25,7 @@ from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive
 from twin.plant.plant import Plant
 from twin.validation.case import Case
 from twin.validation.cases.closed_loop.case import with_drives
-from twin.validation.cases.plant.data_sheet import DriveNumbers, drive_numbers
+from twin.validation.cases.plant.data_sheet import drive_numbers
 from twin.validation.cases.plant.electronics import (
     converter_measures,
     fold_back,
@@ -36,7 +33,7 @@ from twin.validation.cases.plant.electronics import (
     handover_measure,
     impulse_measure,
     response_to_step,
-    windup_measure,
+    velocity_loop_measures,
 )
 from twin.validation.cases.plant.encoders import encoder_measures
 from twin.validation.cases.plant.figures import (
@@ -47,20 +44,19 @@ from twin.validation.cases.plant.figures import (
 )
 from twin.validation.cases.plant.limits import (
     brake_measures,
+    breakaway_measures,
     impact_measures,
-    slip_measures,
     switch_measures,
 )
 from twin.validation.cases.plant.positioning import position_drive_measures
 from twin.validation.cases.plant.statements import thesis_statements
 from twin.validation.cases.plant.trials import (
-    STEP,
-    coupling,
+    ENGINE_STEP,
+    backlash_measures,
     friction_curve,
+    friction_measures,
     hysteresis,
-    motor_inertia,
-    stopping,
-    transmission_error,
+    transmission_measures,
 )
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import largest
@@ -80,27 +76,32 @@ CASE = Case("plant", __doc__, condition=missing_hardware, cost=0.6)
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machine = with_drives(platform)
-    constants = drive_constants(machine, STEP)
+    constants = drive_constants(machine, ENGINE_STEP)
     drive, leg = constants[0], machine.parameters.legs[0].drive
     assert leg is not None
     numbers = drive_numbers(machine)
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
     measures: list[Entry] = [*_takeover(machine, constants)]
     plots: list[Figure] = []
-    units = machine.coordinate_unit, machine.force_unit
-    for part in (_coupling, partial(_friction, units=units), partial(_play, unit=units[0])):
-        found, figures = part(drive, numbers, mass)
-        measures += found
-        plots += figures
+    if numbers.inertia:
+        measures += transmission_measures(drive, numbers, mass)
+    if numbers.friction:
+        curve = friction_curve(drive, numbers)
+        measures += friction_measures(drive, numbers, curve)
+        plots.append(friction_plot(curve, numbers, machine.coordinate_unit, machine.force_unit))
+    if numbers.backlash:
+        loop = hysteresis(drive, numbers, mass)
+        measures += backlash_measures(loop, machine.coordinate_unit)
+        plots.append(hysteresis_plot(loop, machine.coordinate_unit))
     response, runs = response_to_step(machine, numbers)
     plots.append(response_plot(runs, leg, machine.force_unit))
     measures += [
         response,
         *impulse_measure(drive, numbers, leg.current_lag),
         *converter_measures(drive, numbers),
-        *windup_measure(drive, numbers),
+        *velocity_loop_measures(drive, numbers),
         handover_measure(machine, numbers),
-        *slip_measures(drive, numbers),
+        *breakaway_measures(drive, numbers),
         *brake_measures(drive, numbers),
         *switch_measures(drive, numbers),
         *impact_measures(drive, numbers),
@@ -116,12 +117,12 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
-    """Yield the jolt when the drives take over the machine at home."""
-    engine = make_engine("analytic", machine, STEP, "fast")
+    """Yield the change of force and the motion when the drives take over the machine at home."""
+    engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
     try:
         state = engine.reset(deflection=rest(machine).deflection)
         plant = Plant(machine)
-        plant.prepare(STEP)
+        plant.prepare(ENGINE_STEP)
         plant.start(state, Cascade(machine).loop_gains)
         held = machine.inverse_dynamics(machine.home, REST, REST, deflection=state.deflection)
         first, at = plant.forces(state).copy(), state.lengths
@@ -131,102 +132,18 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
         engine.close()
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
     yield Measure(
-        "first forces against those that hold the machine, per largest",
-        np.abs(first - held).max() / np.abs(held).max(),
+        "forces at takeover against the holding forces, per largest",
+        largest(first - held) / largest(held),
         1e-9,
-        "motors start where their transmissions carry the legs; rounding of their places",
+        "motors start where their transmissions carry the legs; rounding of their coordinates",
     )
     yield Measure(
-        "actuators moved 10 ms after the drives took over, per stroke",
+        "displacement of the actuators 10 ms after takeover, per stroke",
         (np.abs(state.lengths - at) / stroke).max(),
         1e-12,
-        "motors, springs and legs start in balance: nothing moves; rounding",
+        "motors, springs and legs start in equilibrium, so that nothing moves; rounding",
     )
     longest = longest_drive_step(machine, constants)
     if np.isfinite(longest):
-        note = "what the motors' transmissions and the end stops allow"
-        yield Quantity("longest step of an engine", longest, note=note, unit="s")
-
-
-def _coupling(
-    drive: FloatArray, numbers: DriveNumbers, mass: float
-) -> tuple[list[Entry], list[Figure]]:
-    if numbers.inertia == 0.0:
-        return [], []
-    found = coupling(drive, numbers, mass)
-    return [
-        Measure(
-            "inertia of the motor at the leg, from its acceleration: relative error",
-            abs(motor_inertia(drive, numbers) / numbers.inertia - 1.0),
-            1e-5,
-            "two efforts for 1 us on a sliding motor; viscous friction takes 1 us times damping "
-            "per inertia of their difference, and that is below 13 1/s",
-        ),
-        Measure(
-            "force of the transmission, pressed from both sides and inside its play, against "
-            "stiffness, damping and play: relative error",
-            transmission_error(drive, numbers),
-            1e-9,
-            "a press of 1e-5 m or rad is known to 1e-11 of it, where coordinates are rounded",
-        ),
-        Measure(
-            "change of momentum of motor and leg against the motor's impulse, per impulse",
-            found.imbalance,
-            1e-13,
-            "the leg is given the mean of what the motor felt; rounding of a thousand sums",
-        ),
-        Measure(
-            "order of convergence to two masses on a spring",
-            found.orders[-1],
-            0.9,
-            "first order: damping sees the leg's rate at the start of a step",
-            at_least=True,
-            at_bound=True,
-        ),
-        Measure(
-            f"rate of the leg after a shake at {1e3 * STEP:g} ms, error per largest rate",
-            found.error,
-            1e-3,
-            "first order: 0.1 ms of a period of 50 ms is 2e-3 of it, half of that on average",
-        ),
-    ], []
-
-
-def _friction(
-    drive: FloatArray, numbers: DriveNumbers, mass: float, units: tuple[str, str]
-) -> tuple[list[Entry], list[Figure]]:
-    if numbers.friction == 0.0:
-        return [], []
-    curve = friction_curve(drive, numbers)
-    found, expected = stopping(drive, numbers)
-    return [
-        Measure(
-            "effort at steady speeds against the law of friction",
-            largest(curve.found / curve.law - 1.0),
-            1e-6,
-            "steady: what remains of the start after 0.15 s",
-        ),
-        Measure(
-            "distance of a sliding motor to rest against quadrature",
-            abs(found / expected - 1.0),
-            1e-3,
-            "the last part of a step, in which it stops, is cut off",
-        ),
-    ], [friction_plot(curve, numbers, *units)]
-
-
-def _play(
-    drive: FloatArray, numbers: DriveNumbers, mass: float, unit: str
-) -> tuple[list[Entry], list[Figure]]:
-    if numbers.play == 0.0:
-        return [], []
-    loop = hysteresis(drive, numbers, mass)
-    return [
-        Measure(
-            "width of the loop of motor and leg against play and what drag presses",
-            abs(loop.width / loop.expected - 1.0),
-            5e-3,
-            f"{1e3 * loop.expected:.4g} m{unit}; readings lie a step apart, a leg's inertia pulls",
-        ),
-        Measure("force inside the play, per drag", loop.inside, 0.0, "no flank, no force"),
-    ], [hysteresis_plot(loop, unit)]
+        note = "beyond it, legs become unstable on transmissions and end stops"
+        yield Quantity("longest time step of an engine", longest, note=note, unit="s")

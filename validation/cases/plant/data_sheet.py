@@ -1,7 +1,7 @@
-"""Numbers of a machine's drives at the leg, worked out once more from its file or a data sheet.
+"""Expected parameters of a machine's drives at the leg, from its file or the motor's data sheet.
 
-Nothing here calls the code of the drives: a motor that is carried wrongly to the leg, or a column
-of its constants that is filled wrongly, moves on the bench and not here.
+Nothing here calls the code of the drives. A wrong gear ratio or a wrong entry in the constants of a
+drive therefore changes what the test bench measures, but not what is expected of it.
 """
 
 from __future__ import annotations
@@ -18,63 +18,63 @@ from twin.validation.published.machines import NAMES, typed_numbers
 
 
 class DriveNumbers(NamedTuple):
-    """A drive and the electronics of one leg, in m and N of a length or rad and N m of a crank."""
+    """The parameters of one drive at its leg, in m and N (leg length) or rad and N m (crank)."""
 
     inertia: float
-    """[kg] or [kg m2] of the motor"""
+    """motor inertia [kg] or [kg m2]"""
     friction: float
-    """[N] or [N m] while sliding"""
+    """Coulomb friction while the motor moves [N] or [N m]"""
     breakaway: float
-    """[N] or [N m] at rest"""
-    stribeck: float
-    """[m/s] or [rad/s] over which friction falls"""
+    """friction at rest [N] or [N m]"""
+    stribeck_speed: float
+    """speed [m/s] or [rad/s] over which friction falls from breakaway to Coulomb friction"""
     viscous: float
-    """[N s/m] or [N m s/rad]"""
-    play: float
-    """[m] or [rad] whole width"""
+    """viscous damping [N s/m] or [N m s/rad]"""
+    backlash: float
+    """whole width of the backlash [m] or [rad]"""
     stiffness: float
-    """[N/m] or [N m/rad] of the transmission and of the end stops"""
+    """stiffness [N/m] or [N m/rad] of the transmission, and of the end stops"""
     damping: float
-    """[N s/m] or [N m s/rad], the same"""
+    """damping [N s/m] or [N m s/rad] of the transmission, and of the end stops"""
     brake: float
-    """[N] or [N m] that a closed brake holds, beside friction"""
+    """holding force [N] or torque [N m] of the closed brake, friction apart"""
     brake_times: tuple[float, float]
-    """[s] to engage and to release"""
+    """times [s] to engage and to release the brake"""
     peak: float
-    """[N] or [N m]; infinite for no limit"""
+    """peak effort [N] or [N m]; infinite for no limit"""
     continuous: float
-    """[N] or [N m]; infinite for no limit"""
+    """continuous effort [N] or [N m]; infinite for no limit"""
     thermal_time: float | None
-    """[s]"""
+    """thermal time constant of the motor [s]"""
     speed: float
-    """[m/s] or [rad/s]; infinite for no limit"""
+    """speed limit [m/s] or [rad/s]; infinite for no limit"""
     limits: tuple[float, float]
-    """[m] or [rad] of the switches"""
-    stops: tuple[float, float] | None
-    """[m] or [rad] of the end stops; None for no stops"""
-    codes: float
-    """largest code of the analogue command, plus one; zero for exact commands"""
+    """coordinates of the limit switches [m] or [rad]"""
+    end_stops: tuple[float, float] | None
+    """coordinates of the end stops [m] or [rad]; None for no stops"""
+    full_scale_code: float
+    """code of the full range of the analogue command, 2^(bits - 1); zero for exact commands"""
     resolution: float
-    """[m] or [rad] of one count of the encoder; zero for an exact one"""
-    turn: int
-    """counts over one turn"""
+    """one count of the encoder [m] or [rad]; zero for an exact encoder"""
+    counts_per_turn: int
+    """counts of the encoder over one turn"""
 
     def friction_at(self, speed: FloatArray) -> FloatArray:
-        """Return friction at speeds above zero: dry, with Stribeck's fall, and viscous."""
-        falling = np.exp(-((speed / self.stribeck) ** 2))
-        level = self.friction + (self.breakaway - self.friction) * falling
+        """Return the friction at speeds above zero: Coulomb, Stribeck and viscous friction."""
+        stribeck = np.exp(-((speed / self.stribeck_speed) ** 2))
+        level = self.friction + (self.breakaway - self.friction) * stribeck
         return np.asarray(level + self.viscous * speed)
 
-    def nearest_code(self, command: FloatArray, full: float) -> FloatArray:
-        """Return the code of a converter of range `full` that is nearest to a command."""
-        code = np.rint(command * self.codes / full)
-        return np.asarray(np.clip(code, -self.codes, self.codes - 1.0))
+    def nearest_code(self, command: FloatArray, full_range: float) -> FloatArray:
+        """Return the converter's code nearest to a command, from minus full scale to one below."""
+        code = np.rint(command * self.full_scale_code / full_range)
+        return np.asarray(np.clip(code, -self.full_scale_code, self.full_scale_code - 1.0))
 
 
 def drive_numbers(machine: Platform) -> DriveNumbers:
-    """Return the numbers of a machine's first drive; all drives of a machine are alike.
+    """Return the parameters of a machine's first drive; all drives of a machine are alike.
 
-    What the motor is at the leg comes from the typed data sheet of the machine, where there is one.
+    The motor's inertia, friction and brake come from the typed data sheet, where there is one.
     """
     leg = machine.parameters.legs[0]
     drive, actuator = leg.drive, leg.actuator
@@ -97,15 +97,15 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
     inertia, friction, viscous, brake = motor
     peak = drive.peak or actuator.effort or inf
     low, high = actuator.minimum, actuator.maximum
-    beyond = drive.overtravel
+    overtravel = drive.overtravel
     counts = leg.encoder.counts if leg.encoder else 0
     return DriveNumbers(
         inertia=inertia,
         friction=friction,
         breakaway=friction * drive.breakaway,
-        stribeck=drive.stribeck_speed,
+        stribeck_speed=drive.stribeck_speed,
         viscous=viscous,
-        play=drive.backlash,
+        backlash=drive.backlash,
         stiffness=drive.stiffness,
         damping=drive.damping,
         brake=brake,
@@ -115,8 +115,8 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
         thermal_time=drive.thermal_time,
         speed=actuator.speed or inf,
         limits=(low, high),
-        stops=None if beyond is None else (low - beyond, high + beyond),
-        codes=2.0 ** (drive.analogue_bits - 1) if drive.analogue_bits else 0.0,
+        end_stops=None if overtravel is None else (low - overtravel, high + overtravel),
+        full_scale_code=2.0 ** (drive.analogue_bits - 1) if drive.analogue_bits else 0.0,
         resolution=travel / counts if counts else 0.0,
-        turn=counts,
+        counts_per_turn=counts,
     )

@@ -56,22 +56,36 @@ CASE = Case(
     cost=5.0,
 )
 
-PERIOD, TIMESTEP = 1e-3, 0.5e-3
-"""[s] of controllers and engines"""
+CONTROL_PERIOD = 1e-3
+"""[s] Control period."""
 
-BEGIN, FADE, RUN, BEYOND = 2.0, 0.4, 1.2, 0.02
-"""[s] Where in the tank motion, which has its full size from there on, the course begins; its rise;
-its length; how far its reference goes beyond, for controllers that look ahead."""
+ENGINE_STEP = 0.5e-3
+"""[s] Time step of the engines."""
 
-SHORT = (500, 560)
-"""Control periods of the course in all engines, at full motion."""
+EXCERPT_BEGIN = 2.0
+"""[s] Time in the tank motion, which has its full size from then on, at which the run begins."""
 
-SAME = max(bar.tolerance for bar in BARS) / FULL_MOTION
-"""Difference of engines in parts of the motion: the largest error that an engine may have in an
-open loop, over the smallest motion that it is set for; a stable loop does not enlarge it."""
+FADE_TIME = 0.4
+"""[s] Fade-in of the motion."""
 
-LIGHTER, SMOOTHER = 0.9, 0.7
-"""Payload and friction of a model that is wrong, in parts of the true ones."""
+RUN_TIME = 1.2
+"""[s] Duration of the run."""
+
+LOOK_AHEAD_TIME = 0.02
+"""[s] Reference beyond the end of the run, for controllers that look ahead."""
+
+ENGINE_PERIODS = (500, 560)
+"""First and last control period of the part that is run in all engines."""
+
+ENGINE_DIFFERENCE = max(bar.tolerance for bar in BARS) / FULL_MOTION
+"""Largest difference of engines per motion: their largest error in an open loop, 1e-6 m, per 1 cm
+of motion; a stable control loop does not increase it."""
+
+PAYLOAD_SHARE = 0.9
+"""Payload of the wrong model, per true payload."""
+
+FRICTION_SHARE = 0.7
+"""Friction of the wrong model, per true friction."""
 
 CONTROLLERS: dict[str, type[Controller]] = {
     "thesis cascade": Cascade,
@@ -83,36 +97,37 @@ CONTROLLERS: dict[str, type[Controller]] = {
 WRONG_MODELS = ("feedforward", "computed torque")
 """Controllers that are also given a model that is wrong."""
 
-UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
+ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
 """Of the three root mean squares, after multiplication by a thousand."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
-    motion = Excerpt(tank_motion(platform), BEGIN, RUN + BEYOND, FADE)
+    motion = Excerpt(tank_motion(platform), EXCERPT_BEGIN, RUN_TIME + LOOK_AHEAD_TIME, FADE_TIME)
     references = {
-        plant: sample_reference(machine, motion, PERIOD) for plant, machine in machines.items()
+        plant: sample_reference(machine, motion, CONTROL_PERIOD)
+        for plant, machine in machines.items()
     }
     runs: dict[tuple[str, str], Tracked] = {}
     for plant, machine in machines.items():
-        engine = make_engine("mujoco", machine, TIMESTEP, "accurate")
+        engine = make_engine("mujoco", machine, ENGINE_STEP, "accurate")
         for name in CONTROLLERS:
             controller = _controller(name, machine, references[plant])
-            runs[plant, name] = tracked(machine, controller, engine, RUN)
+            runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
         engine.close()
     wrong = _wrong_models(machines["hardware"], references["hardware"])
-    found, size = observer_evidence(machines, motion, RUN, PERIOD, TIMESTEP)
-    linear = linear_encoders(machines["hardware"], motion, RUN, PERIOD, TIMESTEP)
+    found, size = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
+    linear = linear_encoders(machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
     measures = [
         *_better(runs, wrong),
         *evidence_measures(found, size),
-        *_engines(platform, part(platform, references["ideal"], *SHORT)),
+        *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
     ]
     return CASE.result(
         platform,
         measures,
-        tracking_plots(runs, UNITS, tuple(CONTROLLERS)),
+        tracking_plots(runs, ERROR_UNITS, tuple(CONTROLLERS)),
         (*evidence_statements(found, linear), _mass_statement(platform)),
         (_table(runs, wrong, size), evidence_table(found)),
     )
@@ -122,10 +137,10 @@ def wrong_model(machine: Platform) -> Platform:
     """Return a model of the machine with a payload and frictions that are too small."""
     content = machine.parameters.model_dump()
     body = content["platform"]["body"]
-    body["mass"] *= LIGHTER
-    body["inertia"] = (LIGHTER * np.array(body["inertia"])).tolist()
+    body["mass"] *= PAYLOAD_SHARE
+    body["inertia"] = (PAYLOAD_SHARE * np.array(body["inertia"])).tolist()
     for name in ("friction_torque", "viscous_torque"):
-        content["leg"]["drive"][name] *= SMOOTHER
+        content["leg"]["drive"][name] *= FRICTION_SHARE
     return Platform(MachineParameters.model_validate(content))
 
 
@@ -138,9 +153,9 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
 def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
     """Return runs on the analytic engine under controllers that know a wrong model."""
     model = wrong_model(machine)
-    engine = make_engine("analytic", machine, TIMESTEP, "fast")
+    engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
     runs = {
-        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN)
+        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN_TIME)
         for name in WRONG_MODELS
     }
     engine.close()
@@ -161,20 +176,20 @@ def _table(
         (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
         for name in CONTROLLERS
     ]
-    unknown = ("",) * len(UNITS)
+    unknown = ("",) * len(ERROR_UNITS)
     rows += [
         (f"{name}, wrong model", *unknown, *texts(course.rms)) for name, course in wrong.items()
     ]
     rows.append(("none: the motion itself", *texts(size), *texts(size)))
     columns = [
-        f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in UNITS
+        f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in ERROR_UNITS
     ]
     return Table(
         "Errors under control",
         ("controller", *columns),
         tuple(rows),
-        f"Root mean squares over {RUN:g} s in MuJoCo; wrong models, with {LIGHTER:g} of the "
-        f"payload and {SMOOTHER:g} of the friction, on the analytic engine.",
+        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with {PAYLOAD_SHARE:g} of "
+        f"the payload and {FRICTION_SHARE:g} of the friction, on the analytic engine.",
     )
 
 
@@ -188,25 +203,25 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
     }
     best = max(CONTROLLERS, key=lambda name: shares[name])
     yield Measure(
-        f"hardware plant: thesis cascade per best controller ({best})",
+        f"hardware plant: error of the thesis' cascade per error of {best}, the best controller",
         shares[best],
         1.0,
-        "the smallest of the ratios of the three errors: what the motion needs, fed forward, "
-        "leaves less to feedback",
+        "smallest ratio of the three errors; forces of the motion that are fed forward leave less "
+        "error to feedback",
         at_least=True,
     )
     for name, course in wrong.items():
         yield Quantity(
-            f"hardware plant: thesis cascade per {name}, wrong model",
+            f"hardware plant: error of the thesis' cascade per error of {name} with a wrong model",
             (thesis / np.array(course.rms)).min(),
-            note=f"model with {LIGHTER:g} of the payload and {SMOOTHER:g} of the friction",
+            note=f"{PAYLOAD_SHARE:g} of the payload and {FRICTION_SHARE:g} of the friction",
         )
 
 
 def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
-    duration = (SHORT[1] - SHORT[0]) * PERIOD
+    duration = (ENGINE_PERIODS[1] - ENGINE_PERIODS[0]) * CONTROL_PERIOD
     engines = [
-        make_engine(name, platform, TIMESTEP, "accurate")
+        make_engine(name, platform, ENGINE_STEP, "accurate")
         for name in ("analytic", "mujoco", "bullet")
     ]
     for name in CONTROLLERS:
@@ -214,12 +229,14 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
             tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        far = max(max(apart(runs[0], course)) for course in runs[1:])
-        reason = (
-            "analytic against MuJoCo and PyBullet, in parts of the motion: 1e-6 m, which an engine "
-            "may be off in an open loop, over the 1 cm that this is set for"
+        difference = max(max(apart(runs[0], course)) for course in runs[1:])
+        yield Measure(
+            f"ideal plant, {name}: largest difference of engines, per motion",
+            difference,
+            ENGINE_DIFFERENCE,
+            "MuJoCo and PyBullet against the analytic engine: their largest error in an open loop, "
+            "1e-6 m, per 1 cm of motion",
         )
-        yield Measure(f"ideal plant, {name}: engines apart", far, SAME, reason)
     for engine in engines:
         engine.close()
 

@@ -21,20 +21,20 @@ from twin.validation.published.papers import THESIS
 from twin.validation.results import Entry, Quantity, Statement, Table, entry_of
 
 FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
-"""Of cascades: runs rise from rest faster than the thesis' velocity feedforward sets in."""
+"""Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "feedback alone": {"compensation": False, "estimated_speed": False},
     "estimated speed": {"compensation": False},
     "estimated disturbance too": {},
 }
-"""Of the cascade in torque mode."""
+"""Options of the cascade in torque mode, by variant."""
 
 Evidence = dict[str, dict[str, tuple[float, float, float]]]
 """By plant and variant: root mean squares of position [m], rotation [rad], actuators."""
 
-LACKING = ("hardware, no friction", "hardware, no backlash")
-"""Plants without something; used for the gain by the disturbance alone."""
+REDUCED_PLANTS = ("hardware, no friction", "hardware, no backlash")
+"""Plants without friction or backlash, on which only the disturbance fed forward is judged."""
 
 
 def observer_evidence(
@@ -55,14 +55,14 @@ def observer_evidence(
     hardware = machines["hardware"]
     smooth = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
     tight = with_drive(hardware, backlash=0.0)
-    plants = {**machines, **dict(zip(LACKING, (smooth, tight), strict=True))}
+    plants = {**machines, **dict(zip(REDUCED_PLANTS, (smooth, tight), strict=True))}
     found: Evidence = {}
     for plant, machine in plants.items():
         reference = sample_reference(machine, motion, period)
         engine = make_engine("analytic", machine, timestep, "fast")
         found[plant] = {}
         for variant, options in VARIANTS.items():
-            if variant == "feedback alone" and plant in LACKING:
+            if variant == "feedback alone" and plant in REDUCED_PLANTS:
                 continue
             controller = ObserverCascade(machine, reference, **options, **FROM_THE_START)
             found[plant][variant] = tracked(machine, controller, engine, run).rms
@@ -85,7 +85,7 @@ def evidence_table(found: Evidence) -> Table:
     ]
     units = ("position [mm]", "rotation [mrad]")
     return Table(
-        "What the observer's estimates bring",
+        "Tracking errors with and without the observer's estimates",
         ("plant", *(f"{name}: {unit}" for unit in units for name in VARIANTS)),
         tuple(rows),
         "Root mean squares on the analytic engine; the same gains in torque mode, on speeds that "
@@ -104,24 +104,24 @@ def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> It
             f"{name}: rotation error without disturbance fed forward per that with it",
             _share(found, plant),
             1.0 if judged else None,
-            "friction that is found and fed forward leaves less to feedback; with the other sign "
-            "it would count twice"
+            "friction that is estimated and fed forward leaves less error to feedback; with the "
+            "opposite sign it would act twice"
             if judged
-            else "beside that with both",
+            else "for comparison with the hardware plant",
             at_least=judged,
         )
     yield Quantity(
-        "ideal plant: errors with and without estimates apart, in parts of the motion",
+        "ideal plant: difference of the errors with and without estimates, per motion",
         _apart(found, motion),
-        "largest of position, rotation and actuators: the plant has nothing to be estimated",
+        "largest of position, rotation and actuators; the ideal plant has no disturbance",
     )
 
 
 class LinearEncoderPlant(Plant):
-    """Drives of a machine with linear encoders at its actuators, behind play and transmission."""
+    """Drives of a machine with linear encoders on the legs, behind transmission and backlash."""
 
     def measure(self, state: State) -> Measurement:
-        """Return the measurement, with the actuators' own coordinates in counts as fine."""
+        """Return the measurement with the legs' coordinates, in counts of the same resolution."""
         counts = np.round(self.actuated(state)[0] / self.drives.resolution)
         self._last = super().measure(state)._replace(coordinates=counts * self.drives.resolution)
         return self._last
@@ -134,69 +134,81 @@ Errors = dict[str, tuple[float, float, float]]
 def linear_encoders(
     hardware: Platform, motion: Motion, run: float, period: float, timestep: float
 ) -> Errors:
-    """Return errors with encoders at the motors and at the actuators; arguments as above."""
+    """Return the errors with linear encoders, and of the cascade also with motor encoders.
+
+    Args:
+        hardware: the machine with its drives.
+        motion: longer than the run.
+        run: [s]
+        period: of the controllers [s].
+        timestep: of the analytic engine [s].
+    """
     reference = sample_reference(hardware, motion, period)
     engine = make_engine("analytic", hardware, timestep, "fast")
     found = {}
-    for name, kind in (("cascade", Cascade), ("observer", ObserverCascade)):
-        for place, plant in (("motor", Plant), ("linear", LinearEncoderPlant)):
-            controller = kind(hardware, reference, **FROM_THE_START)
-            course = tracked(hardware, controller, engine, run, plant(hardware))
-            found[f"{name}, {place}"] = course.rms
+    for name, kind, plant in (
+        ("cascade, motor", Cascade, Plant),
+        ("cascade, linear", Cascade, LinearEncoderPlant),
+        ("observer, linear", ObserverCascade, LinearEncoderPlant),
+    ):
+        controller = kind(hardware, reference, **FROM_THE_START)
+        found[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
     engine.close()
     return found
 
 
 def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
-    """Return the thesis' sentences about the observer and about linear encoders beside ours."""
+    """Return the thesis' statements about the observer and about linear encoders beside ours."""
     ideal, real = found["ideal"], found["hardware"]
-    said = [1e3 * ideal[name][1] for name in VARIANTS]
-    rubbing = [1e3 * real[name][1] for name in VARIANTS]
-    smooth = _share(found, "hardware, no friction")
-    tight = _share(found, "hardware, no backlash")
+    ideal_errors = [1e3 * ideal[name][1] for name in VARIANTS]
+    real_errors = [1e3 * real[name][1] for name in VARIANTS]
+    without_friction = _share(found, "hardware, no friction")
+    without_backlash = _share(found, "hardware, no backlash")
     alone, both = "feedback alone", "estimated disturbance too"
     return (
         THESIS["observer_in_simulation"].judged(
-            f"On the ideal plant rotation errs by {said[0]:.4f} mrad with feedback alone in torque "
-            f"mode, {said[1]:.4f} on estimated speeds, {said[2]:.4f} with the disturbance. That PI "
-            "+ Kalman errs less than the cascade there too is no merit of its estimates but of "
-            "torque mode: there the controller closes the velocity loop, while the cascade's "
-            "drives follow, at their shorter step, a speed that is held for a control period.",
+            f"On the ideal plant in torque mode the rotation error is {ideal_errors[0]:.4f} mrad "
+            f"with feedback alone, {ideal_errors[1]:.4f} mrad on estimated speeds and "
+            f"{ideal_errors[2]:.4f} mrad with the disturbance fed forward. That PI + Kalman has a "
+            "smaller error than the cascade there is due to torque mode, not to its estimates: the "
+            "controller closes the velocity loop itself, while the cascade's drives follow a speed "
+            "that is held for a control period.",
             _smaller(ideal[alone], ideal[both]),
         ),
         THESIS["observer_in_real_time"].judged(
             f"On the hardware plant the errors of position and rotation are "
-            f"{1e3 * real[both][0]:.4f} mm and {rubbing[2]:.4f} mrad with both estimates, "
-            f"{1e3 * real[alone][0]:.4f} mm and {rubbing[0]:.4f} mrad with feedback alone, which "
-            "has the drives' exact speeds. On estimated speeds, feeding the disturbance forward "
-            f"divides the rotation error by {rubbing[1] / rubbing[2]:.2f}; by {smooth:.2f} without "
-            f"friction, {tight:.2f} without backlash: it finds friction, not play, since encoders "
-            "are on the motors' side of it.",
+            f"{_errors(real[both])} with both estimates, and {_errors(real[alone])} with feedback "
+            "alone on the drives' exact speeds. On estimated speeds, the disturbance fed forward "
+            f"divides the rotation error by {real_errors[1] / real_errors[2]:.2f}, without "
+            f"friction by {without_friction:.2f}, without backlash by {without_backlash:.2f}: the "
+            "observer estimates friction, but not backlash, which encoders on motors do not see.",
             _smaller(real[both], real[alone]),
         ),
         THESIS["linear_encoders"].judged(
-            f"With linear encoders the thesis' cascade errs by {_errors(linear['cascade, linear'])}"
-            f", with encoders on the motors by {_errors(linear['cascade, motor'])}.",
+            "The errors of the thesis' cascade are "
+            f"{_errors(linear['cascade, linear'])} with linear encoders, and "
+            f"{_errors(linear['cascade, motor'])} with encoders on the motors.",
             _smaller(linear["cascade, linear"], linear["cascade, motor"]),
         ),
         THESIS["linear_encoder_torque"].judged(
-            "With linear encoders, the cascade with observer in torque mode errs by "
-            f"{_errors(linear['observer, linear'])}, with encoders on the motors by "
-            f"{_errors(linear['observer, motor'])}.",
-            _smaller(linear["observer, linear"], linear["observer, motor"]),
-            "the velocity loop then closes over play and transmission, whose stiffness is adopted, "
-            "and swings with these gains; encoders on the motors leave both outside",
+            "In torque mode the errors of the cascade with observer are "
+            f"{_errors(linear['observer, linear'])} with linear encoders, and "
+            f"{_errors(real[both])} with encoders on the motors.",
+            _smaller(linear["observer, linear"], real[both]),
+            "with linear encoders the velocity loop contains backlash and transmission, whose "
+            "stiffness is adopted, and oscillates with these gains; with encoders on the motors it "
+            "contains neither",
         ),
     )
 
 
 def _smaller(errors: tuple[float, float, float], others: tuple[float, float, float]) -> bool:
-    """Return whether all errors are smaller than others."""
+    """Return whether each error is smaller than the other one."""
     return all(one < other for one, other in zip(errors, others, strict=True))
 
 
 def _errors(errors: tuple[float, float, float]) -> str:
-    return f"{1e3 * errors[0]:.3f} mm and {1e3 * errors[1]:.3f} mrad"
+    return f"{1e3 * errors[0]:.4f} mm and {1e3 * errors[1]:.4f} mrad"
 
 
 def _share(found: Evidence, plant: str) -> float:

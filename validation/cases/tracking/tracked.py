@@ -196,6 +196,6 @@ def tracking_plots(
                 ),
             ),
             caption="As thesis figures 4.41 to 4.44. The observer knows the motor's position; the "
-            "leg's actual speed differs from it by play and wind-up of the transmission.",
+            "leg's actual speed differs from it by backlash and compression of the transmission.",
         ),
     ]
