@@ -67,8 +67,8 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
                 _damping(swing),
                 driven.ratio,
                 f"more than the {driven.ratio:.4f} without control, which a law of the wrong sign "
-                "takes away; from the swing's range in the first and the third period of the slowest "
-                "mode" + (f"; released at {LOUD:g} times the friction at rest" if rubbed else ""),
+                "takes away; from the swing's range in the first and the third period of its mode"
+                + (f"; released at {LOUD:g} times the friction at rest" if rubbed else ""),
                 at_least=True,
             )
         )
