@@ -73,7 +73,10 @@ def test_mapping(tmp_path: Path) -> None:
         ((HEAD.replace("coordinates 6 [mm]", "s6 [mm]"), f"1,{ROW},1,2,850,3,4,5"), "give 5"),
         ((HEAD, f"1,{ROW},1,2,850,3,4,5", f"1,{ROW},1,2,850,3,4,5"), "of its own"),
         ((HEAD, f"1,{ROW},,,,,,"), "no row has a pose"),
-        ((HEAD, f"1,{ROW},1,2,850,3,4,5", "2,950,,952,953,954,955,1,2,850,3,4,5"), "no coordinates"),
+        (
+            (HEAD, f"1,{ROW},1,2,850,3,4,5", "2,950,,952,953,954,955,1,2,850,3,4,5"),
+            "no coordinates",
+        ),
         ((HEAD, f"1,{ROW},1,2,850,3,4,5", "2,,,,,,,1,2,850,3,4,5"), "no coordinates"),
         ((HEAD.replace("deg", "rad"), f"1,{ROW},1,2,850,30,4,5"), "maybe degrees"),
         ((HEAD, f"1,{ROW},1,2,,3,89,5"), "near 90 deg"),
