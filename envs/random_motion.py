@@ -17,6 +17,7 @@ from twin.model.batch import lane_count
 from twin.model.constraints import characteristic_length
 from twin.model.evaluation import without_compiling
 from twin.motion import Motion, MultiSineMotion, axis_names
+from twin.motion.fitting import BASE_AXES, free_axes
 
 FADE = 0.5
 """[s] over which a motion rises from rest and returns to it, at most a quarter of it."""
@@ -74,6 +75,7 @@ def random_motion(
     directions[:, 3:] /= radius
     kept = directions
     if platform.dof < 6:
+        directions *= np.isin(BASE_AXES, free_axes(platform))
         kept = platform.constrain(np.tile(platform.home, (lines, 1)), directions).twist
     effect = np.abs(kept @ jacobian.T)
     travel = (effect.sum(axis=0) / scales.half).max()

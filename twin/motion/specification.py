@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import as_text, one_of, positive
+from twin.basics.arrays import as_text, positive
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import (
@@ -77,7 +77,8 @@ class MotionSpecification(NamedTuple):
         if name == "still":
             return None
         convention = convention_of(platform)
-        one_of(name, "motion", MOTION_NAMES)
+        if name not in MOTION_NAMES:
+            raise InputError("motion", f"must be one of {', '.join(MOTION_NAMES)}, or a file")
         if name != "tank" and axis not in axis_names(convention):
             known = ", ".join(axis_names(convention))
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")

@@ -20,7 +20,7 @@ from twin.validation.report.page import html_page
 from twin.validation.report.summary import summary
 from twin.validation.results import CaseResult, Measure, Quantity, Statement, Table
 
-LONGEST_PRINT = 12
+LONGEST_PRINT = 15
 """Pages of a summary on A4."""
 
 WIDTH = 1280
