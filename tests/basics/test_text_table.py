@@ -59,6 +59,16 @@ def test_times_are_numbers_or_dates(cell: str, seconds: float) -> None:
     assert parse_time(cell) == seconds
 
 
+def test_only_the_begin_of_a_file_tells_its_encoding(tmp_path: Path) -> None:
+    """A large log is read once; what a byte further down means is left to its cell."""
+    path = tmp_path / "table.csv"
+    rows = b"0.0;1\n" * 200_000
+    path.write_bytes("Höhe;Zahl\n".encode() + rows + b"0.0;\xff\n")
+    table = TextTable(path)
+    assert table.layout.names == ("Höhe", "Zahl")
+    assert sum(1 for _ in table.rows()) == 200_001
+
+
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     for content, words in (

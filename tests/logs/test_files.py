@@ -20,6 +20,7 @@ from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_win
 from twin.logs.files import table
 from twin.logs.files.messages import Collector
 from twin.logs.files.table import TableColumns
+from twin.motion import read_recording, table_file
 
 pytestmark = pytest.mark.quick
 
@@ -418,3 +419,13 @@ def test_a_mapping_is_guessed_from_names_and_units(tmp_path: Path, stewart: Plat
 
 GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))
 """Names and units of the channels of a controller, legs 2 and 1 exchanged."""
+
+
+def test_logs_may_be_larger_than_motions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log is read in windows; a motion is held whole, so its file has a largest size."""
+    monkeypatch.setattr(table_file, "LARGEST_FILE", 20)
+    path = tmp_path / "run.csv"
+    path.write_text("time [s],z [m]\n" + "".join(f"{k},0\n" for k in range(10)))
+    assert len(read_log(path)["z"]) == 10
+    with pytest.raises(InputError, match="is larger than 20 bytes"):
+        read_recording(path, (0.0, 0.0, 0.0))

@@ -81,6 +81,13 @@ def test_saved_runs_and_logs_are_motions(ending: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
 
 
+def test_poses_and_legs_have_no_other_frame(tmp_path: Path) -> None:
+    srspm, path = twin.load("srspm"), tmp_path / "run.csv"
+    srspm.simulate(0.05).save(path)
+    with pytest.raises(InputError, match="absolute: is for tables of axes"):
+        read_motion(path, srspm, absolute=True)
+
+
 def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
     out = tmp_path / "legs.csv"
     options = ("--amplitude", "5 mm", "--cycle", "2 ms", "--units", "mm", "--duration", "1 s")

@@ -13,10 +13,10 @@ ISOLATION = "twin.kernels.tasks.vibration_isolation.task"
 CONTACT, PLACE = "twin.kernels.ball.contact", "twin.kernels.ball.position"
 SHAKING, REWARD = "twin.kernels.tasks.shaking", "twin.kernels.tasks.reward"
 
-HEAD_FORCE = "car, bend under braking: specific force"
-TURN_RATE = "car, bend under braking: angular rate"
+HEAD_FORCE = "car braking in a bend: specific force"
+TURN_RATE = "car braking in a bend: angular rate"
 INCLINE, TURNTABLE = "ball on an incline", "ball on a turntable"
-ANY_MOTION, IN_MUJOCO, IN_BULLET = "ball in", "ball, MuJoCo", "ball, Bullet"
+ANY_MOTION, IN_MUJOCO, IN_BULLET = "ball on a plate in", "ball, MuJoCo", "ball, Bullet"
 BALL_SEEN, BALL_REWARD = "BallBalance: observations", "BallBalance: reward"
 ROOM = "VibrationIsolation, reference: platform in the room"
 ROOM_IN_MUJOCO = "VibrationIsolation, MuJoCo: platform in the room"
@@ -25,8 +25,8 @@ BASE_PLACE = "VibrationIsolation, base: displacement"
 BASE_GIVEN = "VibrationIsolation, base: acceleration given"
 BASE_LEVEL = "VibrationIsolation, base: RMS"
 ISOLATION_SEEN, ISOLATION_REWARD = "VibrationIsolation: observations", "VibrationIsolation: reward"
-FELT_IN_VEHICLE = "MotionCueing: perceived by the vehicle's"
-FELT_ON_PLATFORM = "MotionCueing: perceived by the platform's"
+PERCEIVED_IN_VEHICLE = "MotionCueing: motion perceived by the vehicle's"
+PERCEIVED_ON_PLATFORM = "MotionCueing: motion perceived by the platform's"
 CUEING_SEEN, CUEING_REWARD = "MotionCueing: observations", "MotionCueing: reward"
 TRACKING_SEEN, TRACKING_REWARD = "PoseTracking: observations", "PoseTracking: reward"
 
@@ -86,7 +86,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
             "car.rear / front - car.front / rear",
             "car.front / front - car.rear / rear",
         ),
-        "car, steady circle",
+        "car on a steady circle",
     ),
     (
         "ball: moment of inertia 0.5 m r² in the equations",
@@ -199,17 +199,17 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
             "rotate(turn, (head[0], head[1], head[2]))",
             "(head[0], head[1], head[2])",
         ),
-        FELT_ON_PLATFORM,
+        PERCEIVED_ON_PLATFORM,
     ),
     (
         "gravity left out of what the platform's driver feels",
         Formula(f"{CUEING}.senses.fill_still", "(0.0, 0.0, GRAVITY)", "(0.0, 0.0, 0.0)"),
-        FELT_ON_PLATFORM,
+        PERCEIVED_ON_PLATFORM,
     ),
     (
         "canals and otoliths exchanged",
         Formula(f"{CUEING}.senses.sense_all", "models[j // 3]", "models[1 - j // 3]"),
-        FELT_IN_VEHICLE,
+        PERCEIVED_IN_VEHICLE,
     ),
     (
         "vehicle's driver a period ahead",
@@ -218,7 +218,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
             "table_index(senses, step)]",
             "table_index(senses, step + 1)]",
         ),
-        FELT_IN_VEHICLE,
+        PERCEIVED_IN_VEHICLE,
     ),
     (
         "commanded pose by the speed at the end of a period",

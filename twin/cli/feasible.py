@@ -9,7 +9,8 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import given_motion, motion_notes, motion_specification, quantities
+from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.quantities import quantities
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import given_motion, motion_specification, quantity_option
+from twin.cli.motion import given_motion, motion_specification
+from twin.cli.quantities import quantity_option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 

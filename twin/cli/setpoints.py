@@ -10,12 +10,8 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.quantities import (
-    given_motion,
-    motion_notes,
-    motion_specification,
-    quantity_option,
-)
+from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, write
 
 Motion = Annotated[str, typer.Argument(metavar="MOTION", help=f"{options.MOTION_HELP}.")]

@@ -11,7 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.quantities import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
 if TYPE_CHECKING:

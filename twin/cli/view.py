@@ -16,7 +16,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
-from twin.cli.quantities import given_motion, motion_specification
+from twin.cli.motion import given_motion, motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 

@@ -104,7 +104,7 @@ def _simulate(platform: Platform, engine: options.EngineName) -> None:
 
 def _track(platform: Platform, engine: options.EngineName) -> None:
     from twin.cli.closed_loop import closed_loop
-    from twin.cli.quantities import motion_specification
+    from twin.cli.motion import motion_specification
     from twin.control import make_controller
 
     motion = motion_specification("still", "z", None, 1.0, SHORT).motion_of(platform)

@@ -69,6 +69,8 @@ def read_motion(
             columns={name: axis for axis, (name, _) in titles.items()} or None,
             units={axis: unit for axis, (_, unit) in titles.items() if unit},
         )
+    if absolute:
+        raise InputError("absolute", f"is for tables of axes; {file} has poses or leg coordinates")
     log = read_log(file)
     if not any(name in log.names for name in (*POSES, *LEGS)):
         guessed = tomllib.loads(guessed_mapping(log))

@@ -22,6 +22,10 @@ AT_ONCE = 1000
 """Rows that are held as text."""
 
 
+LARGEST_FILE = 1_000_000_000
+"""Bytes; an hour of seven columns at 1 kHz has a third of it. A motion is held whole."""
+
+
 class Table(NamedTuple):
     """Columns of a file in SI units."""
 
@@ -64,6 +68,8 @@ def read_table(
     given_units = _text_mapping(units, "units", known)
     renamed = None if columns is None else _text_mapping(columns, "columns", None)
     text = TextTable(path)
+    if text.path.stat().st_size > LARGEST_FILE:
+        text.fail(f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
     names, found_units = read_header(text, known, units=given_units, columns=renamed)
     lines, numbers = _numbers(text, names)
     if not lines:

@@ -223,7 +223,7 @@ def equations(platform: Platform) -> Iterator[Measure]:
         "circles in the base frame at 2/7 of the rate of the turntable; rounding",
     )
     yield Measure(
-        f"ball in {STATES} random motions of the plate: against Newton, Euler and no slip",
+        f"ball on a plate in {STATES} random motions: accelerations against Newton and Euler",
         largest([_off(ball, np.random.default_rng(seed)) for seed in range(STATES)]),
         (SMOOTH_SPEED / (SLOWEST_SPIN * ball.radius)) ** 2 * RESISTANCE,
         "force and angular acceleration, per weight; the smoothing of rolling resistance below "

@@ -163,14 +163,14 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
         "3e-7, of a size of 10"
     )
     yield Measure(
-        "car, bend under braking: specific force at the head against its path",
+        "car braking in a bend: specific force at the head against differences of its path",
         largest(off[:, :3]),
         3e-6,
         reason,
         unit="m/s2",
     )
     yield Measure(
-        "car, bend under braking: angular rate against the attitude's",
+        "car braking in a bend: angular rate against the derivative of the attitude",
         largest(off[:, 3:]),
         3e-6,
         reason,
@@ -209,7 +209,7 @@ def _steady_circle(car: Car) -> Measure:
     angle = SIDE * (base / SPEED**2 + gradient)
     slowing = SIDE * car.rear / base * angle / SPEED
     return Measure(
-        "car, steady circle: steering angle of its yaw rate and side acceleration",
+        "car on a steady circle: steering angle against the understeer law",
         abs((base / speed + gradient * speed) * turn / angle - 1.0),
         3.0 * LAG * slowing,
         f"the front wheels' drag slows the car by {1e2 * slowing:.3f} percent a second; side "

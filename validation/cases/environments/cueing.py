@@ -128,7 +128,7 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
     reason = "rounding of steps of both that are exact for inputs linear within a period"
     for name, exact in (("vehicle", vehicle), ("platform", shown)):
         yield Measure(
-            f"MotionCueing: perceived by the {name}'s driver against scipy's simulation, in "
+            f"MotionCueing: motion perceived by the {name}'s driver against scipy's simulation, in "
             "thresholds",
             largest((column(instants, f"perceived_{name}") - exact) / THRESHOLDS),
             1e-9,

@@ -184,7 +184,7 @@ def _base(
     edges = BAND[0] * (BAND[1] / BAND[0]) ** (np.arange(LINES + 1) / LINES)
     outside = np.maximum(edges[:-1] - lines[..., 0], lines[..., 0] - edges[1:]).max()
     yield Measure(
-        "VibrationIsolation, base: RMS acceleration of its sines off the one asked for",
+        "VibrationIsolation, base: RMS acceleration of the sines against the requested one",
         largest([*(root / ACCELERATION - 1.0), max(0.0, float(outside))]),
         1e-12,
         "rounding; one line in each equal part of the logarithm of the band",

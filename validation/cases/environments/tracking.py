@@ -167,7 +167,7 @@ def _commanded(
     expected += task.acting.law.gain * (reference[:-1] - coordinates[:-1])
     scale = largest(expected)
     yield Measure(
-        "PoseTracking: commanded speeds against the motion's, its position loop and actions",
+        "PoseTracking: commanded speeds against feedforward, position loop and actions",
         largest(commands - expected) / scale,
         1e-9,
         "rounding of coordinates of 1 m, divided by a period of 10 ms",
@@ -285,7 +285,7 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
     moved = largest(pose[-1, :3] - pose[0, :3])
     yield Measure(
         f"PoseTracking: path after {PUSHED} periods of commanded forces against scipy's "
-        "integration, per way",
+        "integration, relative to the distance",
         largest(state[:3] - pose[-1, :3]) / moved,
         1e-8,
         "Runge-Kutta steps of 1 ms of motions slower than 10 rad/s: (w T)^4",

@@ -1,0 +1,89 @@
+"""Motions that options of a command describe, and what a user may not expect of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twin.cli.quantities import check_amplitude
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from twin.model.machine_model import MachineModel
+    from twin.motion import Motion
+    from twin.motion.specification import MotionSpecification
+
+
+def motion_specification(
+    name: str,
+    axis: str,
+    amplitude: float | None,
+    frequency: float,
+    duration: float | None = None,
+    fade: float | None = None,
+) -> MotionSpecification:
+    """Return the motion that the options of a command describe.
+
+    Raises:
+        InputError: an amplitude in m along an angle or the like.
+    """
+    from twin.motion.specification import MotionSpecification
+
+    check_amplitude({"name": name, "axis": axis}, amplitude)
+    return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
+
+
+def given_motion(
+    requested: MotionSpecification,
+    platform: MachineModel,
+    columns: Sequence[str] | None = None,
+    absolute: bool = False,
+) -> tuple[Motion | None, float]:
+    """Return the motion that is asked for, of a name or a file, and how long it is followed [s].
+
+    Args:
+        requested: name or path, and size.
+        platform: the machine.
+        columns: options such as "z=Heave [mm]" for a table.
+        absolute: whether a table's axes are in the base frame.
+
+    Raises:
+        InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
+    """
+    from twin.logs.motion import read_motion
+    from twin.motion.specification import MOTION_NAMES
+
+    if requested.name in MOTION_NAMES or not Path(requested.name).suffix:
+        if columns or absolute:
+            raise InputError("column, absolute", "are for a motion from a file")
+        motion = requested.motion_of(platform)
+    else:
+        pairs = [text.partition("=") for text in columns or ()]
+        if any(not title for _, _, title in pairs):
+            raise InputError("column", "must be AXIS=TITLE, such as 'z=Heave [mm]'")
+        titles = {axis.strip(): title.strip() for axis, _, title in pairs}
+        motion = read_motion(requested.name, platform, columns=titles, absolute=absolute)
+    return motion, requested.seconds(motion)
+
+
+def motion_notes(motion: Motion | None, seconds: float) -> Iterator[str]:
+    """Yield what a user may not expect of a motion that is followed for `seconds` [s]."""
+    from twin.motion import ChirpMotion, RecordedMotion, SineMotion
+
+    if motion is None:
+        return
+    if isinstance(motion, RecordedMotion):
+        home = motion.center[:3].any()
+        yield (
+            "axes of a table are taken about home (--absolute: in the base frame)"
+            if home
+            else "axes are taken in the base frame"
+        )
+    if seconds < motion.duration * (1.0 - 1e-9):
+        yield f"the first {seconds:.4g} s of a motion of {motion.duration:.4g} s (--duration)"
+    if motion.fade.fade_in > 0.0 and isinstance(motion, (SineMotion, ChirpMotion)):
+        yield (
+            f"the motion rises over {motion.fade.fade_in:.4g} s and falls over "
+            f"{motion.fade.fade_out:.4g} s; --fade changes that, and 0 leaves it out"
+        )
