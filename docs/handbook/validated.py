@@ -9,7 +9,7 @@ from handbook.markdown import folded, plain, table
 from twin.charts.text import number
 from twin.validation.report.page import margin_text
 
-MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
+MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict")
 QUANTITIES = ("Quantity", "Value", "Note")
 
 LONGEST = 25
@@ -25,7 +25,8 @@ def validated(machine: dict[str, Any]) -> str:
     lines = [
         f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
         f"tolerance. The margin of a case is the factor "
-        "by which its tightest measure keeps its tolerance. Every case opens on a click.\n",
+        "by which its tightest measure keeps its tolerance. Every case opens on a click; the report "
+        "gives the reason of each tolerance.\n",
     ]
     if machine["tightest"]:
         near = machine["tightest"]
@@ -80,7 +81,6 @@ def _measure(measure: dict[str, Any]) -> tuple[str, ...]:
         tolerance,
         plain(unit),
         measure["verdict"],
-        plain(measure["reason"]),
     )
 
 
