@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from twin.engines import make_engine
     from twin.machine.catalogue import gallery_names, machine_names
     from twin.model.integrate import ForceTable, integrate
+    from twin.model.machine_model import forward_kinematics_all
     from twin.plant.signals import Command
     from twin.rotations import angles, pose
     from twin.simulation.simulate import simulate
@@ -29,6 +30,7 @@ _HOMES = {
     "Platform": "twin.analysis.platform",
     "Trajectory": "twin.simulation.trajectory",
     "angles": "twin.rotations",
+    "forward_kinematics_all": "twin.model.machine_model",
     "gallery_names": "twin.machine.catalogue",
     "integrate": "twin.model.integrate",
     "load": "twin.analysis.platform",
@@ -46,6 +48,7 @@ __all__ = [
     "TwinError",
     "__version__",
     "angles",
+    "forward_kinematics_all",
     "gallery_names",
     "integrate",
     "load",

@@ -7,53 +7,64 @@ from typing import Any
 
 import numpy as np
 import pytest
+from redundant import machine_on
 from scipy.optimize import brentq, minimize
 
 import twin
 from twin.analysis.feasibility.collisions import closest_legs
-from twin.analysis.machine_summary import (
-    LARGEST_ANGLE,
-    SAMPLES,
-    axis_ranges,
-    machine_summary,
-)
+from twin.analysis.machine_summary import axis_ranges, machine_summary
 from twin.analysis.platform import Platform
+from twin.analysis.workspace.motion_ranges import motion_ranges
 from twin.machine.file.describe import describe
 from twin.machine.units import UNITS
-from twin.rotations import angles_from_quaternion, quaternion_from_angles
+from twin.rotations import displaced
 
 AXES = ("x", "y", "z", "yaw", "pitch", "roll")
-PILLARS = ("z", "pitch", "roll")
+PILLARS = ("z", "roll", "pitch")
 """Axes of a machine with three degrees of freedom."""
 
 
-def moved(platform: Platform, axis: int, shift: float) -> Any:
+def moved(platform: Platform, axis: str, shift: float) -> Any:
     """Return the home pose moved along one axis, angles in degrees."""
-    pose = platform.home.copy()
-    if axis < 3:
-        pose[axis] += shift
+    pose, column = platform.home.copy(), AXES.index(axis)
+    if column < 3:
+        pose[column] += shift
     else:
-        angles = angles_from_quaternion(pose[3:])
-        angles[axis - 3] += np.radians(shift)
-        pose[3:] = quaternion_from_angles(angles)
+        about = {"yaw": [0, 0, 1.0], "pitch": [0, 1.0, 0], "roll": [1.0, 0, 0]}[axis]
+        pose = displaced(pose, np.r_[np.zeros(3), np.radians(shift) * np.array(about)])
     return platform.constrain(pose).pose
 
 
-def test_ranges_end_at_the_limits_of_the_actuators(platform: Platform) -> None:
-    longest = 2.0 * float(platform.maximum_coordinates.max())
-    span = longest if platform.coordinate_unit == "m" else 2.0 * float(platform.home_reaches.max())
-    resolution = {"m": 2 * span / SAMPLES, "deg": np.degrees(2 * LARGEST_ANGLE) / SAMPLES}
+def test_ranges_end_at_limits_or_singular_poses(platform: Platform) -> None:
     ranges = axis_ranges(platform)
-    assert tuple(name for name, _, _ in ranges) == (AXES if platform.dof == 6 else PILLARS)
-    for name, unit, (low, high) in ranges:
-        axis = AXES.index(name)
-        assert low < 0.0 < high, name
-        for shift in np.linspace(low, high, 101):
+    assert tuple(one.axis for one in ranges) == (AXES if platform.dof == 6 else PILLARS)
+    for name, _, span, ends in ranges:
+        assert span[0] < 0.0 < span[1], name
+        for shift in np.linspace(*span, 101):
             # Rounding of degrees must not decide at the very end.
-            assert platform.within_limits(moved(platform, axis, shift * (1.0 - 1e-9)))
-        for end in (low, high):
-            outside = end + 1.5 * np.sign(end) * resolution[unit]
-            assert not platform.within_limits(moved(platform, axis, outside)), name
+            assert platform.within_limits(moved(platform, name, shift * (1.0 - 1e-9)))
+        for end, cause in zip(span, ends, strict=True):
+            beyond = moved(platform, name, end * (1.0 + 1e-6))
+            if cause == "singular pose":
+                assert platform.condition_number(beyond) > 1e4
+            else:
+                assert cause.startswith("leg ")
+                assert not platform.within_limits(beyond), name
+
+
+def test_ranges_end_where_a_turn_is_singular_and_say_so() -> None:
+    """An octahedron of long legs is singular after a quarter turn about its axis.
+
+    Fichter, A Stewart platform-based manipulator, Int. J. of Robotics Research 5, 1986.
+    """
+    below = np.radians([0.0, 0.0, 120.0, 120.0, 240.0, 240.0])
+    above = below + np.radians([-60.0, 60.0] * 3)
+    base = 0.5 * np.stack([np.cos(below), np.sin(below), 0.0 * below], axis=1)
+    top = 0.3 * np.stack([np.cos(above), np.sin(above), 0.0 * above], axis=1)
+    platform = machine_on(base, top, 0.6, (0.3, 2.0))
+    yaw = axis_ranges(platform)[3]
+    np.testing.assert_allclose(np.abs(yaw.span), 90.0, rtol=0, atol=1e-6)
+    assert yaw.ends == ("singular pose", "singular pose")
 
 
 def test_ranges_of_the_driving_simulator() -> None:
@@ -62,7 +73,7 @@ def test_ranges_of_the_driving_simulator() -> None:
     The paper's small angles, 3.581 and 6.987 deg, leave the first cosine out.
     """
     platform = twin.load("driving_simulator")
-    ranges = {name: ends for name, _, ends in axis_ranges(platform)}
+    ranges = {one.axis: one.span for one in axis_ranges(platform)}
     height, longest = 0.3549, 0.4049
 
     def largest(arm: float) -> float:
@@ -71,9 +82,8 @@ def test_ranges_of_the_driving_simulator() -> None:
         )
 
     expected = {"z": 0.05, "pitch": largest(0.8), "roll": largest(0.41)}
-    steps = {"z": 2.0 / SAMPLES, "pitch": 180.0 / SAMPLES, "roll": 180.0 / SAMPLES}
     for name, end in expected.items():
-        np.testing.assert_allclose(ranges[name], [-end, end], rtol=0, atol=1.5 * steps[name])
+        np.testing.assert_allclose(ranges[name], [-end, end], rtol=0, atol=1e-9)
 
 
 def lines_of(platform: Platform) -> list[list[tuple[Any, Any]]]:
@@ -193,3 +203,22 @@ def test_dimensions_carry_their_units(platform: Platform) -> None:
     }
     for name, unit in optional.items():
         assert rows.get(name, unit) == unit
+
+
+def test_friction_is_said_at_the_leg() -> None:
+    """0.23 N m at the motor of a screw with a lead of 5.08 mm."""
+    rows = {row.name: row for row in machine_summary(twin.load("stewart", "hardware"))}
+    row = rows["friction of the drives"]
+    assert row.value == pytest.approx(0.23 * 2.0 * np.pi / 5.08e-3, rel=1e-9)
+    assert row.unit == "N"
+    assert "friction of the drives" not in {row.name for row in machine_summary(twin.load("rss"))}
+
+
+def test_free_ranges_neither_turn_twice_nor_pass_the_base() -> None:
+    """Legs of a gallery machine reach so far that yaw once came out as -574 to 620 degrees."""
+    platform = twin.load("tssm_l16")
+    for one in motion_ranges(platform):
+        if one.unit == "rad":
+            assert -np.pi <= one.free[0] <= one.alone[0] < one.alone[1] <= one.free[1] <= np.pi
+        if one.axis == "z":
+            assert platform.home[2] + one.free[0] > platform.base_joints[:, 2].mean()

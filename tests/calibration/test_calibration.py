@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from redundant import machine_tool
 
 import twin
 from twin.basics.arrays import FloatArray
@@ -21,9 +22,10 @@ from twin.calibration import (
 from twin.calibration.gauge import gauge_of
 from twin.calibration.measured import COMPONENTS
 from twin.calibration.measurement_model import MeasurementModel
+from twin.calibration.pose_plan import plan
 from twin.calibration.residuals import Residuals
 from twin.errors import InputError
-from twin.rotations import displacement, pose
+from twin.rotations import displaced, displacement, pose
 
 pytestmark = pytest.mark.quick
 
@@ -243,3 +245,32 @@ def test_wrong_options(option: str, value: Any) -> None:
     with pytest.raises(InputError) as error:
         calibrate(machine, poses, **{option: value})
     assert error.value.field == option
+
+
+def test_a_draft_of_a_machine_is_calibrated() -> None:
+    """Joints up to 8 mm off in each axis move poses by more than 5 % of the arm."""
+    machine = machine_tool()
+    legs = LegErrors(machine)
+    errors = 8e-3 * legs.scales * np.random.default_rng(1).uniform(-1.0, 1.0, legs.shape)
+    steps = np.random.default_rng(2).uniform(-1.0, 1.0, (40, 6)) * np.repeat([0.1, 0.2], 3)
+    places = displaced(np.tile(machine.home, (40, 1)), steps)
+    poses = simulated(machine, places, errors)
+    found = calibrate(machine, poses, frames="known")
+    before, after = found.errors_of(found.used)
+    assert np.sqrt(np.mean(before.position**2)) > 0.05 * machine.parameters.mean_arm
+    # What is left are combinations of errors that these poses do not show.
+    assert after.position.max() < 0.02 * before.position.mean()
+
+
+def test_rows_that_do_not_belong_together_are_refused() -> None:
+    machine = machine_tool()
+    poses = simulated(machine, poses_within(machine, 40, seed=1))
+    values = poses.values[np.random.default_rng(0).permutation(len(poses))]
+    mixed = MeasuredPoses(poses.coordinates, values, poses.noise, poses.numbers)
+    with pytest.raises(InputError, match=r"root mean square.*belong together"):
+        calibrate(machine, mixed, frames="known")
+
+
+def test_poses_of_the_plan_are_found_again() -> None:
+    """The straight way from home to some of them passes a singular pose."""
+    assert len(plan(machine_tool(), 10, measured=("x", "y", "z")).poses) == 10

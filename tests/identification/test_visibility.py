@@ -48,6 +48,11 @@ def test_a_sum_and_a_difference_are_named(sign: float, word: str) -> None:
     assert found.decide("prior").free == (A, B, C)
 
 
+def test_a_refusal_names_the_ways_on() -> None:
+    with pytest.raises(InputError, match="--unseen prior, --unseen hold"):
+        visibility(np.zeros((4, 2)), (A, B), 1e-3).decide("refuse")
+
+
 def test_a_column_of_zeros_does_not_show() -> None:
     columns = COLUMNS * [0.0, 1.0, 1.0]
     found = visibility(columns, (A, B, C), 1e-3)

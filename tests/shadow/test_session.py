@@ -101,6 +101,7 @@ def test_the_command_replays_a_log(
     done = CliRunner().invoke(app, ["shadow", "stewart", *given, "--alarms", str(alarms)])
     assert done.exit_code == 0, done.output
     assert "samples: 500, missed 0, late 0" in done.output
+    assert "of 20 s of motion are learned" in " ".join(done.output.split())
     assert alarms.read_text().startswith("time [s],kind,leg,size,unit")
     again, first = read_log(out), read_log(log)
     assert set(again.names) == set(first.names)

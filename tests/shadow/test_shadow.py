@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shipped import shipped_content
 
 from twin.analysis.platform import Platform, load
 from twin.control.drive_model import drive_model
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
+from twin.machine.file.read import parameters_from
 from twin.shadow.derive import NEVER, measured_by, read_thresholds, write_thresholds
 from twin.shadow.model import ShadowModel
 from twin.shadow.shadow import Shadow
@@ -165,7 +167,7 @@ def test_a_machine_at_rest_teaches_nothing(stewart: Platform) -> None:
 
 
 def test_what_no_shadow_can_follow() -> None:
-    """No motor's mass to correct; four noisy readings fit no pose of three degrees of freedom."""
+    """No mass of motors, no step of encoders, four noisy readings for three degrees of freedom."""
     from twin.errors import InputError
 
     with pytest.raises(InputError, match="inertia"):
@@ -174,6 +176,11 @@ def test_what_no_shadow_can_follow() -> None:
         Shadow(load("driving_simulator", "hardware"), thresholds=LIMITS)
     with pytest.raises(InputError, match="rate"):
         Shadow(load("stewart", "hardware"), 50.0, thresholds=LIMITS)
+    content = shipped_content("stewart")
+    del content["configuration"]["hardware"]["leg"]["encoder"]
+    blind = Platform(parameters_from(content, "platform.toml", "hardware"))
+    with pytest.raises(InputError, match=r"without encoders.*\[leg.encoder\]"):
+        Shadow(blind, thresholds=LIMITS)
 
 
 @pytest.mark.parametrize("name", ["compliant_stewart", "rss"])

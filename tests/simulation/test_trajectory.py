@@ -205,3 +205,18 @@ def test_metadata_of_a_wrong_type_is_named(trajectory: Trajectory, field: str, v
     with pytest.raises(InputError) as caught:
         dataclasses.replace(trajectory, **{field: value})
     assert caught.value.field.startswith((field, "a"))
+
+
+@pytest.mark.parametrize(
+    ("signals", "message"),
+    [
+        ({"setpoint": np.zeros((5, 4))}, r"signals\['setpoint'\]: must have shape \(5, 6\)"),
+        ({"limited": np.zeros(5)}, r"signals\['limited'\]: must have shape \(5, 6\)"),
+        ({"time": np.zeros(5), "own": np.zeros(4)}, "got rows: time 5, own 4"),
+    ],
+)
+def test_signals_that_do_not_fit_are_named(
+    trajectory: Trajectory, signals: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        dataclasses.replace(trajectory, signals=signals)

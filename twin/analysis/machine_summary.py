@@ -7,32 +7,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.collisions import closest_legs
+from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.motion_ranges import HeldRange, held_ranges
 from twin.basics.arrays import FloatArray
+from twin.control.drive_model import drive_model
+from twin.errors import InputError
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
-from twin.rotations import angles_from_quaternion, quaternion_from_angles
-
-SAMPLES = 2001
-"""Poses tried along each half axis; gaps in a range shorter than 1/2000 of it may be missed."""
-
-PARTS = 40
-"""The poses are tried in so many parts: most are beyond the limit and need not be evaluated."""
-
-BISECTIONS = 30
-"""Halvings of the last step: the end of a range is exact to nine digits of it."""
-
-LARGEST_ANGLE = np.radians(89.0)
-"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
-plate on pillars is vertical."""
 
 
-AXES = ("x", "y", "z", "yaw", "pitch", "roll")
-"""Axes of a range, in the order of positions and of the angles of `yaw_pitch_roll`."""
+class AxisSpan(NamedTuple):
+    """Range of one axis from home, the others as at home."""
+
+    axis: str
+    unit: str
+    """m or deg"""
+    span: tuple[float, float]
+    """lowest and highest"""
+    ends: tuple[str, str]
+    """causes of both ends"""
 
 
-Ranges = list[tuple[str, str, tuple[float, float]]]
-"""Axis, unit, (lowest, highest) of each range of a machine."""
+Ranges = list[AxisSpan]
+"""Ranges of the axes of a machine."""
 
 
 class SummaryRow(NamedTuple):
@@ -83,6 +81,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
         ),
     ]
+    rows += _friction(platform)
     if platform.n_actuators > platform.dof:
         numbers = ", ".join(map(str, platform.parameters.redundant_legs))
         note = "can push against each other without moving the platform"
@@ -96,71 +95,53 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             "below a leg's width they collide, perhaps as the joints are in the wrong order",
         )
     )
-    note = "from home, inside the actuators' limits, with the other coordinates as at home"
-    for name, unit, (low, high) in known:
-        rows.append(SummaryRow(f"{name} range", [low, high], unit, note))
+    for one in known:
+        note = f"from home, the other axes as there; ends: {one.ends[0]}; {one.ends[1]}"
+        rows.append(SummaryRow(f"{one.axis} range", list(one.span), one.unit, note))
     return rows
 
 
+def _friction(platform: MachineModel) -> list[SummaryRow]:
+    """Return the dry friction of the drives at the legs or cranks; nothing without any."""
+    drives, unit = drive_model(platform), platform.force_unit
+    if not drives.friction.any():
+        return []
+    value = sorted(set(drives.friction.tolist()))
+    place = "leg" if unit == "N" else "crank"
+    note = f"dry, at the {place}; {drives.breakaway.max():.4g} {unit} to break away"
+    return [
+        SummaryRow("friction of the drives", value[0] if len(value) == 1 else value, unit, note)
+    ]
+
+
 def axis_ranges(platform: MachineModel) -> Ranges:
-    """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
+    """Return the ranges of moves from home along one axis at a time, with what ends them.
 
-    x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home;
-    of a machine with three degrees of freedom, z, pitch and roll. The range is the connected one
-    around home.
+    Those of `twin.analysis.workspace.motion_ranges.held_ranges`, angles in degrees: x, y and z [m]
+    in the base frame from home; yaw, pitch and roll on top of home's attitude; of a machine with
+    three degrees of freedom, z, roll and pitch. Zero where home itself is singular or at a limit.
     """
-    reach = 2.0 * float(platform.home_reaches.max())
-    if platform.coordinate_unit == "m":
-        reach = float((2.0 * platform.maximum_coordinates - platform.minimum_coordinates).max())
-    axes = [(name, "m", reach, 1.0) for name in AXES[:3]]
-    axes += [(name, "deg", LARGEST_ANGLE, 180.0 / np.pi) for name in AXES[3:]]
-    ranges = []
-    for column, (name, unit, span, scale) in enumerate(axes):
-        if platform.dof < 6 and name in ("x", "y", "yaw"):
-            continue
-        low, high = (scale * _last_inside(platform, column, side * span) for side in (-1.0, 1.0))
-        ranges.append((name, unit, (low, high)))
-    return ranges
+    try:
+        ranges = held_ranges(platform)
+    except InputError as error:
+        text, names = f"home {error.message}", own_axes(platform)
+        ranges = tuple(
+            HeldRange(name, "m" if name in "xyz" else "rad", (0.0, 0.0), (text, text))
+            for name in names
+        )
+    return [
+        AxisSpan(one.axis, "m", one.alone, one.ends)
+        if one.unit == "m"
+        else AxisSpan(one.axis, "deg", _degrees(one.alone), one.ends)
+        for one in ranges
+    ]
 
 
-def _last_inside(platform: MachineModel, column: int, span: float) -> float:
-    """Return the largest offset towards `span` up to which all poses tried are inside the limits.
-
-    The first sample outside is found on a grid, the limit between it and the last by bisection.
-    """
-    low = 0.0
-    for part in np.array_split(np.linspace(0.0, span, SAMPLES), PARTS):
-        inside = platform.within_limits(_moved(platform, column, part))
-        if not inside.all():
-            first = int(np.argmin(inside))
-            return _limit(platform, column, part[first - 1] if first else low, part[first])
-        low = part[-1]
-    return float(low)
-
-
-def _limit(platform: MachineModel, column: int, low: float, high: float) -> float:
-    """Return the offset of the limit between `low`, which is inside, and `high`, which is not."""
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        if platform.within_limits(_moved(platform, column, np.array([middle])))[0]:
-            low = middle
-        else:
-            high = middle
-    return float(low)
+def _degrees(span: tuple[float, float]) -> tuple[float, float]:
+    return float(np.degrees(span[0])), float(np.degrees(span[1]))
 
 
 def moved(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
     """Return home `(7,)` moved along one axis of `axis_ranges` by a value in its unit."""
     scale = np.pi / 180.0 if unit == "deg" else 1.0
-    return np.asarray(_moved(platform, AXES.index(axis), np.array([scale * value]))[0])
-
-
-def _moved(platform: MachineModel, column: int, offsets: FloatArray) -> FloatArray:
-    poses = np.tile(platform.home, (len(offsets), 1))
-    if column < 3:
-        poses[:, column] += offsets
-    else:
-        angles = np.tile(angles_from_quaternion(platform.home[3:]), (len(offsets), 1))
-        angles[:, column - 3] += offsets
-        poses[:, 3:] = quaternion_from_angles(angles)
-    return platform.constrain(poses).pose
+    return Chart.about(platform, (axis,)).poses([scale * value])

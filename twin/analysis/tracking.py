@@ -8,7 +8,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, columns, legs, panels_figure
+from twin.control.controller import PERIOD
+from twin.control.drive_model import drive_model
+from twin.control.gains import FASTEST_POSITION, loop_lag
+from twin.control.positions import takes_positions
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
+from twin.plant.drives import equivalent_inertia
 from twin.rotations import angle_between
 from twin.simulation.recorded.figures import ANGLES, POSITIONS, degrees
 from twin.simulation.trajectory import Trajectory
@@ -53,6 +59,61 @@ class TrackingErrors:
         parts = (self.position, self.rotation, self.actuators)
         position, rotation, actuators = (float(np.sqrt(np.mean(part**2))) for part in parts)
         return position, rotation, actuators
+
+
+FAR_ABOVE = 5.0
+"""Adopted: ratio of the actuators' errors to `expected_error` from which a run is remarked on."""
+
+
+def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
+    """Return the actuators' root mean square error [m, rad] that lags alone would leave.
+
+    Loops as fast as a sum T of small lags allows have the stiffness m / (2 T) times 1 / (20 T). A
+    setpoint of speed v and acceleration a leaves v T, and (a + friction / m) 40 T^2, with the mass
+    m that an actuator moves; the readings miss half the play and a step of the encoder.
+
+    Args:
+        platform: the machine as its controller knows it.
+        trajectory: of a closed loop.
+
+    Raises:
+        InputError: not the trajectory of a closed loop.
+    """
+    errors, drives = TrackingErrors(trajectory), drive_model(platform)
+    time, setpoint = errors.time, trajectory.signals["setpoint"]
+    if len(time) < 3:
+        return np.inf
+    rates = np.gradient(setpoint, time, axis=0)
+    accelerations = np.abs(np.gradient(rates, time, axis=0))
+    lag = loop_lag(platform, float(time[1] - time[0]))
+    stiffness = 2.0 * FASTEST_POSITION * lag**2
+    dry = drives.breakaway / equivalent_inertia(platform)
+    left = lag * np.abs(rates) + stiffness * (accelerations + dry)
+    yielding = drives.compliance * np.abs(trajectory.forces).max(axis=0)
+    left = left + drives.half_play + drives.resolution + yielding
+    return float(np.sqrt(np.mean(left**2)))
+
+
+def tracking_remark(platform: MachineModel, trajectory: Trajectory) -> str:
+    """Return a sentence where the actuators follow far worse than lags explain; else empty.
+
+    Nothing is said of runs that were stopped or met limits, which say so themselves, and of drives
+    that take positions and close their own loops.
+    """
+    met = trajectory.stopped or trajectory.saturation.sentences()
+    if met or takes_positions(platform):
+        return ""
+    found = TrackingErrors(trajectory).root_mean_square()[2]
+    expected = expected_error(platform, trajectory)
+    if found <= FAR_ABOVE * expected:
+        return ""
+    lag, unit = 1e3 * loop_lag(platform, PERIOD), f"m{trajectory.coordinate_unit}"
+    return (
+        f"the actuators' error of {1e3 * found:.3g} {unit} is {found / expected:.0f} times what "
+        f"the lag of {lag:.3g} ms explains ({1e3 * expected:.2g} {unit}): the loops are slow for "
+        "the masses that they move; compare other controllers (feedforward knows the masses), or "
+        "set the gains in [control]"
+    )
 
 
 def tracking_figure(trajectory: Trajectory) -> Any:

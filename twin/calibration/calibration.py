@@ -39,6 +39,12 @@ ROUNDS = 3
 FAR = 0.05
 """Error of a joint per mean arm of the platform that no machine has."""
 
+HOPELESS = 0.05
+"""Distance per mean arm between poses and the file's machine that a fit has to explain."""
+
+EXPLAINED = 0.2
+"""Share of that distance that may be left."""
+
 HELD = 0.05
 """Share of an unknown in directions that are not shown from which it has no standard error."""
 
@@ -193,7 +199,37 @@ def calibrate(
     left, used = used.kept(wrong), used.kept(~wrong)
     residuals, gauge = Residuals(model, used), gauge_of(model)
     before, after = (solve(residuals, only_frames(model), None), solve(residuals, gauge, tolerance))
-    return Calibration(machine, frames, tolerance, model, gauge, before, after, used, kept, left)
+    found = Calibration(machine, frames, tolerance, model, gauge, before, after, used, kept, left)
+    _check_explained(found)
+    return found
+
+
+def _check_explained(found: Calibration) -> None:
+    """Check that errors of joints explain poses that are far from those of the file's machine.
+
+    Raises:
+        InputError: they do not, so that poses or coordinates belong to another machine.
+    """
+    arm = found.machine.parameters.mean_arm
+    before = _distance(found.errors_of(found.used)[0], arm)
+    if before <= HOPELESS * arm:
+        return
+    message = f"are {1e3 * before:.3g} mm (root mean square) from those of the file's machine, and "
+    try:
+        left = _distance(found.errors_of(found.checked)[1], arm)
+        message += f"errors of joints and offsets leave {1e3 * left:.3g} mm of that"
+    except InputError:
+        left = np.inf
+        message += "a machine fitted to them does not reach all of them"
+    if left > EXPLAINED * before or not found.after.counts.sum() > found.after.rank:
+        message += "; check units, signs and order of legs, and whether the rows belong together"
+        frames = "" if found.frames_free == "both" else ", or --frames both"
+        raise InputError("poses", f"{message}{frames}")
+
+
+def _distance(errors: PoseErrors, arm: float) -> float:
+    """Return the root mean square [m] of errors of poses, angles times the arm."""
+    return float(np.sqrt(np.nanmean(np.concatenate([errors.position, arm * errors.angle]) ** 2)))
 
 
 def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:

@@ -1,19 +1,14 @@
-"""Coordinates of legs with errors at given poses, poses at given coordinates, and derivatives."""
+"""Legs with errors: poses at given coordinates, and derivatives of coordinates by errors."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.calibration.leg_errors import LegErrors
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.kernels.legs.interface import Legs
-from twin.model.constraints import constraint_rows
 from twin.model.derivatives import slope_width
-from twin.model.evaluation import run
+from twin.model.forward_kinematics import geometry
 from twin.rotations import displaced
 
 STEPS = 40
@@ -26,33 +21,11 @@ CLOSE = 1e-13
 """Last step [m, rad] of a solved pose; steps shrink quadratically before."""
 
 
-class Geometry(NamedTuple):
-    """n coordinates and c constraints of m poses; NaN where a leg cannot reach."""
-
-    values: FloatArray
-    """`(m, n + c)` coordinates, then how far constraints are off"""
-    rows: FloatArray
-    """`(m, n + c, 6)` by a displacement of the platform, base axes"""
-
-
 def legs_with(errors: LegErrors, values: FloatArray) -> Legs:
     """Return the kernels' legs with errors `(n, k)`."""
     legs = errors.machine.constants.legs
     changed: Legs = type(legs)(errors.rows(values))  # type: ignore[call-arg]
     return changed
-
-
-def geometry(legs: Legs, poses: FloatArray, constraints: int) -> Geometry:
-    """Return coordinates and constraints of poses `(m, 7)` with their Jacobian."""
-    count = len(legs.rows)
-    values, rows = np.empty((len(poses), count)), np.empty((len(poses), count, 6))
-    run(inverse_kinematics_batch, (legs,), (poses, values))
-    run(jacobian_batch, (legs,), (poses, rows))
-    if constraints:
-        held = constraint_rows(legs, poses, np.zeros((len(poses), 6)))
-        values = np.concatenate([values, held[:, :, 7]], axis=1)
-        rows = np.concatenate([rows, held[:, :, :6]], axis=1)
-    return Geometry(values, rows)
 
 
 def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> FloatArray:

@@ -38,11 +38,14 @@ class MeasuredPoses:
     """`(k, 3)` standard deviations of positions [m], angles [rad] and coordinates"""
     numbers: FloatArray
     """`(k,)` times in the file, by which messages name the poses"""
+    platform: FloatArray | None = None
+    """`(k, 7)` true poses of the platform in the base, of simulated measurements"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for name in ("coordinates", "values", "noise", "numbers"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        for name in ("coordinates", "values", "noise", "numbers", "platform"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.coordinates)
@@ -70,7 +73,11 @@ class MeasuredPoses:
     def kept(self, rows: Any) -> MeasuredPoses:
         """Return some of the poses: a mask or indices."""
         return MeasuredPoses(
-            self.coordinates[rows], self.values[rows], self.noise[rows], self.numbers[rows]
+            self.coordinates[rows],
+            self.values[rows],
+            self.noise[rows],
+            self.numbers[rows],
+            None if self.platform is None else self.platform[rows],
         )
 
     @classmethod

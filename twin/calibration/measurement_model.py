@@ -6,6 +6,7 @@ divided by its scale: the size that moves a point of the machine by about 1 m.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,18 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import cross_matrix, rotation_matrix
 from twin.calibration.frames import WORDS, Frames, by_frames
-from twin.calibration.geometry import Geometry, by_errors, geometry, legs_with, solved
+from twin.calibration.geometry import by_errors, legs_with, solved
 from twin.calibration.leg_errors import LegErrors
 from twin.calibration.measured import MeasuredPoses
 from twin.errors import ForwardKinematicsError, InputError
 from twin.kernels.legs.interface import Legs
+from twin.model.forward_kinematics import Geometry, geometry
 
 FRAME_UNKNOWNS = len(WORDS)
+
+CONTRADICTION = 1.0
+"""[m] or [rad] by which coordinates of redundant legs may contradict each other before the fit,
+which explains it."""
 
 
 class Setting(NamedTuple):
@@ -36,15 +42,16 @@ class Setting(NamedTuple):
 class MeasurementModel:
     """Poses of the target on a machine as functions of unknowns."""
 
-    def __init__(self, errors: LegErrors, frames: Frames, free: tuple[bool, bool]) -> None:
+    def __init__(self, errors: LegErrors, frames: Frames | None, free: tuple[bool, bool]) -> None:
         """Prepare the model about the machine without errors.
 
         Args:
             errors: of the machine's legs.
-            frames: of the tracker and of the target, as far as they are known.
+            frames: of the tracker and of the target, known or fitted; None: not yet.
             free: whether each of them is unknown.
         """
-        self.errors, self.frames = errors, frames
+        self.errors, self.frames = errors, frames or Frames()
+        self._located = frames is not None or not any(free)
         self.machine = errors.machine
         self.constraints = 6 - self.machine.dof
         turn = 1.0 / self.machine.parameters.mean_arm
@@ -72,18 +79,32 @@ class MeasurementModel:
     def start(self, poses: MeasuredPoses) -> FloatArray:
         """Return platform poses `(m, 7)` of the machine without errors.
 
+        The search begins at the true poses of simulated ones; at measured ones where all six
+        components are and the frames are known; else, or where that finds nothing, at home.
+
         Raises:
-            InputError: coordinates that no pose fits.
+            InputError: no pose is found for some coordinates.
         """
-        machine, start = self.machine, np.tile(self.machine.home, (len(poses), 1))
-        if machine.n_actuators != machine.dof or self.constraints:
-            return solved(machine.constants.legs, poses.coordinates, start, self.constraints)
-        try:
-            return machine.forward_kinematics(poses.coordinates, start)
-        except ForwardKinematicsError as error:
-            number = float(poses.numbers[error.data["index"]])
-            message = f"no pose fits those at {number:.9g}; check units and the order of legs"
-            raise InputError("coordinates", message) from None
+        near = poses.platform
+        if near is None and self._located:
+            near = np.where(poses.full[:, None], self.frames.platform(poses.poses), np.nan)
+        found = np.empty((len(poses), 7))
+        for row, coordinates in enumerate(poses.coordinates):
+            try:
+                found[row] = self._pose(coordinates, None if near is None else near[row])
+            except ForwardKinematicsError:
+                number = f"{poses.numbers[row]:.9g}"
+                message = f"no pose of the file's machine was found for those at {number}"
+                hint = "check units, signs and the order of legs"
+                raise InputError("coordinates", f"{message}; {hint}") from None
+        return found
+
+    def _pose(self, coordinates: FloatArray, near: FloatArray | None) -> FloatArray:
+        """Return the platform pose `(7,)` of coordinates `(n,)`, from a pose near it if known."""
+        if near is not None and np.isfinite(near).all():
+            with suppress(ForwardKinematicsError):
+                return self.machine.forward_kinematics(coordinates, near, tolerance=CONTRADICTION)
+        return self.machine.forward_kinematics(coordinates, tolerance=CONTRADICTION)
 
     def predicted(self, setting: Setting, poses: MeasuredPoses, start: FloatArray) -> FloatArray:
         """Return the poses `(m, 7)` of the target at recorded coordinates; NaN without solution.

@@ -32,7 +32,7 @@ class Residuals:
         setting = model.at(np.zeros(model.size))
         predicted = self._predicted(setting)
         if not np.isfinite(predicted).all():
-            message = "no pose fits some of them; check units and the order of legs"
+            message = "no pose was found for some of them; check units and the order of legs"
             raise InputError("coordinates", message)
         rates = self._rates(predicted) @ model.pose_slopes(setting, predicted)[1]
         covariance = np.einsum("mij,m,mkj->mik", rates, poses.noise[:, 2] ** 2, rates)

@@ -9,11 +9,12 @@ import numpy as np
 
 from twin.basics.arrays import as_floats, as_pose, one_of
 from twin.calibration.frames import Frames
-from twin.calibration.geometry import geometry, legs_with
+from twin.calibration.geometry import legs_with
 from twin.calibration.leg_errors import LegErrors
 from twin.calibration.measured import COMPONENTS, USUAL, MeasuredPoses
 from twin.errors import InputError
 from twin.model.constraints import constrained
+from twin.model.forward_kinematics import geometry
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, displaced
 
@@ -63,4 +64,4 @@ def simulated(
     components = np.hstack([seen[:, :3], angles_from_quaternion(seen[:, 3:])])
     known = [one_of(name, "measured", COMPONENTS) for name in measured]
     kept = np.where([name in known for name in COMPONENTS], components, np.nan)
-    return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0))
+    return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0), at)

@@ -27,9 +27,6 @@ TIMES = 50.0
 MISFIT = 0.02
 """Distance per mean arm between poses and the file's machine from which legs may be swapped."""
 
-HOPELESS = 0.05
-"""The same from which poses do not belong to the machine."""
-
 CLEARLY = 5.0
 """How many times smaller it must be with two legs swapped to name them."""
 
@@ -60,7 +57,7 @@ def fitted_frames(
     Raises:
         InputError: coordinates or poses that the machine cannot have, wrong units, swapped legs.
     """
-    model = MeasurementModel(LegErrors(machine), Frames(), free)
+    model = MeasurementModel(LegErrors(machine), None, free)
     arm = machine.parameters.mean_arm
     try:
         platform = model.start(poses)
@@ -73,13 +70,7 @@ def fitted_frames(
     _check_scale(platform, poses, arm)
     model = MeasurementModel(model.errors, frames, free)
     found = solve(Residuals(model, poses), only_frames(model), None, robust=True)
-    frames = model.at(found.unknowns).frames
-    misfit = _misfit(frames, platform, poses, arm)
-    if misfit > HOPELESS * arm:
-        message = f"are {1e3 * misfit:.3g} mm (root mean square) from those of the file's machine"
-        hint = "check units, signs and order of legs, and whether the rows belong together"
-        raise InputError("poses", f"{message}; {hint}{'' if all(free) else ', or --frames both'}")
-    return MeasurementModel(model.errors, frames, free)
+    return MeasurementModel(model.errors, model.at(found.unknowns).frames, free)
 
 
 def _aligned(

@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from twin.motion.cueing import Outcome
 
 AlgorithmName = Literal["classical", "adaptive", "predictive"]
-ManoeuvreName = Literal[
-    "step_steer",
-    "double_lane_change",
-    "slalom",
-    "braking",
-    "acceleration",
-    "coordinated_turn",
-]
-
 SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
@@ -33,8 +24,12 @@ Algorithm = Annotated[
     AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
 ]
 Manoeuvre = Annotated[
-    ManoeuvreName | None,
-    typer.Option(help="Manoeuvre of a built-in vehicle, 12 s; default: braking."),
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Manoeuvre of a built-in vehicle, 12 s: step_steer, double_lane_change, slalom, "
+        "braking (default), acceleration or coordinated_turn; files are for --input.",
+    ),
 ]
 Input = Annotated[
     Path | None,
@@ -85,7 +80,12 @@ def cue(
 
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if manoeuvre is not None and source is not None:
-        raise InputError("input", "give either a manoeuvre or a file with one")
+        raise InputError("input", "takes the place of --manoeuvre: give one of the two")
+    if manoeuvre not in (None, *cueing.MANOEUVRES):
+        known = ", ".join(cueing.MANOEUVRES)
+        raise InputError(
+            "manoeuvre", f"must be one of {known}, not {manoeuvre!r}; --input takes a file"
+        )
     if source is None:
         driven = cueing.make_manoeuvre(manoeuvre or "braking")
     else:

@@ -106,9 +106,12 @@ def payload(
 
 def _shaken(
     platform: Platform, **options: Any
-) -> tuple[DynamicPayload, DynamicPayload, WorstPhase]:
-    """Return the payloads under shaking: in phase, rotations backwards, worst phases."""
-    from twin.analysis.payload.criterion import THESIS_CRITERION
+) -> tuple[DynamicPayload, DynamicPayload | None, WorstPhase]:
+    """Return the payloads under shaking: in phase, rotations backwards, worst phases.
+
+    Rotations run backwards in the thesis of one machine; for others there is no such search.
+    """
+    from twin.analysis.payload.criterion import THESIS_CRITERION, THESIS_MACHINE
     from twin.analysis.payload.dynamic import dynamic_payload
     from twin.analysis.payload.worst_phase import worst_phase
 
@@ -116,6 +119,8 @@ def _shaken(
         show("in phase")
         forwards = dynamic_payload(platform, **options)
         show("rotations backwards")
-        backwards = dynamic_payload(platform, THESIS_CRITERION.backwards(), **options)
+        backwards = None
+        if platform.name == THESIS_MACHINE:
+            backwards = dynamic_payload(platform, THESIS_CRITERION.backwards(), **options)
         show("worst phases")
         return forwards, backwards, worst_phase(platform, **options)

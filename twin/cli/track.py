@@ -10,7 +10,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import Column, line, paragraph, table
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
 
@@ -85,7 +85,7 @@ def track(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
         f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {taken:.3g} s"
     )
-    _print_end(run)
+    _print_end(run, platform)
     save(run, out)
     write_plot(plot, lambda: tracking_figure(run))
     if log is not None:
@@ -93,10 +93,13 @@ def track(
     raise typer.Exit(int(bool(run.stopped)))
 
 
-def _print_end(run: Trajectory) -> None:
-    """Print which limits the drives met, and why the run was stopped."""
+def _print_end(run: Trajectory, platform: Platform) -> None:
+    """Print which limits the drives met, unusual errors, and why the run was stopped."""
+    from twin.analysis.tracking import tracking_remark
     from twin.cli.closed_loop import saturated
 
+    if remark := tracking_remark(platform, run):
+        paragraph(remark)
     for sentence in saturated(run):
         line(sentence)
     if run.stopped:

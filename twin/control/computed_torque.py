@@ -13,7 +13,7 @@ from twin.basics.arrays import FloatArray, as_flag, bounded, not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.feedforward import TaskReference, task_reference
-from twin.control.gains import loop_lag, transmission_ratio
+from twin.control.gains import burden, felt_mass, loop_lag, transmission_ratio
 from twin.control.reference import Reference
 from twin.errors import ControlError, InputError
 from twin.kernels.control.computed_torque import (
@@ -259,14 +259,16 @@ def suitable_bandwidth(platform: MachineModel, period: float = PERIOD) -> float:
     """Return the bandwidth [rad/s] that lag and transmissions leave.
 
     The gains are made for motor and leg together. Above the frequency at which the leg swings on
-    its transmission they act on the motor alone, and the loop is faster by as much as the heaviest
-    leg with its motor is heavier than that.
+    its transmission they act on the motor alone, or on as much as `felt_mass` says, and the loop is
+    faster by as much as the heaviest leg with its motor is heavier than that.
 
     Raises:
         InputError: not a machine.
     """
-    faster = transmission_ratio(as_model(platform))
-    return min(LAG_SHARE / loop_lag(platform, period) / faster, PERIOD_SHARE / period)
+    model = as_model(platform)
+    lag = loop_lag(model, period)
+    faster = transmission_ratio(model) * burden(model).lightest / felt_mass(model, lag)
+    return min(LAG_SHARE / lag / faster, PERIOD_SHARE / period)
 
 
 def _check(model: MachineModel, platform: MachineModel) -> None:

@@ -3,8 +3,9 @@
 Limits of torque mode: the controller itself closes loops through delay and transmission.
 
 In torque mode the delay is inside the velocity loop. Above the frequencies at which the platform
-swings on the transmissions a motor moves its own inertia alone; without transmissions the lightest
-mode of the legs together is the fastest, the heaviest the slowest.
+swings on the transmissions a motor moves its own inertia alone; a stiff transmission takes the
+platform along further up, and the loops may be as fast as that allows. Without transmissions the
+lightest mode of the legs together is the fastest, the heaviest the slowest.
 """
 
 from __future__ import annotations
@@ -61,6 +62,69 @@ class Burden(NamedTuple):
     heaviest: float
 
 
+FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
+"""Frequencies at which the loops are examined, in parts of 1 / lag."""
+
+
+@lru_cache(maxsize=64)
+def felt_mass(platform: MachineModel, lag: float) -> float:
+    """Return the mass [kg] or [kg m2] that decides how fast the velocity loops may be.
+
+    Motor m and load M of a mode of the mechanism are coupled by the transmission's stiffness k and
+    damping c. The speed of the motor per force is
+
+        P(s) = (M s^2 + c s + k) / (s (m M s^2 + (m + M) (c s + k))).
+
+    Behind a dead time T a gain K becomes unstable where K P exp(-s T) passes -1; one mass alone
+    does at pi m / (2 T). The mass returned has the lowest limit of all drives and modes: near the
+    motor's own behind a soft transmission, that of motor and load behind a stiff one. It is never
+    less than `Burden.lightest`.
+
+    Args:
+        platform: the machine.
+        lag: T, sum of the small lags [s].
+    """
+    moved, s, steepest = burden(platform), 1j * FREQUENCIES / lag, 0.0
+    load = 1.0 / np.linalg.eigvalsh(mobility(platform))[-platform.dof :, None]
+    for motor, stiffness, damping in _couplings(platform):
+        spring = damping * s + stiffness
+        speed = (load * s * s + spring) / (s * (motor * load * s * s + (motor + load) * spring))
+        loop = speed * np.exp(-s * lag)
+        crossing = (loop.imag[:, 1:] * loop.imag[:, :-1] <= 0.0) & (loop.real[:, 1:] < 0.0)
+        steepest = max(steepest, float(-loop.real[:, 1:][crossing].min(initial=0.0)))
+    return max(moved.lightest, 2.0 * lag / (np.pi * steepest)) if steepest else moved.lightest
+
+
+def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
+    """Return inertia, stiffness and damping of motors on transmissions; empty unless all are."""
+    drives = [leg.drive for leg in platform.parameters.legs]
+    seen = [drive.reflected() for drive in drives if drive is not None]
+    found = {(each.inertia, each.stiffness, each.damping) for each in seen}
+    return found if len(seen) == len(drives) and all(m * k > 0.0 for m, k, _ in found) else set()
+
+
+@lru_cache(maxsize=32)
+def _speed_per_effort(platform: MachineModel, step: float) -> float:
+    """Return the largest speed of a motor per effort within a step [s], from rest.
+
+    Without a transmission it is step / m. With load M on stiffness k and damping c, motor and
+    load fly off at t / (m + M), and swing against each other with the reduced mass m M / (m + M).
+    """
+    couplings = _couplings(platform)
+    if not couplings:
+        return step / burden(platform).lightest
+    load = 1.0 / np.linalg.eigvalsh(mobility(platform))[-platform.dof :, None]
+    time, largest = np.linspace(0.0, step, 65), 0.0
+    for motor, stiffness, damping in couplings:
+        reduced = motor * load / (motor + load)
+        decay = 0.5 * damping / reduced
+        root = np.sqrt(decay**2 - stiffness / reduced + 0j) + 1e-9 / step
+        swing = (np.exp((root - decay) * time) - np.exp(-(root + decay) * time)) / (2.0 * root)
+        speed = (time + load / motor * swing.real) / (motor + load)
+        largest = max(largest, float(speed.max()))
+    return largest
+
+
 @lru_cache(maxsize=32)
 def burden(platform: MachineModel) -> Burden:
     """Return what the velocity loops move at home, motors included.
@@ -89,7 +153,7 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
     lag, moved = loop_lag(platform, period), burden(platform)
-    gain = min(moved.together / (2.0 * lag), moved.lightest / lag)
+    gain = min(moved.together / (2.0 * lag), felt_mass(platform, lag) / lag)
     time, falling = DAMPED * moved.heaviest / gain, STIFFER * falling_stiffness(platform)
     time = max(4.0 * lag, min(time, gain / falling) if falling > 0.0 else time)
     n = platform.n_actuators
@@ -139,7 +203,7 @@ def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: 
             f"unstable gains: the velocity loop's integral time is shorter than one step of "
             f"{timestep:g} s; raise velocity_time"
         )
-    correction = timestep * float(gains[:, 0].max()) / burden(platform).lightest
+    correction = float(gains[:, 0].max()) * _speed_per_effort(platform, timestep)
     if correction <= 2.0:
         return ""
     return (
@@ -171,7 +235,7 @@ class TorqueLoops(NamedTuple):
 def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     """Return the machine's own gains where its motors have no inertia, else derived ones.
 
-    The velocity gain is that of the symmetrical optimum for the lightest mass, its integral time at
+    The velocity gain is that of the symmetrical optimum for `felt_mass`, its integral time at
     least what leaves the heaviest one `LEAST_DAMPING`.
     """
     moved = burden(platform)
@@ -181,7 +245,7 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     if own is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
     usual, time = derived_velocity_loop(platform, period)
-    velocity = np.minimum(usual, moved.lightest / (2.0 * lag))
+    velocity = np.minimum(usual, felt_mass(platform, lag) / (2.0 * lag))
     slowest = float(velocity.min()) / moved.heaviest
     time = np.maximum(time, 4.0 * LEAST_DAMPING**2 / slowest)
     if own is None:

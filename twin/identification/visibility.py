@@ -65,6 +65,13 @@ class Direction:
         return f"{first.words} shows only together with others: {one} of it looks like {looks}"
 
 
+GO_ON = (
+    'move the machine in other ways, leave them out, or go on with unseen="prior" (their spreads '
+    'decide) or "hold" (the values of the file stay): --unseen prior, --unseen hold'
+)
+"""What to do about parameters that do not show."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """Parameters to estimate, and those to hold at their nominal values."""
@@ -128,7 +135,7 @@ class Visibility:
             return Decision(self.parameters, (), reasons)
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
-            raise InputError("parameters", message)
+            raise InputError("parameters", f"{message}; {GO_ON}")
         held = {each.path for each in self.pivots}
         held |= {each.path for each in self.invisible if self.alone(each) < LEAST_SHOWN}
         free = tuple(each for each in self.parameters if each.path not in held)

@@ -18,6 +18,7 @@ from twin.logs.guess import guessed_mapping
 from twin.logs.log import Log
 from twin.logs.mapping import LogMapping
 from twin.machine.quantity import TITLE
+from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import RecordedMotion, axis_names, read_recording
 from twin.motion.samples import known_columns
@@ -95,7 +96,7 @@ def motion_of_log(log: Log, machine: MachineModel) -> RecordedMotion:
     if name is None:
         raise InputError("motion", f"the file has no {', '.join((*POSES, *LEGS))}")
     channel = log[name]
-    poses = channel.values if name in POSES else _poses_of_legs(platform, channel.values)
+    poses = channel.values if name in POSES else poses_along(platform, channel.values)
     return motion_of_poses(platform, channel.time, poses)
 
 
@@ -124,11 +125,3 @@ def _title(text: str) -> tuple[str, str]:
     """Return name and unit of a column's title."""
     match = TITLE.fullmatch(text.strip())
     return (match["name"], match["unit"] or "") if match else (text, "")
-
-
-def _poses_of_legs(platform: MachineModel, coordinates: Any) -> Any:
-    """Return the poses `(k, 7)` of coordinates `(k, n)`, each from the one before."""
-    poses, guess = np.empty((len(coordinates), 7)), platform.home
-    for k, row in enumerate(coordinates):
-        guess = poses[k] = platform.forward_kinematics(row, guess=guess)
-    return poses

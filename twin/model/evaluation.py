@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import BoolArray, FloatArray, as_floats
-from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, UnreachablePoseError
+from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.kernels.interpret import interpreted
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
 from twin.kernels.legs.dispatch import joint_count
@@ -144,35 +144,6 @@ def no_solution(
         f"entry {index} has no finite solution at pose {pose.tolist()}: the pose is singular (a "
         "leg without length, along its joint's first axis or stretched, or legs that do not span "
         "the platform's degrees of freedom), or the numbers overflow. Move away from it.",
-        data,
-    )
-
-
-def unreachable(
-    index: int, lengths: FloatArray, found: FloatArray, unit: str
-) -> ForwardKinematicsError:
-    """Return the error of coordinates without a pose: entry `index` of a batch, and its search.
-
-    Args:
-        index: of the entry.
-        lengths: `(n,)` of it.
-        found: `(9,)` last pose, residual and iterations.
-        unit: of the coordinates.
-    """
-    residual, iterations = float(found[7]), int(found[8])
-    data = {
-        "index": index,
-        "residual": residual,
-        "iterations": iterations,
-        "pose": found[:7].copy(),
-        "lengths": lengths.copy(),
-    }
-    numbers = ", ".join(f"{value:.7g}" for value in lengths)
-    name = "lengths" if unit == "m" else "angles"
-    return ForwardKinematicsError(
-        f"no pose has the {name} {numbers} {unit} (entry {index}): residual {residual:.3g} {unit} "
-        f"after {iterations} iterations. They cannot be reached from the guess without passing "
-        f"a singular pose, or contradict each other; change the {name} or the guess.",
         data,
     )
 

@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import BoolArray, FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    as_floats,
+    as_pose,
+    as_vector,
+    flatten_batch,
+    not_negative,
+)
 from twin.errors import InputError
 from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
 from twin.model.batch import run_given
@@ -28,8 +35,8 @@ from twin.model.evaluation import (
     joint_motion,
     run,
     run_checked,
-    unreachable,
 )
+from twin.model.forward_kinematics import FittedPoses, assembly_modes, poses_of
 from twin.model.machine_base import MachineBase
 from twin.model.motions import REST, LegCoordinates, PlatformMotion
 
@@ -59,29 +66,67 @@ class MachineModel(MachineBase):
         """
         return self._evaluate(inverse_kinematics_batch, (self.n_actuators,), pose=pose)
 
-    def forward_kinematics(self, lengths: Any, guess: Any = None) -> FloatArray:
-        """Return poses `(..., 7)` of actuator coordinates on the assembly branch of `guess`.
+    def forward_kinematics(
+        self, lengths: Any, guess: Any = None, *, tolerance: Any = None
+    ) -> FloatArray:
+        """Return poses `(..., 7)` of actuator coordinates.
+
+        Newton's method with continuation follows the straight way of the coordinates from those of
+        the guess. Without a guess it begins at home and, where that way ends at a singular pose, at
+        poses around home. No way passes a singular pose, so that a pose lies on the assembly branch
+        where it began. Last come random poses, and the nearest solution to home whose Jacobian has
+        a determinant of the same sign. Other poses may have the same coordinates, see
+        `forward_kinematics_all`.
 
         Args:
-            lengths: actuator coordinates `(..., n)`; limits are not checked. With more actuators
-                than degrees of freedom they must fit together.
-            guess: pose `(..., 7)` to start from, default home.
+            lengths: actuator coordinates `(..., n)`; limits are not checked.
+            guess: pose `(..., 7)` to start from, alone; default home and poses around it.
+            tolerance: [m] or [rad] by which the coordinates of more actuators than degrees of
+                freedom may contradict each other; poses are those of least squares then. Default
+                three counts of their encoders, without encoders 1 mm. See `fit_pose`.
 
         Raises:
             InputError: wrong shape, not finite, lengths that are not positive.
-            ForwardKinematicsError: no pose has these coordinates on this branch; `data` holds
-                index, residual, iterations, the last pose and the coordinates.
+            ForwardKinematicsError: no pose was found; `data` holds index, residual, iterations,
+                the last pose and the coordinates.
         """
-        given = as_floats(lengths, "lengths", self.n_actuators)
-        if self.coordinate_unit == "m" and not (given > 0.0).all():
-            raise InputError("lengths", "must be above zero")
-        start = as_pose(self.home if guess is None else guess, "guess")
-        shape, (given, start) = flatten_batch(lengths=given, guess=start)
-        found = np.empty((len(given), 9))
-        failed = run(forward_kinematics_batch, (self.constants.legs,), (given, start, found))
-        if failed >= 0:
-            raise unreachable(failed, given[failed], found[failed], self.coordinate_unit)
-        return np.ascontiguousarray(found[:, :7]).reshape((*shape, 7))
+        return self._found_poses(lengths, guess, tolerance)[1]
+
+    def fit_pose(self, lengths: Any, guess: Any = None, *, tolerance: Any = None) -> FittedPoses:
+        """Return poses `(..., 7)` of actuator coordinates, and what is left of these.
+
+        Left are the given coordinates minus those of the poses, `(..., n)` [m] or [rad]: rounding,
+        or by how much the coordinates of redundant actuators contradict each other. Arguments and
+        errors are those of `forward_kinematics`.
+        """
+        given, poses = self._found_poses(lengths, guess, tolerance)
+        flat, left = poses.reshape(-1, 7), np.empty((poses.size // 7, self.n_actuators))
+        run(inverse_kinematics_batch, (self.constants.legs,), (flat, left))
+        return FittedPoses(poses, given - left.reshape(given.shape))
+
+    def forward_kinematics_all(self, lengths: Any, *, tolerance: Any = None) -> FloatArray:
+        """Return the poses `(k, 7)` that a search finds for one set of actuator coordinates.
+
+        These are the assembly modes of the platform, the nearest to home first, on all sides of
+        singular poses and also where legs or bodies would cross; none: `(0, 7)`. A platform with
+        six straight legs has up to 40. Cranks keep the elbow branch of their file. The search
+        begins at random poses, always the same, and ends after rounds that found nothing new: it
+        does not prove that there are no others.
+
+        Args:
+            lengths: actuator coordinates `(n,)` [m] or [rad]; limits are not checked.
+            tolerance: see `forward_kinematics`.
+
+        Raises:
+            InputError: wrong shape, not finite, lengths that are not positive.
+
+        Reference:
+            Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures,
+            Advances in Robot Kinematics, 1998.
+        """
+        given = self._lengths(as_vector(lengths, "lengths", self.n_actuators))
+        allowed = None if tolerance is None else not_negative(tolerance, "tolerance")
+        return assembly_modes(self, given, allowed)
 
     def jacobian(self, pose: Any) -> FloatArray:
         """Return Jacobians `(..., n, 6)`: actuator rates = J @ twist.
@@ -317,6 +362,26 @@ class MachineModel(MachineBase):
         sizes = {"pose": 7, "forces": self.n_actuators, "deflection": 2 * k}
         return (sizes | {"deflection_acceleration": k}).get(name, 6)
 
+    def _lengths(self, lengths: Any) -> FloatArray:
+        """Return checked actuator coordinates `(..., n)`."""
+        given = as_floats(lengths, "lengths", self.n_actuators)
+        if self.coordinate_unit == "m" and not (given > 0.0).all():
+            raise InputError("lengths", "must be above zero")
+        return given
+
+    def _found_poses(
+        self, lengths: Any, guess: Any, tolerance: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return coordinates `(..., n)` and poses `(..., 7)`, as `forward_kinematics` says."""
+        given, start = self._lengths(lengths), None
+        allowed = None if tolerance is None else not_negative(tolerance, "tolerance")
+        if guess is None:
+            shape, (given,) = flatten_batch(lengths=given)
+        else:
+            shape, (given, start) = flatten_batch(lengths=given, guess=as_pose(guess, "guess"))
+        poses = poses_of(self, given, start, allowed)
+        return given.reshape((*shape, self.n_actuators)), poses.reshape((*shape, 7))
+
     def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
         """Return what a kernel fills in for states, `(*shape, *row)`.
 
@@ -344,6 +409,19 @@ class MachineModel(MachineBase):
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         return self._evaluate(energy_batch, (3,), pose=pose, twist=twist, deflection=deflection)
+
+
+def forward_kinematics_all(
+    platform: MachineModel, lengths: Any, *, tolerance: Any = None
+) -> FloatArray:
+    """Return the poses `(k, 7)` that a search finds for coordinates `(n,)` [m] or [rad].
+
+    See `MachineModel.forward_kinematics_all`.
+
+    Raises:
+        InputError: not a machine, wrong shape, not finite, lengths that are not positive.
+    """
+    return as_model(platform).forward_kinematics_all(lengths, tolerance=tolerance)
 
 
 def six_or_zero(value: Any, field: str) -> FloatArray:

@@ -69,7 +69,7 @@ def derive_thresholds(
     rate = 1.0 / (every * PERIOD)
     shadow = Shadow(model, rate, thresholds=NEVER, learning=learning)
     collection, steps = Collection(), 0
-    with Progress("thresholds", round(machines * length / PERIOD)) as bar:
+    with Progress("thresholds", round(machines * length / PERIOD), progress) as bar:
         for number in range(machines):
             shadow.reset()
             own = seed + number

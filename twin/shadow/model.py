@@ -10,6 +10,7 @@ from twin.control.gains import transmission_ratio
 from twin.control.observer.cascade import SWINGING, suitable_design
 from twin.control.observer.design import ObserverDesign
 from twin.control.observer.kalman_observer import steady_gains
+from twin.control.positions import has_encoders
 from twin.errors import InputError
 from twin.kernels.kinematics.jacobian import jacobian_batch
 from twin.kernels.plant import columns as column
@@ -54,8 +55,9 @@ class ShadowModel:
         """Prepare the model; `start` puts it beside the machine.
 
         Raises:
-            InputError: drives without inertia, commands of a mode that the drives do not take, or
-                a machine that the analytic engine cannot step in this period.
+            InputError: drives without inertia or without encoders, commands of a mode that the
+                drives do not take, or a machine that the analytic engine cannot step in this
+                period.
             StateError: the observer of this machine has no steady gains.
         """
         self._inertia = drive_model(machine).inertia
@@ -64,6 +66,13 @@ class ShadowModel:
                 "machine",
                 f"{machine.name} has drives without inertia, which an observer of motors cannot "
                 "correct; give the drives their inertia, or choose a configuration with drives",
+            )
+        if not has_encoders(machine):
+            raise InputError(
+                "leg.encoder",
+                f"{machine.name} has legs without encoders: from how far a reading jumps is a "
+                "fault follows from the encoder's step; give [leg.encoder] its counts a turn (and "
+                "[leg.drive] the scale_period of a direct drive), or choose another configuration",
             )
         if machine.n_actuators != machine.dof:
             raise InputError(

@@ -77,6 +77,7 @@ class Shadow:
     Attributes:
         machine: as the model knows it.
         period: between samples [s].
+        learning: of motion, after which changes are faults [s].
         model: what runs beside the machine.
         alarms: all that were raised, in order.
         missed: samples that did not come.
@@ -112,7 +113,8 @@ class Shadow:
         usual: Mode = "position" if takes_positions(machine) else "velocity"
         self.mode: Mode = usual if mode is None else mode
         one_of(self.mode, "mode", MODES)
-        self._learning = round(not_negative(learning, "learning") / self.period)
+        self.learning = not_negative(learning, "learning")
+        self._learning = round(self.learning / self.period)
         self.model = ShadowModel(self.machine, self.period, self.mode)
         self._loop = PositionLoop(
             self.machine, self.period, *suitable_position_loop(self.machine, self.period)
@@ -145,6 +147,11 @@ class Shadow:
         if not self._running:
             return WAITING
         return GOING if self._watch.learning else LEARNED
+
+    @property
+    def learned(self) -> float:
+        """Time [s] of motion that has been learned so far."""
+        return self._watch.learned * self.period
 
     @property
     def sizes(self) -> Sizes:

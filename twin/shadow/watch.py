@@ -25,6 +25,7 @@ class MachineWatch:
     """Learns what is normal for a machine, then compares.
 
     Attributes:
+        learned: samples of motion that were taken for normal.
         wrench: `(6,)` disturbance wrench on the platform, mean over the window.
         ratios: `(n,)` largest residual of each leg per its threshold.
     """
@@ -36,14 +37,14 @@ class MachineWatch:
         self._residuals = Residuals(model)
         self._baseline, self._evidence = Baseline(n), Evidence(n, model.period)
         self._detectors = SlowDetectors(model.machine, thresholds)
-        self._learned = self._watched = self._reference = 0
+        self.learned = self._watched = self._reference = 0
         self._force, self._references = np.zeros(n), np.zeros(n)
         self.wrench, self.ratios = np.zeros(6), np.zeros(n)
 
     @property
     def learning(self) -> bool:
         """Whether it still learns."""
-        return self._learned < self._learning
+        return self.learned < self._learning
 
     @property
     def active(self) -> list[Alarm]:
@@ -70,7 +71,7 @@ class MachineWatch:
         residuals = self._residuals
         residuals.read(values, self._force)
         fresh = self._reference > 0 and "forces" not in values
-        if self._learned < self._learning:
+        if self.learned < self._learning:
             self._learn(fresh)
             return []
         unexplained = self._baseline.unexplained(residuals.regressors, residuals.values)
@@ -95,12 +96,12 @@ class MachineWatch:
     def _learn(self, fresh: bool) -> None:
         """Add a sample to what is normal; after a gap from the beginning. Rest teaches nothing."""
         if fresh:
-            self._baseline, self._learned, self._reference = Baseline(len(self._force)), 0, 0
+            self._baseline, self.learned, self._reference = Baseline(len(self._force)), 0, 0
         if np.abs(self._residuals.regressors[:, 1]).max() < 1.0:
             return
         self._baseline.add(self._residuals.regressors, self._residuals.values)
-        self._learned += 1
-        if self._learned == self._learning:
+        self.learned += 1
+        if self.learned == self._learning:
             self._baseline.fit()
 
     def _refer(self, force: FloatArray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -82,8 +82,9 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
         if here != there:
             found[name] = here, there
     there = policy.origin.parameters
-    if there and not {"machine", "configuration"} & {*found}:
-        here = _parameters({**usual, **options})
+    used = {**usual, **options}
+    if there and "machine" in used and not {"machine", "configuration"} & {*found}:
+        here = _parameters(used)
         if here != there:
             found[PARAMETERS] = here, there
     return found
@@ -115,25 +116,38 @@ def change_text(
 def _parameters(options: Mapping[str, Any]) -> str:
     """Return the digest of the parameters of an environment's machine."""
     machine = options["machine"]
-    platform = machine if isinstance(machine, Platform) else load(machine, options["configuration"])
-    return platform.hash
+    if not isinstance(machine, Platform):
+        machine = load(machine, options.get("configuration"))
+    return machine.hash
 
 
 def _usual_options(environment: str) -> dict[str, Any]:
-    """Return the defaults of the package's own environments, nothing for others."""
-    from twin.envs import ENVIRONMENTS
+    """Return the defaults of an environment: those of its task, and those it is registered with.
 
-    if environment not in ENVIRONMENTS:
+    They have no machine where the environment is not made of a `twin.envs.task.Task`.
+    """
+    import gymnasium
+    from gymnasium.envs.registration import load_env_creator
+
+    module, _, name = environment.rpartition(":")
+    with suppress(ImportError):  # the evaluation reports a module that cannot be imported
+        import_module(module or "twin.envs")
+    spec = gymnasium.registry.get(name)
+    if spec is None:
         return {}
-    module, name, steps = ENVIRONMENTS[environment]
-    task = getattr(import_module(module), f"{name}Env").task_type
+    made = spec.entry_point or spec.vector_entry_point
+    made = load_env_creator(made) if isinstance(made, str) else made
+    task = getattr(made, "task_type", None)
+    if task is None:
+        return dict(spec.kwargs)
     fields = task.settings_type.model_fields.items()
     return {
         "machine": task.usual_machine,
         "configuration": None,
         "randomisation": None,
-        "max_episode_steps": steps,
+        "max_episode_steps": spec.max_episode_steps,
         **{field: about.get_default(call_default_factory=True) for field, about in fields},
+        **spec.kwargs,
     }
 
 

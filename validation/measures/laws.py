@@ -21,8 +21,11 @@ DIFFERENCE_STEP = 3e-4
 DIFFERENCE_RATE = 0.05
 """Fastest rate of the free motion per difference step, at most."""
 
-DIFFERENCE_TURN = 7e-4
+DIFFERENCE_TURN = 2.5e-4
 """[rad] of a crank in a difference step, at most."""
+
+NEAR = 1e-3
+"""[s] after a state where forward kinematics begins."""
 
 ROUNDING = (
     "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
@@ -113,11 +116,13 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         "bar of the forward kinematics",
         unit=platform.coordinate_unit,
     )
+    # From home it may be another pose with the same coordinates on home's side of singular poses.
+    near = later(platform, states, whole, NEAR)[0]
     yield Measure(
-        "forward kinematics from home, pose found again",
-        largest(found[:, :3] - pose[:, :3]),
+        "forward kinematics from a pose 1 ms later, pose found again",
+        largest(platform.forward_kinematics(coordinates, near)[:, :3] - pose[:, :3]),
         1e-10,
-        "residual times condition of the Jacobian; another assembly branch shows at 0.1 m",
+        "residual times condition of the Jacobian; another assembly mode shows at 1 mm and more",
         unit="m",
     )
 

@@ -24,6 +24,7 @@ from twin.analysis.platform import Platform
 from twin.analysis.stiffness.sag import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
+from twin.machine import MachineParameters
 from twin.model.motions import REST
 
 
@@ -265,3 +266,16 @@ def test_legs_too_heavy_for_themselves_are_told() -> None:
 
 def test_command_is_registered() -> None:
     assert twin.cli.payload.payload.__doc__
+
+
+def test_redundant_legs_of_long_strokes() -> None:
+    """Newton's method from home left the sphere of unit quaternions on strokes of 1.6 m."""
+    content = twin.load("esa_hydra").parameters.model_dump()
+    content["leg"]["actuator"] |= {"minimum": 1.2, "maximum": 2.8}
+    platform = Platform(MachineParameters.model_validate(content))
+    found = static_payload(platform, grid=3)
+    low = platform.minimum_coordinates
+    lengths = platform.inverse_kinematics(found.poses)
+    np.testing.assert_allclose(lengths, low + found.extensions, rtol=0, atol=1e-8)
+    assert platform.within_limits(found.continuous.pose)
+    assert found.continuous.limit_kg <= found.exact_limit_kg

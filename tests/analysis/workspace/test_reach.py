@@ -36,7 +36,7 @@ def short_walk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_walk")
 def test_ranges_alone_are_the_known_ones(platform: Platform) -> None:
     found = motion_ranges(platform)
-    known = {name: ends for name, _, ends in axis_ranges(platform)}
+    known = {one.axis: one.span for one in axis_ranges(platform)}
     assert {one.axis for one in found} == set(known)
     for one in found:
         scale = 1.0 if one.unit == "m" else 180.0 / np.pi

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
+from twin.cli.tables.identify import print_identification
 from twin.errors import InputError
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
@@ -56,6 +57,16 @@ def test_the_file_makes_the_identified_machine(found: Identification, tmp_path: 
     with pytest.raises(InputError, match="exists"):
         write_identified(found, "stewart", path)
     assert write_identified(found, "stewart", path, replace=True) == path
+
+
+def test_friction_of_motors_is_shown_at_the_leg(
+    found: Identification, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """0.23 N m through a lead of 5.08 mm are 284.5 N."""
+    print_identification(found)
+    told = capsys.readouterr().out.split("at the leg")[1]
+    assert "284.47" in told
+    assert "leg.drive.friction_torque" in told
 
 
 def test_the_page_has_every_number(found: Identification) -> None:

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from paths import fitting, poses_within_limits
-from redundant import redundant_machine
+from redundant import machine_on, machine_tool, redundant_machine
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 import twin
 from twin.analysis.platform import Platform
+from twin.calibration import poses_within
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
+from twin.machine import MachineParameters
 
 pytestmark = pytest.mark.quick
 
@@ -27,7 +29,7 @@ POSE = 1e-11
 """[m, rad]: the residual times the largest entry of the inverse Jacobian, which is below ten."""
 
 BEYOND = {"micro_hexapod": 8}
-"""Corners of the actuators' ranges without a pose, or with one behind singular poses only."""
+"""Corners of the actuators' ranges whose straight way from home passes a singular pose."""
 
 NEAR_SINGULAR = 1e3
 """Condition number that a machine far from singular poses never has."""
@@ -102,7 +104,7 @@ def test_all_corners_of_the_actuators(name: str) -> None:
     beyond = 0
     for corner in corners:
         try:
-            pose = platform.forward_kinematics(corner)
+            pose = platform.forward_kinematics(corner, guess=platform.home)
         except ForwardKinematicsError:
             beyond += 1
             assert meets_a_singular_pose(platform, corner)
@@ -253,30 +255,137 @@ def test_more_legs_than_freedoms(legs: int) -> None:
 
 
 @pytest.mark.parametrize("legs", [7, 8])
-@pytest.mark.parametrize("longer", [1e-9, 1e-3, 0.1])
-def test_lengths_that_contradict_each_other_are_an_error(legs: int, longer: float) -> None:
+@pytest.mark.parametrize("longer", [1e-9, 5e-4, 0.1])
+def test_lengths_that_contradict_each_other_are_fitted(legs: int, longer: float) -> None:
     platform = redundant_machine(legs)
     lengths = platform.home_coordinates.copy()
     lengths[legs - 1] += longer
-    with pytest.raises(ForwardKinematicsError, match="contradict") as caught:
-        platform.forward_kinematics(lengths)
-    # Shared among the legs, but never gone.
-    assert 0.05 * longer <= caught.value.data["residual"] <= 1.001 * longer
-    assert platform.forward_kinematics(platform.home_coordinates)[2] == pytest.approx(
-        platform.home[2], abs=POSE
-    )
+    if longer > 1e-3:
+        with pytest.raises(ForwardKinematicsError, match=r"0\.001 m by which") as no:
+            platform.forward_kinematics(lengths)
+        assert 0.05 * longer <= no.value.data["residual"] <= 1.001 * longer
+    pose, left = platform.fit_pose(lengths, tolerance=1.0)
+    # Shared among the legs, but never gone; the fit is where no motion makes it smaller.
+    assert 0.05 * longer <= np.abs(left).max() <= 1.001 * longer
+    np.testing.assert_allclose(left, lengths - platform.inverse_kinematics(pose), rtol=0, atol=0)
+    # A sum of squares is flat to half the digits of its value.
+    assert np.abs(left @ platform.jacobian(pose)).max() <= 1e-7 * longer + 1e-15
 
 
 @pytest.mark.parametrize("longer", [1e-9, 1e-3, -0.05])
-def test_pillars_that_contradict_each_other_are_an_error(longer: float) -> None:
-    """Pillars on a rectangle: h_fr + h_rl = h_fl + h_rr whatever the pose."""
+def test_pillars_that_contradict_each_other_are_fitted(longer: float) -> None:
+    """Pillars on a rectangle: h_fr + h_rl = h_fl + h_rr whatever the pose.
+
+    Least squares shares what is too much evenly: a quarter to each pillar, signs alternating.
+    """
     platform = twin.load("driving_simulator")
     lengths = np.array([0.36, 0.33, 0.34, 0.37])
     pose = platform.forward_kinematics(lengths)
     np.testing.assert_allclose(platform.inverse_kinematics(pose), lengths, rtol=0, atol=1e-15)
-    lengths[2] += longer
-    with pytest.raises(ForwardKinematicsError, match="contradict"):
+    measured = lengths + np.array([0.0, 0.0, longer, 0.0])
+    pose, left = platform.fit_pose(measured, tolerance=0.1)
+    quarter = 0.25 * longer * np.array([1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_allclose(left, quarter, rtol=1e-6, atol=1e-13)
+    np.testing.assert_allclose(pose, platform.constrain(pose).pose, rtol=0, atol=1e-15)
+    if longer < 0.0:
+        with pytest.raises(ForwardKinematicsError, match="contradict"):
+            platform.forward_kinematics(measured)
+
+
+def test_tolerance_follows_from_the_encoders() -> None:
+    """Three counts of the encoder: 3 * 5.08 mm / 4096 = 3.72 um."""
+    machine = redundant_machine(7).parameters.model_dump()
+    machine["leg"] |= {
+        "drive": {"source": "Test", "kind": "screw", "lead": 5.08e-3},
+        "encoder": {"source": "Test", "counts": 4096},
+    }
+    platform = Platform(MachineParameters.model_validate(machine))
+    lengths = np.tile(platform.home_coordinates, (2, 1))
+    lengths[:, 6] += [3e-6, 3e-5]
+    platform.forward_kinematics(lengths[0])
+    with pytest.raises(ForwardKinematicsError, match=r"than the 3\.72e-06 m"):
         platform.forward_kinematics(lengths)
+
+
+def test_a_singular_pose_on_the_straight_way_ends_no_search() -> None:
+    """The machine reaches these poses from home along other ways, of all six axes."""
+    platform = machine_tool()
+    poses = poses_within(platform, 600)
+    lengths = platform.inverse_kinematics(poses)
+    found = platform.forward_kinematics(lengths)
+    assert np.abs(platform.inverse_kinematics(found) - lengths).max() <= RESIDUAL
+    branch = np.sign(np.linalg.det(platform.jacobian(platform.home)))
+    assert (np.sign(np.linalg.det(platform.jacobian(found))) == branch).all()
+    stopped = 0
+    for row in lengths:
+        try:
+            platform.forward_kinematics(row, guess=platform.home)
+        except ForwardKinematicsError:
+            stopped += 1
+    assert stopped > 0, "no way is singular: the example is no good"
+
+
+def test_long_strokes_of_redundant_legs() -> None:
+    content: dict[str, Any] = twin.load("esa_hydra").parameters.model_dump()
+    content["leg"]["actuator"] |= {"minimum": 1.2, "maximum": 3.0}
+    platform = Platform(MachineParameters.model_validate(content))
+    lengths = platform.inverse_kinematics(poses_within(platform, 300))
+    found = platform.forward_kinematics(lengths)
+    assert np.abs(platform.inverse_kinematics(found) - lengths).max() <= RESIDUAL
+
+
+def test_messages_claim_what_was_shown(stewart: Platform) -> None:
+    lengths = 3.0 * stewart.home_coordinates * [1.0, 0.1, 1.0, 0.1, 1.0, 0.1]
+    with pytest.raises(ForwardKinematicsError, match="around it and random ones found none"):
+        stewart.forward_kinematics(lengths)
+    with pytest.raises(ForwardKinematicsError, match="nearer to the pose, or none"):
+        stewart.forward_kinematics(lengths, guess=stewart.home)
+
+
+FORTY_BASE = [
+    *([0.0, 0.0, 0.0], [1.107915, 0.0, 0.0], [0.549094, 0.756063, 0.0]),
+    *([0.735077, -0.223935, 0.525991], [0.514188, -0.526063, -0.368418]),
+    [0.590473, 0.094733, -0.205018],
+]
+FORTY_TOP = [
+    *([0.0, 0.0, 0.0], [0.542805, 0.0, 0.0], [0.956919, -0.528915, 0.0]),
+    *([0.665885, -0.353482, 1.402538], [0.478359, 1.158742, 0.107672]),
+    [-0.137087, -0.235121, 0.353913],
+]
+FORTY_LENGTHS = [1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
+"""Joints and lengths [m] with 40 real assembly modes: Dietmaier 1998."""
+
+
+def test_forty_assembly_modes() -> None:
+    platform = machine_on(FORTY_BASE, FORTY_TOP, 1.0, (0.1, 5.0))
+    poses = twin.forward_kinematics_all(platform, FORTY_LENGTHS)
+    assert poses.shape == (40, 7)
+    lengths = platform.inverse_kinematics(poses)
+    np.testing.assert_allclose(lengths, np.tile(FORTY_LENGTHS, (40, 1)), rtol=0, atol=RESIDUAL)
+    for row, pose in enumerate(poses[:-1]):
+        assert np.abs(poses[row + 1 :] - pose).max(axis=1).min() > 1e-3, "twice the same"
+    # Half of the modes lie on either side of singular poses (degree of the map zero).
+    sides = np.sign(np.linalg.det(platform.jacobian(poses)))
+    assert sides.sum() == 0.0
+
+
+def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
+    poses = platform.forward_kinematics_all(platform.home_coordinates)
+    np.testing.assert_allclose(poses[0], platform.home, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        platform.inverse_kinematics(poses), [platform.home_coordinates] * len(poses), rtol=0,
+        atol=RESIDUAL,
+    )  # fmt: skip
+    if platform.leg.is_straight and not platform.base_joints[:, 2].any():
+        # What stands on a plane has a mirror image below it.
+        assert np.abs(poses[:, 2] + platform.home[2]).min() < 1e-9
+
+
+def test_coordinates_without_a_pose_have_no_mode(stewart: Platform) -> None:
+    lengths = stewart.home_coordinates * [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert stewart.forward_kinematics_all(lengths).shape == (0, 7)
+    with pytest.raises(InputError, match="lengths"):
+        stewart.forward_kinematics_all(lengths[:5])
 
 
 def test_lengths_below_zero_are_refused(stewart: Platform) -> None:

@@ -97,4 +97,4 @@ def test_limits_of_the_hexapod_reach_a_singular_pose() -> None:
     assert (np.diff(numbers[-50:]) > 0.0).all()
     assert numbers[-1] > 100.0
     with pytest.raises(ForwardKinematicsError):
-        platform.forward_kinematics(corner)
+        platform.forward_kinematics(corner, guess=platform.home)

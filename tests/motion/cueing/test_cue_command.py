@@ -47,7 +47,10 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["stewart", "--manoeuvre", "slalom", "--input", "a.csv"], "give either a manoeuvre or"),
+        (
+            ["stewart", "--manoeuvre", "slalom", "--input", "a.csv"],
+            "takes the place of --manoeuvre",
+        ),
         (["stewart", "--manoeuvre", "slalom", "--head", "1,2"], "head"),
         (["stewart", "--manoeuvre", "slalom", "--scale", "-1"], "scale"),
         (["stewart", "--input", "no_such_file.csv"], "is no file"),
@@ -67,4 +70,6 @@ def test_names_on_the_command_line_are_those_of_the_package():
     from twin.motion.cueing import ALGORITHMS, MANOEUVRES
 
     assert list(get_args(twin.cli.cue.AlgorithmName)) == list(ALGORITHMS)
-    assert list(get_args(twin.cli.cue.ManoeuvreName)) == list(MANOEUVRES)
+    told = RUN.invoke(app, ["cue", "stewart", "--manoeuvre", "turn.csv"]).output
+    assert all(name in told for name in MANOEUVRES)
+    assert "--input takes a file" in " ".join(told.split())

@@ -137,3 +137,30 @@ def test_manoeuvres_refuse_what_is_none():
         Car(mass=-1.0)
     with pytest.raises(InputError):
         Car().drive("a", 10.0, [0.0, 0.0], [0.0, 0.0])
+
+
+def banked_turn(gravity: float, lead: float) -> Manoeuvre:
+    """Return `lead` seconds at rest, then a turn of 20 s in which the road presses at 6.9 m/s2."""
+    time = np.arange(0.0, lead + 20.0, 0.02)
+    share = np.clip(time - lead, 0.0, 1.0)
+    force = np.stack([0.0 * time, 4.0 * share, gravity + 6.9 * share], axis=1)
+    rate = np.stack([0.0 * time, 0.0 * time, 0.3 * share], axis=1)
+    return Manoeuvre("turn", time, force, rate)
+
+
+@pytest.mark.parametrize("lead", [0.5, 5.0, 40.0])
+def test_the_value_at_rest_shows_whether_gravity_is_there(lead: float) -> None:
+    """A long turn has a mean of nearly g without gravity."""
+    with pytest.raises(InputError, match="where the vehicle stands still"):
+        banked_turn(0.0, lead)
+    assert banked_turn(9.81, lead).duration > 20.0
+
+
+def test_weightlessness_in_flight_is_no_rest() -> None:
+    """A parabola of 2 s at 150 m/s turns the aircraft by g / v the whole time."""
+    time = np.arange(0.0, 20.0, 0.02)
+    falls = (time > 5.0) & (time < 7.0)
+    zero = np.zeros(len(time))
+    force = np.stack([zero, zero, np.where(falls, 0.0, 9.81)], axis=1)
+    rate = np.stack([zero, np.where(falls, 9.81 / 150.0, 0.0), zero], axis=1)
+    assert Manoeuvre("parabola", time, force, rate).duration > 19.0

@@ -16,7 +16,7 @@ import twin.envs  # noqa: F401 (registers the environments)
 from twin.analysis.platform import load
 from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
-from twin.training import Policy, evaluate, load_policy
+from twin.training import Policy, evaluate, load_policy, train
 from twin.training import metrics as table
 from twin.training.environments import channels, check_fit, make_environments
 from twin.training.evaluation.controllers import TRACKING, run_controller
@@ -343,3 +343,30 @@ def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) 
             assert found.results[law, "analytic"][title][2] == alone.results[law, "analytic"][title]
         assert found.difference(law, "analytic", found.titles[0]).value < 0.0
         assert found.difference(law, "analytic", "return").value > 0.0
+
+
+@pytest.mark.parametrize("machine", [None, "rss"])
+def test_a_users_own_task_is_evaluated_after_its_training(
+    machine: str | None, tmp_path: Path
+) -> None:
+    """The machine is the task's usual one where the training names none."""
+    task = "own_task:own_task/Reach-v0"
+    given = {} if machine is None else {"machine": machine}
+    train(
+        task,
+        tmp_path / "run",
+        steps=100,
+        algorithm="ars",
+        envs=12,
+        options={**given, "engine": "analytic"},
+        hyperparameters={"episode": 5},
+        progress=False,
+    )
+    file = tmp_path / "run" / "policy.npz"
+    found = evaluate(task, ["zero", file], episodes=2, options=given)
+    assert found.titles == ("return", "terminated [%]")
+    assert found.changes == {str(file): {}}
+    learned = load_policy(file)
+    assert option_differences(learned, {"machine": "stewart"}) == {
+        "machine": ("stewart", machine or "srspm")
+    }

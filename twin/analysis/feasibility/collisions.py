@@ -63,8 +63,8 @@ def collision_quantities(
     thickness = _thickness(platform)
     tops = ("platform", points.tip, platform.platform_joints)
     for name, joints, layout in (tops, ("base", points.base, platform.base_joints)):
-        ring = _ring(layout)
-        plate = Capsules(joints[:, ring], joints[:, np.roll(ring, -1)], np.full(len(ring), 0.5))
+        order = ring(layout)
+        plate = Capsules(joints[:, order], joints[:, np.roll(order, -1)], np.full(len(order), 0.5))
         plate.radius[:] *= thickness
         quantity = _from_plate(course, legs, plate, name)
         if quantity is not None:
@@ -77,7 +77,7 @@ def plate_quantities(
     """Yield the distance [m] of the plates from each other; nothing where they have none."""
     if platform.leg.has_foot:
         return
-    rings = [_ring(joints) for joints in (platform.base_joints, platform.platform_joints)]
+    rings = [ring(joints) for joints in (platform.base_joints, platform.platform_joints)]
 
     def apart(found: LegPoints) -> FloatArray:
         return polygon_distance(found.base[:, rings[0]], found.tip[:, rings[1]])
@@ -208,7 +208,7 @@ def _thickness(platform: MachineModel) -> float:
     return plate.thickness if "thickness" in plate.model_fields_set else 0.0
 
 
-def _ring(joints: FloatArray) -> Any:
+def ring(joints: FloatArray) -> Any:
     """Return the order of joints `(n, 3)` around their middle."""
     x, y, _ = (joints - joints.mean(axis=0)).T
     return np.argsort(np.arctan2(y, x), kind="stable")

@@ -99,7 +99,7 @@ def range_feasibility(
     with without_compiling():
         ends = [
             (f"{name} {part * value:+.4g} {unit}", moved(machine, name, part * value, unit))
-            for name, unit, span in (axis_ranges(machine) if ranges is None else ranges)
+            for name, unit, span, _ in (axis_ranges(machine) if ranges is None else ranges)
             for value in span
         ]
     places, poses = zip(*ends, strict=True)

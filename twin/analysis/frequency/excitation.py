@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, one_of, positive, read_only
+from twin.control.controller import PERIOD
+from twin.control.drive_model import drive_model
+from twin.control.gains import suitable_velocity_loop
 from twin.control.positions import takes_positions
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
@@ -194,6 +197,21 @@ AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 SPEED_SHARE, EFFORT_SHARE = 0.02, 0.1
 """Adopted: of an actuator's limits of speed and effort that an excitation may use."""
 
+SPEED_USE = 0.5
+"""Adopted: of an actuator's limit of speed that an excitation needs at most to be seen."""
+
+EFFORT_USE = 0.5
+"""Adopted: of an actuator's limit of effort that the velocity loop gives at most, likewise."""
+
+ACCELERATION_USE = 2.0
+"""Adopted: of an actuator's limit of acceleration, which then acts in the highest octave alone."""
+
+FRICTION_RATIO = 10.0
+"""Adopted: velocity loop's gain per gain that dry friction has at the peak speed."""
+
+NOISE_RATIO = 2.0
+"""Adopted: amplitude at the highest frequency per step of the encoder."""
+
 POSITION_SPEED, POSITION_EFFORT, POSITION_TRAVEL = 0.25, 0.3, 0.2
 """Adopted: of a servo's or stepper's limits, and of the way from home to its nearer end."""
 
@@ -260,7 +278,14 @@ def highest_frequency(platform: MachineModel, most: float) -> float:
 
 
 def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> float:
-    """Return a peak speed along a way that leaves the drives far from their limits.
+    """Return a peak speed along a way that leaves the drives far from their limits, yet is seen.
+
+    Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
+    steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
+    much, and the amplitude at the highest frequency `NOISE_RATIO` steps. It uses no more than
+    `SPEED_USE` of the speed, `ACCELERATION_USE` of the acceleration at the highest frequency, and
+    `POSITION_TRAVEL` of the way to an end; K v takes no more than `EFFORT_USE` of the effort.
+    Springs in the legs, which take more speed than the platform, are left out of this.
 
     Servos and steppers have dead bands and resolutions, beside which small motions vanish: theirs
     is as large as their travel allows at the lowest frequency.
@@ -288,5 +313,18 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
     ]
     slowest = np.min(bounds, axis=0)
+    if not (takes_positions(platform) or platform.n_deflections):
+        drives, gain = drive_model(platform), suitable_velocity_loop(platform, PERIOD)[0]
+        seen = [
+            FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain),
+            NOISE_RATIO * drives.resolution * omega,
+        ]
+        most = [
+            SPEED_USE * actuator_limit(platform, "speed"),
+            ACCELERATION_USE * actuator_limit(platform, "acceleration") / omega,
+            EFFORT_USE * actuator_limit(platform, "effort") / gain,
+            POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
+        ]
+        slowest = np.maximum(slowest, np.minimum(np.max(seen, axis=0), np.min(most, axis=0)))
     moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
     return float((slowest[moving] / np.abs(path.rates[moving])).min())

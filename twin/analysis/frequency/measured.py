@@ -19,6 +19,7 @@ from twin.analysis.frequency.excitation import (
     LEAD_IN,
     METHODS,
     MOVING,
+    SPEED_USE,
     Excitation,
     Path,
     SteppedSine,
@@ -58,9 +59,6 @@ TIMESTEP = 2.5e-4
 
 BEYOND = 1.15
 """A sweep begins so much below and ends so much above the frequencies that are evaluated."""
-
-SPEED_USE = 0.5
-"""Of the actuators' speed limits that the default excitation needs at most."""
 
 HIGHEST = 0.45
 """Per sampling rate: where a sweep ends at the latest."""

@@ -135,6 +135,9 @@ class Criterion(NamedTuple):
         return np.asarray(np.abs(rates).max(axis=0))
 
 
+THESIS_MACHINE = "stewart"
+"""Machine of the thesis, whose rotations run backwards in print."""
+
 THESIS_CRITERION = Criterion.of(
     {"x": 2.0, "y": 2.0, "z": 2.5, "yaw": 1.0, "pitch": 3.0, "roll": 0.5},
     np.arange(2.0, 70.0, 10.0),

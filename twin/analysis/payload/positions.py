@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.errors import ForwardKinematicsError, InputError
+from twin.errors import InputError
+from twin.kernels.kinematics.forward import forward_kinematics_batch
+from twin.model.evaluation import run
+from twin.model.forward_kinematics import found_poses
 from twin.model.machine_model import MachineModel, as_model
-from twin.rotations import displaced
 
 LARGEST_GRID = 2_000_000
 """Positions; more take minutes and gigabytes, and the continuous search knows better."""
 
 INSIDE = 1e-9
 """Rounding allowed at an actuator's ends, in parts of its stroke."""
-
-NEWTON_STEPS = 12
 
 RANK = 1e-9
 """Share of a row that is not a combination of others, below which it is rounding."""
@@ -124,19 +124,19 @@ class Followers(NamedTuple):
         return extensions, reachable_poses(platform, low + extensions, guess)
 
     def _led(self, coordinates: FloatArray, guess: FloatArray | None) -> FloatArray:
-        """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators, by Newton."""
-        platform, first = self.platform, self.platform.home if guess is None else guess
-        poses = np.tile(first, (len(coordinates), 1))
-        least = INSIDE * float(strokes(platform).max())
-        for _ in range(NEWTON_STEPS):
-            off = coordinates - platform.inverse_kinematics(poses)[:, self.leading]
-            lost = np.abs(off).max(axis=1) > least
-            if not lost.any():
-                break
-            jacobian = platform.jacobian(poses)[:, self.leading]
-            poses = displaced(poses, np.linalg.solve(jacobian, off[..., None])[..., 0])
-        poses[lost] = np.nan
-        return poses
+        """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators; NaN: none.
+
+        They are those of the machine without the other legs, on the branch of the guess.
+        """
+        legs: Any = self.platform.constants.legs
+        led = type(legs)(legs.rows[self.leading])
+        first = self.platform.home if guess is None else guess
+        found = np.empty((len(coordinates), 9))
+        guesses = np.tile(first, (len(coordinates), 1))
+        run(forward_kinematics_batch, (led,), (coordinates, guesses, found))
+        least = INSIDE * float(strokes(self.platform).max())
+        found[~(found[:, 7] <= least), :7] = np.nan
+        return found[:, :7].copy()
 
 
 def strokes(platform: MachineModel) -> FloatArray:
@@ -147,12 +147,8 @@ def strokes(platform: MachineModel) -> FloatArray:
 def reachable_poses(
     platform: MachineModel, coordinates: FloatArray, guess: FloatArray | None = None
 ) -> FloatArray:
-    """Return the poses `(k, 7)` of coordinates `(k, n)`; NaN where there is none."""
-    try:
-        return platform.forward_kinematics(coordinates, guess)
-    except ForwardKinematicsError:
-        if len(coordinates) == 1:
-            return np.full((1, 7), np.nan)
-    middle = len(coordinates) // 2
-    halves = (coordinates[:middle], coordinates[middle:])
-    return np.vstack([reachable_poses(platform, half, guess) for half in halves])
+    """Return the poses `(k, 7)` of coordinates `(k, n)` from a guess (default home); NaN: none."""
+    first = platform.home if guess is None else guess
+    found, failed = found_poses(platform, coordinates, np.tile(first, (len(coordinates), 1)))
+    found[failed, :7] = np.nan
+    return found[:, :7].copy()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.payload.criterion import THESIS_MACHINE
 from twin.analysis.payload.dynamic import DynamicPayload
 from twin.analysis.payload.static import StaticPayload
 from twin.analysis.payload.sweep import FrequencySweep
@@ -20,7 +21,7 @@ from twin.model.machine_model import MachineModel, as_model
 def payload_record(
     platform: MachineModel,
     still: StaticPayload,
-    dynamic: tuple[DynamicPayload, DynamicPayload, WorstPhase] | None,
+    dynamic: tuple[DynamicPayload, DynamicPayload | None, WorstPhase] | None,
 ) -> dict[str, Any]:
     """Return searches as JSON can hold them; infinite numbers are null.
 
@@ -31,17 +32,18 @@ def payload_record(
     `(n,)`, `continuous_pose` `(7,)`, `continuous_leg`, `continuous_at_corner` and `dynamic` (null
     without).
 
-    Keys of `dynamic`: `frequencies`, `in_phase`, `backwards` (rotations as the thesis prints them)
-    and `worst_phase`. The second and the third have `passes_kg`, `fails_kg`, `first_failure`,
-    `first_failure_frequency`, `exact_limit_kg`, `exact_position`, `exact_frequency`, `exact_leg`
-    and `left_out` (runs beyond an actuator's ends or speeds, per frequency). The last has
-    `passes_kg`, `fails_kg`, `first_failure`, `bound_kg`, `limit_kg`, `position`, `frequency`,
-    `phases` `(6,)` (x, y, z, yaw, pitch, roll) and `leg`.
+    Keys of `dynamic`: `frequencies`, `in_phase`, `backwards` (rotations as the thesis prints them,
+    null for other machines) and `worst_phase`. The second and the third have `passes_kg`,
+    `fails_kg`, `first_failure`, `first_failure_frequency`, `exact_limit_kg`, `exact_position`,
+    `exact_frequency`, `exact_leg` and `left_out` (runs beyond an actuator's ends or speeds, per
+    frequency). The last has `passes_kg`, `fails_kg`, `first_failure`, `bound_kg`, `limit_kg`,
+    `position`, `frequency`, `phases` `(6,)` (x, y, z, yaw, pitch, roll) and `leg`.
 
     Args:
         platform: the machine.
         still: the search at rest.
-        dynamic: axes in phase, rotations backwards, worst phases; None: not searched.
+        dynamic: axes in phase, rotations backwards (None for machines other than the thesis'),
+            worst phases; None: not searched.
     """
     least = still.continuous
     content = {
@@ -67,7 +69,7 @@ def payload_record(
         content["dynamic"] = {
             "frequencies": forwards.criterion.frequencies,
             "in_phase": _dynamic(forwards),
-            "backwards": _dynamic(backwards),
+            "backwards": None if backwards is None else _dynamic(backwards),
             "worst_phase": _fields(
                 worst, "passes_kg", "fails_kg", "first_failure", "bound_kg", "limit_kg",
                 "position", "frequency", "phases", "leg",
@@ -141,7 +143,8 @@ def sweep_figure(platform: MachineModel, sweep: FrequencySweep) -> Any:
     lines = [
         Line("in phase", sweep.frequency, sweep.in_phase),
         Line("worst phases", sweep.frequency, sweep.worst_phase),
-        Line("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
     ]
+    if platform.name == THESIS_MACHINE:
+        lines.append(Line("rotations backwards", sweep.frequency, sweep.backwards, "dash"))
     panels = [Axes("mass [kg]", lines)]
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)

@@ -14,11 +14,18 @@ from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.axes import axis_names, known_axis
-from twin.rotations import quaternion_from_angles
+from twin.rotations import CONVENTIONS, quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))
-"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
-plate on pillars is vertical."""
+"""The middle one of three angles is searched up to a quarter turn, where the other two are no
+longer unique; so are roll and pitch on pillars, where the plate would be vertical."""
+
+
+ROTATION_VECTOR = "rotation_vector"
+"""Convention whose three numbers are an axis times an angle of up to half a turn."""
+
+ROUNDING = 1e-9
+"""[rad] by which an angle may be beyond the largest one."""
 
 
 class Chart(NamedTuple):
@@ -38,6 +45,8 @@ class Chart(NamedTuple):
     """`(k,)` places of the axes among those of the convention"""
     scale: FloatArray
     """`(k,)` the platform joints' mean radius [m] for displacements, 1 rad for angles"""
+    largest_turn: float = float(np.pi)
+    """[rad] longest rotation vector"""
 
     @classmethod
     def about(
@@ -84,14 +93,19 @@ class Chart(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """Distance in scaled units that no chart of this machine can exceed."""
-        limits = [LARGEST_ANGLE] if (self.columns >= 3).any() else []
+        """Distance in scaled units that no pose of this chart can exceed."""
+        angles = largest_angles(self.convention)[self.columns[self.columns >= 3] - 3]
+        far = self.largest_turn if self.convention == ROTATION_VECTOR else np.linalg.norm(angles)
+        parts = [float(far)] if angles.size else []
         if (self.columns < 3).any():
-            limits.append(farthest_distance(self.platform) / float(self.scale.max()))
-        return min(limits)
+            parts.append(farthest_distance(self.platform) / float(self.scale.max()))
+        return float(np.linalg.norm(parts))
 
     def poses(self, values: Any) -> FloatArray:
         """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
+
+        NaN where angles are not those that attitudes have in the convention: beyond
+        `largest_angles`, or rotation vectors beyond `largest_turn`.
 
         Raises:
             InputError: wrong shape, not finite.
@@ -107,11 +121,25 @@ class Chart(NamedTuple):
             poses[:, 3:] = quaternion_product(turn, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
+        outside = (np.abs(full[:, 3:]) > largest_angles(self.convention) + ROUNDING).any(axis=1)
+        if self.convention == ROTATION_VECTOR:
+            outside = np.linalg.norm(full[:, 3:], axis=1) > self.largest_turn + ROUNDING
+        poses[outside] = np.nan
         return poses.reshape((*given.shape[:-1], 7))
 
     def along(self, directions: FloatArray, radii: FloatArray) -> FloatArray:
         """Return poses at scaled `radii` `(...)` along scaled directions `(..., k)`."""
         return self.poses(directions * radii[..., None] * self.scale)
+
+
+def largest_angles(convention: str) -> FloatArray:
+    """Return the largest angles `(3,)` [rad] of a convention that are searched, `(2,)` of two."""
+    sequence = CONVENTIONS[convention].sequence
+    if len(sequence) == 3:
+        return np.array([np.pi, LARGEST_ANGLE, np.pi])
+    if convention == ROTATION_VECTOR:
+        return np.full(3, np.pi)
+    return np.full(len(CONVENTIONS[convention].angles), LARGEST_ANGLE)
 
 
 def own_convention(platform: MachineModel) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.workspace.admissible import plate_heights, plates_apart
 from twin.basics.arrays import BoolArray, FloatArray, as_floats, as_pose
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
@@ -77,6 +78,29 @@ def shell_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArra
         distance = np.where((under < 0.0) | (distance < 0.0), np.inf, distance)
         found = np.minimum(found, distance.min(axis=-1))
     return found
+
+
+def plane_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArray:
+    """Return the distances `(...)` [m] from a pose along unit vectors to where plates are level.
+
+    There the middle of a plate's joints is in the plane of the other's. Infinite where it never is,
+    and for plates that are not apart at home. At the attitude of the pose both planes are fixed,
+    so that the height of one middle above the other plane is linear in the distance.
+
+    Raises:
+        InputError: not one pose, wrong shapes, not finite.
+    """
+    start, along = as_pose(pose), as_floats(directions, "directions", 3)
+    found = np.full(along.shape[:-1], np.inf)
+    if not plates_apart(platform):
+        return found
+    heights = plate_heights(platform, start[None])[0]
+    steps = np.tile(start, (along.size // 3, 1))
+    steps[:, :3] += along.reshape(-1, 3)
+    rates = (plate_heights(platform, steps) - heights).reshape((*found.shape, 2))
+    with np.errstate(divide="ignore"):
+        ahead = np.where(rates * heights < 0.0, -heights / rates, np.inf)
+    return np.asarray(np.minimum(found, ahead.min(axis=-1)))
 
 
 def bounding_box(platform: MachineModel, pose: Any) -> tuple[FloatArray, FloatArray]:

@@ -137,6 +137,10 @@ REACH_LEVELS = (10, 20)
 
 AXES = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
 
+LARGEST_TURN = 1.9 * float(np.pi)
+"""[rad] longest rotation vector of the search, before all of a length are the same attitude. Half a
+turn would be a wall, though the same attitudes lie behind it."""
+
 ROUNDS = 4
 """How often rays learn from those beside them."""
 
@@ -151,7 +155,7 @@ class Stretches(NamedTuple):
     poses: FloatArray
     """`(m, 7)` at the far end"""
     blocked: BoolArray
-    """whether a singular pose ended the search: the set may go on behind it"""
+    """whether a singular pose or the other plate was in the way: the set may go on behind it"""
 
 
 class ReachableSet(NamedTuple):
@@ -230,7 +234,8 @@ def _chart(platform: MachineModel, center: Any) -> Chart:
             f"{platform.name} does not choose its place and attitude independently; its whole "
             "workspace is the region over z, roll and pitch",
         )
-    return Chart.about(platform, AXES, center, "rotation_vector")
+    chart = Chart.about(platform, AXES, center, "rotation_vector")
+    return chart._replace(largest_turn=LARGEST_TURN)
 
 
 def _stretches(chart: Chart, directions: FloatArray, places: FloatArray) -> Stretches:

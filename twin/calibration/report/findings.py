@@ -49,7 +49,11 @@ def findings(found: Calibration) -> list[str]:
             numbers = listed(f"{value:.9g}" for value in these.numbers)
             texts.append(f"Wrong beyond noise ({remedy}): the poses at {numbers}.")
     if found.implausible:
-        texts.append("Joints are far from the file's: check units, frames and the order of legs.")
+        far = np.abs(found.errors / found.model.errors.scales).max()
+        texts.append(
+            f"A joint or offset is {1e3 * far:.3g} mm from the file's, farther than machines are "
+            "usually made: check units, frames and the order of legs, unless the file is a draft."
+        )
     if after.noisy:
         texts.append(
             f"Residuals are {np.sqrt(after.ratio):.3g} times the stated noise, and the standard "

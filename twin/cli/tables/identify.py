@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from twin.basics.arrays import FloatArray
 from twin.charts.text import number
 from twin.cli.console import Column, line, paragraph, table
 from twin.identification.result.forces import base_rows, mapping_lines
@@ -26,12 +27,36 @@ def print_identification(found: Identification) -> None:
         for parameter, value, width in zip(found.parameters, found.values, half, strict=True)
     ]
     table(_columns("parameter", "file", "identified", "95 %"), rows, found.summary)
+    _print_at_legs(found, half)
     if found.errors is not None:
         _print_fits(found.fits, "windows", *found.unit, "prediction errors, rms")
     for note in found.notes:
         paragraph(f"Note: {note}.")
     if found.held:
         line(f"held: {', '.join(parameter.path for parameter in found.held)}")
+
+
+RATIO_POWERS = {"friction_torque": 1, "viscous_torque": 2, "armature_inertia": 2}
+"""Parameters of motors that turn -> power of the ratio by which a leg or a crank sees them."""
+
+
+def _print_at_legs(found: Identification, half: FloatArray) -> None:
+    """Print friction and inertia of motors as legs or cranks see them; `half` widths `(p,)`."""
+    legs, rows = found.platform.parameters.legs, []
+    force, unit = found.platform.force_unit, found.platform.coordinate_unit
+    units = {"friction_torque": force, "viscous_torque": f"{force} s/{unit}"}
+    for parameter, value, width in zip(found.parameters, found.values, half, strict=True):
+        *_, table_name, name = ("", *parameter.path.split("."))
+        ratio = getattr(legs[parameter.leg or 0].drive, "ratio", None)
+        if table_name != "drive" or name not in RATIO_POWERS or ratio is None:
+            continue
+        scale = float(ratio) ** RATIO_POWERS[name]
+        numbers = number(scale * parameter.nominal, 5), number(scale * value)
+        own = units.get(name, "kg" if unit == "m" else "kg m2")
+        rows.append((parameter.path, *numbers, f"+- {number(scale * width, 2)}", own))
+    if rows:
+        place = "leg" if unit == "m" else "crank"
+        table(_columns("at the " + place, "file", "identified", "95 %"), rows)
 
 
 def _print_forces(found: Identification, stage: ForceStage) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.payload.criterion import CONVENTION
 from twin.analysis.payload.dynamic import DynamicPayload
 from twin.analysis.payload.positions import Followers
 from twin.analysis.payload.static import StaticPayload
@@ -13,7 +14,9 @@ from twin.analysis.payload.worst_phase import WorstPhase
 from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
 from twin.charts.text import number, value_text
-from twin.cli.console import Column, line, table
+from twin.cli.console import Column, line, paragraph, table
+from twin.motion.axes import axis_names
+from twin.rotations import angle_between
 
 TOO_HEAVY = "the legs alone are too heavy"
 
@@ -45,14 +48,34 @@ def print_static(platform: Platform, found: StaticPayload) -> None:
     limits = f"{value_text(found.limits.tolist())} {platform.force_unit} ({found.sense})"
     _show(platform, rows, f"{platform.name}: payload at rest, limits {limits}")
     line(f"{len(found.extensions)} positions searched, {found.skipped} left out")
+    turns = np.degrees(angle_between(found.poses[:, 3:], platform.home[3:]))
+    worst = float(np.degrees(angle_between(least.pose[3:], platform.home[3:])))
+    paragraph(
+        "positions are all combinations of the actuators' ranges: they turn the platform by up to "
+        f"{number(float(turns.max()), 3)} deg from home, where it holds least by "
+        f"{number(worst, 3)} deg"
+    )
 
 
 def print_dynamic(
-    platform: Platform, forwards: DynamicPayload, backwards: DynamicPayload, worst: WorstPhase
+    platform: Platform,
+    forwards: DynamicPayload,
+    backwards: DynamicPayload | None,
+    worst: WorstPhase,
 ) -> None:
-    """Print the largest payloads under shaking: in phase, rotations backwards, worst phases."""
+    """Print the largest payloads under shaking: in phase, rotations backwards, worst phases.
+
+    None for `backwards`: rotations run backwards in the thesis of `stewart` alone.
+    """
     own = _own(platform)
+    peaks = (
+        f"{axis} {peak:g} {'m/s2' if axis in ('x', 'y', 'z') else 'rad/s2'}"
+        for axis, peak in zip(axis_names(CONVENTION), forwards.criterion.accelerations, strict=True)
+    )
+    paragraph(f"criterion: that of the Stewart thesis, all axes at once, {', '.join(peaks)}")
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
+        if found is None:
+            continue
         first = _place(platform, found.first_failure, "first ")
         first += "" if found.first_frequency is None else f", {found.first_frequency:g} Hz"
         place = f"leg {found.exact_leg}, {_place(platform, found.exact_position)}, "

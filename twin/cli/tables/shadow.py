@@ -57,10 +57,18 @@ def bar(ratio: float) -> Text:
 
 
 def counts(session: ShadowSession) -> list[str]:
-    """Return lines about samples and durations."""
+    """Return lines about learning, samples and durations."""
+    from twin.shadow.shadow import LEARNED
+
     shadow = session.shadow
     half, most = (1e6 * value for value in session.durations(50.0, 99.9))
+    learning = [] if shadow.phase == LEARNED else [
+        f"still {shadow.phase}: {shadow.learned:.3g} s of {shadow.learning:g} s of motion are "
+        "learned, and until then only encoders and dead sensors are judged; give --learning fewer "
+        "seconds for a short stream"
+    ]  # fmt: skip
     return [
+        *learning,
         f"samples: {session.updates}, missed {shadow.missed}, late {shadow.late}, "
         f"model put beside the machine {shadow.restarts} times; link: {session.source.counts}",
         f"update: median {half:.0f} us, 99.9 % within {most:.0f} us",

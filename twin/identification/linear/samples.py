@@ -10,9 +10,10 @@ from scipy.interpolate import make_interp_spline
 from scipy.signal import butter, lfilter, sosfiltfilt
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, positive
-from twin.errors import InputError, StateError
+from twin.errors import InputError
 from twin.logs.channel import POSE_UNITS, Channel, check_increasing
 from twin.logs.log import Log
+from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
 from twin.motion.axes import AxisSample
@@ -196,13 +197,7 @@ def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray
 def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray:
     if motion == "pose":
         return values
-    poses, guess = np.empty((len(values), 7)), machine.home
-    try:
-        return machine.forward_kinematics(values)
-    except StateError:  # too far from home for one guess: from one pose to the next
-        for row, lengths in enumerate(values):
-            poses[row] = guess = machine.forward_kinematics(lengths, guess)
-    return poses
+    return poses_along(machine, values)
 
 
 def low_passed(

@@ -89,7 +89,7 @@ def force_stage(
             "channel out with a mapping file",
         )
     base = base_parameters(estimate.model, estimate.values)
-    return ForceStage(signal, estimate, base, fits, force_per_current or 1.0)
+    return ForceStage(signal, estimate, base, fits, force_per_current or 1.0, tested)
 
 
 def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:

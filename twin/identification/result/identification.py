@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.identification.linear import BaseParameters, LinearEstimate
+from twin.identification.linear import BaseParameters, LinearEstimate, LinearModel
 from twin.identification.parameters import Parameter
+from twin.identification.parameters.values import values_by_path
 from twin.identification.result.statistics import Whiteness
 
 
@@ -62,6 +64,20 @@ class ForceStage(NamedTuple):
     """of the data that the estimate is from, and of those kept apart"""
     force_per_current: float
     """[N/A, N m/A] of currents, as given; 1 for forces"""
+    kept: LinearModel
+    """of the data kept apart"""
+
+    def error_apart(self, parameters: Sequence[Parameter], values: FloatArray) -> float:
+        """Return the root mean square error [N, N m] of the forces kept apart.
+
+        Args:
+            parameters: whose estimates other values replace.
+            values: `(p,)` theirs in SI.
+        """
+        other = values_by_path(parameters, values)
+        pairs = zip(self.estimate.parameters, self.estimate.values, strict=True)
+        tried = np.array([other.get(each.path, own) for each, own in pairs])
+        return float(np.sqrt(np.mean((self.kept.measured - self.kept.predicted(tried)) ** 2)))
 
     @property
     def shown(self) -> tuple[Parameter, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from twin.identification.result.predictions import (
     check_predictable,
     prediction_stage,
 )
-from twin.identification.visibility import Choice
+from twin.identification.visibility import GO_ON, Choice
 from twin.logs import Log
 
 APART = 0.2
@@ -93,7 +94,8 @@ def identify(
             forces, [each for each in chosen if not recordings or each not in inside], unseen
         )
     if inside and recordings:
-        predicted = prediction_stage(
+        predict = partial(
+            prediction_stage,
             platform,
             recordings,
             inside,
@@ -104,6 +106,14 @@ def identify(
             robust=robust,
             tick=tick,
         )
+        predicted = predict()
+        if predicted is not None and predicted.surpassed:
+            better = predicted.surpassed
+            notes.append(
+                f"{listed(each.path for each in better)} as the forces show: on data kept apart "
+                "that is better than what predictions of the encoders gave"
+            )
+            predicted = predict(settled=better)
     seconds = [stop - start for start, stop in (log.span for log in given)]
     named = tuple(sources) or tuple(Source("", "", each) for each in seconds)
     return _merged(platform, chosen, forces, predicted, [*cuts, *notes], named)
@@ -139,7 +149,7 @@ def _check_shown(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice)
     hidden = [each for each in alone if each in forces.estimate.visibility.invisible]
     if unseen == "refuse" and hidden:
         said = listed(forces.estimate.visibility.sentences, "; ")
-        raise InputError("parameters", f"cannot be identified from these forces: {said}")
+        raise InputError("parameters", f"cannot be identified from these forces: {said}; {GO_ON}")
 
 
 def _merged(
@@ -167,6 +177,9 @@ def _merged(
         values = np.append(values, linear.values[own])
         square = block_diag(square, linear.covariance[np.ix_(own, own)])
         margins = np.append(margins, linear.margins[own])
+    order = sorted(range(len(names)), key=lambda k: chosen.index(names[k]))
+    names, values, margins = tuple(names[k] for k in order), values[order], margins[order]
+    square = square[np.ix_(order, order)]
     held = tuple(each for each in chosen if each not in names)
     if not names:
         raise InputError(

@@ -25,8 +25,14 @@ from twin.identification.result.statistics import (
     spectrum,
     whiteness,
 )
-from twin.identification.visibility import Choice, Decision, visibility
+from twin.identification.visibility import GO_ON, Choice, Decision, visibility
 from twin.model.machine_model import MachineModel
+
+ALIKE = 0.01
+"""Adopted: relative difference of errors on data kept apart below which neither is better."""
+
+TINY = 1e-300
+"""Keeps quotients of errors finite."""
 
 
 class PredictionStage(NamedTuple):
@@ -44,6 +50,8 @@ class PredictionStage(NamedTuple):
     fits: tuple[Fit, Fit]
     errors: Errors
     whiteness: Whiteness
+    surpassed: tuple[Parameter, ...] = ()
+    """that the forces determine better, by the data kept apart"""
 
 
 def prediction_stage(
@@ -57,10 +65,12 @@ def prediction_stage(
     apart: float,
     robust: bool,
     tick: Callable[[int], Any],
+    settled: Sequence[Parameter] = (),
 ) -> PredictionStage | None:
     """Return the parameters that predict recordings best; None if forces alone show them all.
 
     Estimates from forces are where the search begins. They stay for what predictions do not show.
+    `surpassed` names those that should stay beyond that.
 
     Args:
         platform: the machine as its file has it.
@@ -72,17 +82,24 @@ def prediction_stage(
         apart: share of the windows that only test the result.
         robust: whether large errors count less than their square.
         tick: called with the number of evaluations so far.
+        settled: parameters whose estimates from forces stay.
 
     Raises:
         InputError: parameters that do not show (see `unseen`), or rollouts that fail.
     """
+    parameters = [each for each in parameters if each not in settled]
+    if not parameters:
+        return None
     whole = [PredictionProblem(platform, each, parameters, window) for each in recordings]
     slopes = first_slopes([_part(problem, apart)[0] for problem in whole])
     decision, taken = _decided(slopes, parameters, forces, unseen)
     if decision is None:
         return None
     if not decision.free:
-        raise InputError("parameters", f"the logs show none: {'; '.join(decision.reasons)}")
+        raise InputError(
+            "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
+        )
+    taken = [*taken, *settled]
     known = np.zeros(0) if forces is None else forces.estimate.starting_values(taken)
     for problem in whole:
         problem.parameters = decision.free
@@ -113,7 +130,55 @@ def prediction_stage(
         fits,
         errors,
         whiteness(residuals),
+        () if forces is None else _surpassed(forces, decision.free, solution.values, found, kept),
     )
+
+
+def _surpassed(
+    forces: ForceStage,
+    parameters: Sequence[Parameter],
+    values: FloatArray,
+    square: FloatArray,
+    kept: Sequence[PredictionProblem],
+) -> tuple[Parameter, ...]:
+    """Return the parameters that both stages show, if those of the forces are the better ones.
+
+    Both sets of values predict the encoders and the forces that were kept apart. A set is better
+    where it loses less on the data of the other stage than the other loses on its own. Within
+    `ALIKE` neither is, and the smaller standard errors decide.
+
+    Args:
+        forces: the first stage.
+        parameters: of the second.
+        values: `(p,)` theirs in SI.
+        square: `(p, p)` covariance of the values.
+        kept: predictions of the data kept apart.
+    """
+    shared = [k for k, each in enumerate(parameters) if each in forces.shown]
+    both = [parameters[k] for k in shared]
+    if not both:
+        return ()
+    mixed = values.copy()
+    mixed[shared] = forces.estimate.starting_values(both)
+    own, other = (_rms(kept, each) for each in (values, mixed))
+    lost = forces.error_apart(both, values[shared]) / max(forces.error_apart((), values[:0]), TINY)
+    ratio = lost * own / max(other, TINY)  # above 1 where the forces are better
+    if abs(ratio - 1.0) < ALIKE:
+        errors = forces.estimate.standard_errors
+        places = [forces.estimate.parameters.index(each) for each in both]
+        shares = np.sqrt(np.diag(square))[shared] / errors[places]
+        ratio = float(np.exp(np.mean(np.log(shares))))
+    return tuple(both) if ratio > 1.0 else ()
+
+
+def _rms(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
+    """Return the root mean square [m, rad] of all errors of the encoders; infinite if some fail."""
+    try:
+        squares = np.concatenate([_left(each, values).ravel() ** 2 for each in problems])
+    except InputError:
+        return np.inf
+    found = float(np.sqrt(squares.mean()))
+    return found if np.isfinite(found) else np.inf
 
 
 def _decided(

@@ -21,7 +21,13 @@ LARGEST_RATE = 50.0
 FEWEST_SAMPLES = 4
 
 REST_SHARE = 0.3
-"""Of g; a manoeuvre whose mean vertical specific force is smaller lacks gravity."""
+"""Of g; a manoeuvre whose specific force at rest is smaller lacks gravity."""
+
+REST_TIME = 0.2
+"""[s] Time over which a vehicle stands still: nothing but free fall has so little force so long."""
+
+REST_RATE = 0.02
+"""[rad/s] Largest angular rate of a vehicle that stands still."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +69,24 @@ class Manoeuvre:
                 raise InputError(field, f"must not exceed {largest:g} {unit}: wrong unit?")
             object.__setattr__(self, field, read_only(values))
         object.__setattr__(self, "time", read_only(time - time[0]))
+        self._check_gravity()
+
+    def _check_gravity(self) -> None:
+        """Raise InputError where a vehicle at rest does not feel +g along z."""
+        still = np.linalg.norm(self.specific_force, axis=1) < REST_SHARE * GRAVITY
+        still &= np.linalg.norm(self.angular_rate, axis=1) < REST_RATE
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
+        begin, end = edges[::2], edges[1::2] - 1
+        if (self.time[end] - self.time[begin] >= min(REST_TIME, self.duration)).any():
+            longest = int(np.argmax(self.time[end] - self.time[begin]))
+            rest = self.specific_force[begin[longest] : end[longest] + 1, 2].mean()
+            start = self.time[begin[longest]]
+            raise InputError(
+                "specific_force",
+                f"is {rest + 0.0:.3g} m/s2 along z in the mean from {start:.4g} s on, where the "
+                f"vehicle stands still, but must be +{GRAVITY} m/s2 there (z up): add gravity if "
+                "these are accelerations",
+            )
         mean = float(self.specific_force[:, 2].mean())
         if mean < REST_SHARE * GRAVITY:
             raise InputError(

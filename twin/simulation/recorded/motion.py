@@ -73,11 +73,9 @@ class RecordedMotion:
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
             raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
         signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
-        rows = {value.shape[:1] for value in signals.values()}
-        if len(rows) > 1 or () in rows:
-            raise InputError("signals", "must all have one row per control period")
-        object.__setattr__(self, "signals", signals)
         count, n = len(self.time), self.lengths.shape[1]
+        _check_signals(signals, n)
+        object.__setattr__(self, "signals", signals)
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
         shapes["deflection"] = self.deflection.shape[1:]
         for name, shape in shapes.items():
@@ -96,6 +94,24 @@ class RecordedMotion:
     def saturation(self) -> Saturation:
         """Shares of the time that actuators of a closed loop spent at their limits; else zero."""
         return saturation(self.signals.get("limited", np.empty((0, self.lengths.shape[1]))))
+
+
+OF_ACTUATORS = ("setpoint", "measured", "command", "command_feedforward", "limited")
+"""Signals with one column per actuator."""
+
+
+def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
+    """Refuse signals of different lengths, or that do not have `n` actuators as lengths have."""
+    sizes = {name: len(value) if value.ndim else 0 for name, value in signals.items()}
+    if len(set(sizes.values())) > 1 or any(value.ndim == 0 for value in signals.values()):
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError("signals", f"must all have one row per control period, got rows: {told}")
+    for name in (each for each in OF_ACTUATORS if each in signals):
+        if signals[name].shape[1:] != (n,):
+            shape = (sizes[name], n)
+            raise InputError(
+                f"signals[{name!r}]", f"must have shape {shape}, got {signals[name].shape}"
+            )
 
 
 def _check_names(value: Any, field: str, kind: type) -> None:

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.admissible import Admissible, coordinates, square
-from twin.analysis.workspace.closed_forms import bounding_box, shell_exits, within_shells
+from twin.analysis.workspace.admissible import Admissible, Cause, coordinates, square
+from twin.analysis.workspace.closed_forms import (
+    bounding_box,
+    plane_exits,
+    shell_exits,
+    within_shells,
+)
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange
 from twin.analysis.workspace.region import Region
@@ -54,8 +59,13 @@ FREE = 1e-7
 def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     """Yield a constant-orientation workspace against shells about shifted base joints."""
     scale = float(found.chart.scale[0])
-    exits = shell_exits(platform, platform.home, found.rays.directions)
-    off = float(np.abs(found.rays.exits * scale - exits).max() / scale)
+    directions = found.rays.directions
+    exits = shell_exits(platform, platform.home, directions)
+    exits = np.minimum(exits, plane_exits(platform, platform.home, directions))
+    early = found.rays.exits * scale - exits
+    # A singular pose comes before the end of the shells, never behind it.
+    early = np.where(found.rays.causes == Cause.SINGULAR, np.maximum(early, 0.0), early)
+    off = float(np.abs(early).max() / scale)
     yield Measure("ends of rays against shells", off, EDGE, "bisection and rounding")
     low, high, places = _places(platform, found)
     poses = np.tile(platform.home, (POINTS, 1))
@@ -69,7 +79,7 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
         0.0,
         "only a place within rounding of the edge could be",
     )
-    # Shells have a mirror image below the base, in another aspect of the machine.
+    # Shells have a mirror image below the base, on the other side of its plane.
     inside[inside] = admissible.inside(poses[inside])
     yield _volume(found, inside.mean(), float(np.prod(high - low)), "shells")
     values = dexterity(platform, poses[inside]).conditioning

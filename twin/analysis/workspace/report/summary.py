@@ -19,6 +19,10 @@ from twin.charts.text import number
 DEGREES = 180.0 / np.pi
 
 
+NOT_SEARCHED = "from the same centre; collisions of legs were not searched, see twin feasible"
+"""Note of the ranges with the other axes free."""
+
+
 class Row(NamedTuple):
     """One line of the table."""
 
@@ -40,7 +44,7 @@ def _ranges(found: Workspace) -> Iterator[Row]:
             for low, high in (one.alone, one.free)
         )
         yield Row(f"{one.axis}, others held", alone, f"{one.ends[0]}; {one.ends[1]}")
-        yield Row(f"{one.axis}, others free", free, "from the same centre")
+        yield Row(f"{one.axis}, others free", free, NOT_SEARCHED)
 
 
 def _volumes(found: Workspace) -> Iterator[Row]:
@@ -60,7 +64,8 @@ def _volumes(found: Workspace) -> Iterator[Row]:
         note += f"{number(DEGREES * reached.turns.max(), 3)} deg"
         blocked = int(reached.stretches.blocked.sum())
         if blocked:
-            note += f"; singular poses in the way of {blocked} of {reached.counts[-1]} rays"
+            note += f"; singular poses or the other plate in the way of {blocked} of "
+            note += f"{reached.counts[-1]} rays"
         yield Row("reachable set", f"{number(1e3 * reached.volume, 4)} dm³", note)
     names = {"minimum": "lower limits", "maximum": "upper limits", "unreachable": "reach"}
     shares = [

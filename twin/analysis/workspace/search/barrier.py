@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, coordinates, determinants
+from twin.analysis.workspace.admissible import Admissible, coordinates
 from twin.analysis.workspace.chart import Chart
 from twin.basics.arrays import BoolArray, FloatArray
 from twin.errors import InputError
@@ -56,7 +56,7 @@ class Farthest(NamedTuple):
     poses: FloatArray
     """`(m, 7)`"""
     blocked: BoolArray
-    """`(m,)` whether a singular pose stood in the way"""
+    """`(m,)` whether a singular pose or the other plate stood in the way"""
 
 
 def farthest(
@@ -64,8 +64,8 @@ def farthest(
 ) -> Farthest:
     """Return the farthest poses along the first vector of every basis.
 
-    Searches that run into singular poses are made again with a wall there, log(det J / det J of
-    the centre) in F, so that they pass beside it where they can.
+    Searches that run into singular poses or the other plate are made again with walls there, as
+    log(det J / det J of the centre) in F, so that they pass beside them where they can.
 
     Args:
         chart: of one machine.
@@ -104,15 +104,14 @@ def _descend(
 
 
 class _Problem:
-    """The searches of one chart, one per basis; `walled` off from singular poses or not."""
+    """The searches of one chart, one per basis; `walled` off as `Admissible.distances` or not."""
 
     def __init__(self, chart: Chart, bases: FloatArray, walled: bool) -> None:
         self.chart, self.bases, self.walled = chart, bases, walled
-        self.unit = float(determinants(chart.platform, chart.center[None])[0]) if walled else 1.0
-        self.upper = np.ones(chart.platform.n_actuators + walled)
-        if walled:
-            self.upper[-1] = 0.0
         self.admissible = Admissible(chart.platform, chart.center)
+        self.units = self.admissible.distances(chart.center[None])[0] if walled else np.zeros(0)
+        self.upper = np.ones(chart.platform.n_actuators + len(self.units))
+        self.upper[chart.platform.n_actuators :] = 0.0
         q = bases.shape[2]
         unit = np.eye(q)
         self.pairs = [(i, j) for i in range(q) for j in range(i)]
@@ -128,7 +127,7 @@ class _Problem:
     def shares(self, variables: FloatArray) -> FloatArray:
         """Return the used share of every actuator's stroke, `(m, ..., n)`.
 
-        Behind a wall, the determinant per that of the centre follows, which has no upper end.
+        Behind walls, the distances from them per those of the centre follow, without upper ends.
         """
         platform = self.chart.platform
         poses = self.poses(variables)
@@ -136,7 +135,7 @@ class _Problem:
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
         found = (coordinates(platform, flat) - low) / (high - low)
         if self.walled:
-            found = np.column_stack([found, determinants(platform, flat) / self.unit])
+            found = np.column_stack([found, self.admissible.distances(flat) / self.units])
         return np.asarray(found.reshape((*poses.shape[:-1], -1)))
 
     def value(self, variables: FloatArray, weight: float) -> FloatArray:

@@ -167,8 +167,8 @@ def integrate_dae(
         inputs: the driven lengths.
         duration: [s] from time 0.
 
-        complete: with what the printed energies leave out, see `small_angle_energy`; it changes the
-            multipliers, not the motion.
+        complete: with what the printed energies leave out, see `kinetic_energy` in lagrange.py;
+            it changes the multipliers, not the motion.
         method: of scipy's `solve_ivp`; RK45 is the pair of Dormand and Prince that ode45 uses.
         tolerance: relative, and absolute in [m], [rad] and per second; from 1e-13.
         correction: one of `CORRECTIONS`.

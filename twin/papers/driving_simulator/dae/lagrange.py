@@ -221,7 +221,8 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
 
     Args:
         plate: `plate.lumped()` gives the paper's.
-        complete: with what the printed energies leave out, see `small_angle_energy`.
+        complete: with what the printed energies leave out, see `kinetic_energy` and
+            `potential_energy`.
 
     Raises:
         MissingDependencyError: sympy is not installed.
