@@ -5,6 +5,7 @@ The module also renders environments: pictures of one machine, or a window.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +19,7 @@ from twin.basics.arrays import FloatArray, as_array, one_of
 from twin.envs.channels import width
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.task import Task
-from twin.errors import ClosedEngineError, StateError
+from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.kernels.tasks.observation import LARGEST
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
@@ -35,8 +36,9 @@ class Frames:
     window open with the first frame; a copy opens its own.
     """
 
-    def __init__(self, task: Task, render_mode: str) -> None:
-        """Keep the task to draw, with "human" in a window, else in pictures of 640 x 480."""
+    def __init__(self, task: Task, render_mode: str, size: tuple[int, int]) -> None:
+        """Keep the task to draw, with "human" in a window, else in pictures of a size [pixels]."""
+        self.size = size
         batch: BatchedPlant = task.batch
         self.platform, self.render_mode, self.ball = task.platform, render_mode, batch.rolling_ball
         self.period = batch.period
@@ -75,7 +77,8 @@ class Frames:
             return Window(self.platform, period=self.period, ghost=True, ball=self.ball)
         from twin.viewer.camera import Camera
 
-        return Camera(self.platform, ghost=True, ball=self.ball)
+        width, height = self.size
+        return Camera(self.platform, width=width, height=height, ghost=True, ball=self.ball)
 
 
 def check_render_mode(render_mode: Any, known: Iterable[str]) -> str | None:
@@ -85,6 +88,26 @@ def check_render_mode(render_mode: Any, known: Iterable[str]) -> str | None:
         InputError: another.
     """
     return None if render_mode is None else one_of(render_mode, "render_mode", known)
+
+
+RENDER_SIZE = (640, 480)
+"""[pixels] Width and height of pictures."""
+
+
+def check_render_size(render_size: Any) -> tuple[int, int]:
+    """Return width and height [pixels] as given, where each is a whole number from 1.
+
+    Raises:
+        InputError: something else.
+    """
+    try:
+        width, height = (operator.index(value) for value in render_size)
+    except (TypeError, ValueError):
+        width = height = 0
+    if min(width, height) < 1:
+        hint = "must be two whole numbers from 1, width and height in pixels"
+        raise InputError("render_size", f"{hint}, not {brief(render_size)}")
+    return width, height
 
 
 RENDER_MODES = ("human", "rgb_array")
@@ -127,6 +150,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         engine: str = "analytic",
         *,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = RENDER_SIZE,
         randomisation: Any = None,
         **options: Any,
     ) -> None:
@@ -139,6 +163,7 @@ class PlatformEnv(gym.Env[Any, Any]):
             engine: "analytic", "mujoco" or "bullet".
             render_mode: "human" (a window), "rgb_array" or None; `gymnasium.make` also takes
                 "rgb_array_list".
+            render_size: width and height of pictures [pixels].
             randomisation: path -> distribution over numbers of platform.toml and of the task, drawn
                 for every episode; a file or a `Randomisation`; None for none.
             options: of the task, see the table.
@@ -150,9 +175,15 @@ class PlatformEnv(gym.Env[Any, Any]):
             MissingDependencyError: the engine's library is not installed.
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
+        self._render_size = check_render_size(render_size)
         machine = machine_or_usual(machine, self.task_type)
         self._given = (machine, configuration, engine)
-        self._options = {"render_mode": render_mode, "randomisation": randomisation, **options}
+        self._options = {
+            "render_mode": render_mode,
+            "render_size": self._render_size,
+            "randomisation": randomisation,
+            **options,
+        }
         self._episodes = Episodes(
             self.task_type, machine, configuration, engine, 1, randomisation, options
         )
@@ -162,7 +193,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.metadata = {**self.metadata, "render_fps": frames_per_second(self.task)}
         self._info = MachineInfo(self.task, 0)
         self._frames: Frames | None = None
-        self._running = self._closed = False
+        self._running = self._closed = self._ended = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -177,7 +208,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         super().reset(seed=as_seed(seed))
         self._running = False
         self._episodes.reset(FIRST, [self.np_random], options)
-        self._running = True
+        self._running, self._ended = True, False
         if self.render_mode == "human":
             self.render()
         info = self._info()
@@ -186,7 +217,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         return self.task.observation[0].copy(), info
 
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
-        """Do one control period.
+        """Do one control period; after the end of an episode Gymnasium's logger warns.
 
         Raises:
             InputError: wrong shape, or not finite.
@@ -196,12 +227,15 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             self._check_open()
             raise StateError("the environment has no episode; call reset before step")
+        if self._ended or self._episodes.truncated[0]:
+            gym.logger.warn("step() after the end of the episode; call reset() before.")
         self._episodes.step(as_array(action, "action")[None])
         task = self.task
         if self.render_mode == "human":
             self.render()
-        ended, late = bool(task.reason[0]), bool(self._episodes.truncated[0])
-        return task.observation[0].copy(), float(task.reward[0]), ended, late, self._info()
+        self._ended |= bool(task.reason[0])
+        late = bool(self._episodes.truncated[0])
+        return task.observation[0].copy(), float(task.reward[0]), self._ended, late, self._info()
 
     def render(self) -> Any:
         """Return a picture `(height, width, 3)` of the machine, or show it in a window.
@@ -217,7 +251,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             raise StateError("the environment has no episode; call reset before render")
         if self._frames is None:
-            self._frames = Frames(self.task, self.render_mode)
+            self._frames = Frames(self.task, self.render_mode, self._render_size)
         return self._frames.frame(self.task.scene(0))
 
     @property

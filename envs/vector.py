@@ -15,9 +15,11 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import as_array, one_of
 from twin.envs.environment import (
     RENDER_MODES,
+    RENDER_SIZE,
     Frames,
     MachineInfo,
     check_render_mode,
+    check_render_size,
     frames_per_second,
     task_spaces,
 )
@@ -51,6 +53,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         max_episode_steps: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = RENDER_SIZE,
         randomisation: Any = None,
         **options: Any,
     ) -> None:
@@ -65,6 +68,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             max_episode_steps: control periods after which an episode is truncated.
             autoreset_mode: "NextStep", "SameStep" or "Disabled"; see Gymnasium's `AutoresetMode`.
             render_mode: "rgb_array" or None.
+            render_size: width and height of pictures [pixels].
             randomisation: as of the single environment.
             options: of the task.
 
@@ -75,6 +79,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             MissingDependencyError: the engine's library is not installed.
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
+        self._render_size = check_render_size(render_size)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
         self.max_episode_steps = _steps(max_episode_steps)
@@ -195,7 +200,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             return None
         self._check_started()
         if self._frames is None:
-            self._frames = Frames(self.task, self.render_mode)
+            self._frames = Frames(self.task, self.render_mode, self._render_size)
         return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
@@ -221,6 +226,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             "max_episode_steps": self.max_episode_steps,
             "autoreset_mode": self.autoreset_mode,
             "render_mode": self.render_mode,
+            "render_size": self._render_size,
             **self._options,
         }
         return partial(type(self), *self._given, **keywords), (), {"spec": self.spec}

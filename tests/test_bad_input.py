@@ -189,6 +189,12 @@ def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
         "forward_kinematics": Call(
             platform.forward_kinematics, {"lengths": coordinates, "guess": pose}, ((7,),)
         ),
+        "fit_pose": Call(
+            platform.fit_pose, {"lengths": coordinates, "tolerance": 1e-3}, ((7,), (n,))
+        ),
+        "forward_kinematics_all": Call(
+            platform.forward_kinematics_all, {"lengths": coordinates}, ((7,),)
+        ),
         "jacobian": Call(platform.jacobian, {"pose": pose}, ((n, 6),)),
         "jacobian_derivative": Call(platform.jacobian_derivative, state, ((n, 6),)),
         "constraints": Call(platform.constraints, {"pose": pose}, ((6 - platform.dof, 6),)),

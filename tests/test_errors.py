@@ -43,7 +43,9 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 CLASSES = {
     name: value
     for name, value in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(value, Exception) and value.__module__ == errors.__name__
+    if issubclass(value, Exception)
+    and not issubclass(value, Warning)
+    and value.__module__ == errors.__name__
 }
 
 

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.quick
         ("500 ms", ("s",), 0.5),
         ("2 kN", ("N", "N m"), 2e3),
         ("12 kgf cm", ("N", "N m"), 1.176798),
+        ("0.17 s/60deg", ("m/s", "rad/s"), np.pi / 0.51),
     ],
 )
 def test_quantities_are_si(text: Any, units: tuple[str, ...], value: float) -> None:

@@ -16,6 +16,7 @@ from twin.rotations import (
     CONVENTIONS,
     angle_between,
     angles_from_quaternion,
+    is_singular_when_level,
     pose_from_angles,
     quaternion_from_angles,
 )
@@ -46,6 +47,8 @@ PRODUCTS = {
     "moving_xyz": lambda a, b, c: about("x", a) @ about("y", b) @ about("z", c),
     "roll_pitch": lambda a, b, _: about("x", a) @ about("y", b),
     "compliant": lambda a, b, c: about("y", a) @ about("x", b) @ about("z", c),
+    "ZXZ": lambda a, b, c: about("z", a) @ about("x", b) @ about("z", c),
+    "ZYZ": lambda a, b, c: about("z", a) @ about("y", b) @ about("z", c),
     "rodrigues": lambda a, b, c: cayley(np.array([a, b, c])),
     "rotation_vector": lambda a, b, c: Rotation.from_rotvec([a, b, c]).as_matrix(),
 }
@@ -58,6 +61,8 @@ def test_every_convention_has_its_product() -> None:
 @pytest.mark.parametrize("name", CONVENTIONS)
 @given(angles=st.tuples(angle, angle, angle))
 def test_convention(name: str, angles: tuple[float, float, float]) -> None:
+    if is_singular_when_level(name):
+        angles = (angles[0], 1.3 + 0.5 * angles[1], angles[2])  # 0.7 to 1.9 rad
     given_angles = angles[: len(CONVENTIONS[name].angles)]
     quaternion = quaternion_from_angles(given_angles, name)
     matrix = Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix()
@@ -110,6 +115,18 @@ def test_angle_between_broadcasts_and_refuses() -> None:
 def test_rodrigues_cannot_hold_half_a_turn() -> None:
     with pytest.raises(InputError, match="half a turn"):
         angles_from_quaternion([0.0, 0.0, 1.0, 0.0], "rodrigues")
+
+
+@pytest.mark.parametrize("name", ["ZXZ", "ZYZ"])
+@pytest.mark.parametrize("tilt", [0.0, 1e-9, np.pi])
+def test_level_platforms_have_no_angles_about_z_twice(name: str, tilt: float) -> None:
+    level = quaternion_from_angles([[0.3, 1.0, 0.2], [0.3, tilt, 0.2]], name)
+    with pytest.raises(InputError, match=rf"quaternion\[1\]: {name} is singular for a level"):
+        angles_from_quaternion(level, name)
+    # Just beside it they come back; a tilt of 1e-6 rad enlarges rounding a million times.
+    angles = [0.3, abs(tilt - 1e-6), 0.2]
+    back = angles_from_quaternion(quaternion_from_angles(angles, name), name)
+    np.testing.assert_allclose(back, angles, rtol=0, atol=1e-9)
 
 
 def test_roll_pitch_cannot_hold_yaw() -> None:

@@ -45,6 +45,10 @@ class TwinError(Exception):
     """Root of all errors raised by the package."""
 
 
+class TwinWarning(UserWarning):
+    """A run does something that its input does not say; it is said once."""
+
+
 class InputError(TwinError, ValueError):
     """An argument has the wrong shape, type, unit or value.
 

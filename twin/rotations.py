@@ -41,11 +41,35 @@ CONVENTIONS: dict[str, Convention] = {
     "compliant": Convention(
         "YXZ", ("beta", "alpha", "gamma"), "compliant legs: Ry(beta) Rx(alpha) Rz(gamma)"
     ),
+    "ZXZ": Convention(
+        "ZXZ",
+        ("precession", "nutation", "spin"),
+        "classical mechanics: Rz(precession) Rx(nutation) Rz(spin)",
+    ),
+    "ZYZ": Convention(
+        "ZYZ", ("alpha", "beta", "gamma"), "robot controllers: Rz(alpha) Ry(beta) Rz(gamma)"
+    ),
     "rodrigues": Convention(
         "", ("x", "y", "z"), "extended paper: axis times the tangent of half the angle, no unit"
     ),
     "rotation_vector": Convention("", ("x", "y", "z"), "axis times angle"),
 }
+
+SINGULAR_NORM = 1e-7
+"""Part of a unit quaternion along the middle axis, or beside it, below which `ZXZ` and `ZYZ` are
+singular: a middle angle within 2e-7 rad of zero or of half a turn."""
+
+
+def is_singular_when_level(name: str) -> bool:
+    """Return whether a convention turns twice about z: level attitudes have no angles of their own.
+
+    There the first and the last angle turn about one axis, and only their sum is determined.
+
+    Raises:
+        InputError: unknown convention.
+    """
+    sequence = convention(name).sequence
+    return len(sequence) == 3 and sequence[0] == sequence[2]
 
 
 def convention(name: str) -> Convention:
@@ -118,10 +142,12 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
     Args:
         quaternion: scalar first, norm one.
         name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation without yaw in its own sense.
+            The middle angle of `ZXZ` and `ZYZ` is between 0 and half a turn.
 
     Raises:
         InputError: wrong shape, not finite, a norm that is not one, unknown convention, or a
-            rotation that `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
+            rotation that `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express, or whose
+            angles `ZXZ` and `ZYZ` do not determine (level, upright or upside down).
     """
     from scipy.spatial.transform import Rotation
 
@@ -143,8 +169,23 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
             raise InputError("quaternion", f"{name} cannot express a rotation with yaw")
         angles = angles[:, :2]
     else:
+        if is_singular_when_level(name):
+            _check_tilted(flat, name)
         angles = rotation.as_euler(chosen.sequence)
     return angles.reshape((*values.shape[:-1], len(chosen.angles)))
+
+
+def _check_tilted(quaternion: FloatArray, name: str) -> None:
+    """Raise InputError where quaternions `(m, 4)` leave z where it is, or turn it upside down."""
+    along = np.hypot(quaternion[:, 0], quaternion[:, 3])
+    level = np.minimum(along, np.hypot(quaternion[:, 1], quaternion[:, 2])) < SINGULAR_NORM
+    if level.any():
+        first, _, last = CONVENTIONS[name].angles
+        raise InputError(
+            f"quaternion[{int(level.argmax())}]",
+            f"{name} is singular for a level platform, where {first} and {last} turn about the "
+            "same axis; take yaw_pitch_roll or rotation_vector",
+        )
 
 
 def angle_between(quaternion: Any, reference: Any) -> FloatArray:

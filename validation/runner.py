@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time as clock
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from twin.analysis.platform import Platform, load
-from twin.errors import InputError, MissingDependencyError, TwinError
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.least_mass import least_mass_note
+from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
 from twin.machine.catalogue import machine_names
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
@@ -80,13 +83,25 @@ def left_out(
     ]
 
 
+def engine_notes(machines: Sequence[str | Path]) -> list[str]:
+    """Return what engines do otherwise than the machines' files say, a sentence each."""
+    found = []
+    for machine in machines:
+        parameters = load(machine).parameters
+        found.append(least_mass_note(make_mechanism(parameters), parameters))
+    return [note for note in found if note]
+
+
 def run_case(task: Task) -> CaseResult:
     """Return the outcome of one case; whatever goes wrong becomes its error."""
     machine, name, key = task
     start = clock.perf_counter()
     case = load_case(key)
     try:
-        result = case.run(load(machine))
+        with warnings.catch_warnings():
+            # Said once, by `engine_notes`, and not by each case in each process.
+            warnings.simplefilter("ignore", TwinWarning)
+            result = case.run(load(machine))
     except MissingDependencyError as error:
         note = Quantity("not run", float("nan"), str(error), "")
         words = (name, key, case.CASE.title, case.CASE.description)

@@ -24,9 +24,8 @@ def validated(machine: dict[str, Any]) -> str:
     judged = counts["pass"] + counts["fail"]
     lines = [
         f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
-        f"tolerance. The margin of a case is the factor "
-        "by which its tightest measure keeps its tolerance. Every case opens on a click; the report "
-        "gives the reason of each tolerance.\n",
+        "tolerance. The margin of a case is the factor by which its tightest measure keeps its "
+        "tolerance. Every case opens on a click; the report gives the reason of each tolerance.\n",
     ]
     if machine["tightest"]:
         near = machine["tightest"]

@@ -71,6 +71,26 @@ def test_library_is_silent() -> None:
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+THREADS = """
+import threading, twin
+machine = twin.load("srspm")
+def make():
+    for _ in range(20):
+        twin.make_engine("bullet", machine, fidelity="fast").close()
+threads = [threading.Thread(target=make) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("end")
+"""
+
+
+def test_threads_that_make_engines_leave_the_output_alone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 def test_physics_clients_are_given_back(stewart: Platform) -> None:
     def connected() -> int:
         return sum(bool(pybullet.isConnected(client)) for client in range(1024))

@@ -28,6 +28,8 @@ LIST = np.zeros(3)
         ("period", 1e-300),
         ("period", LIST),
         ("render_mode", LIST),
+        ("render_size", LIST),
+        ("render_size", (640, 0)),
         ("motion", LIST),
         ("weights", 3),
         ("duration", 10**400),

@@ -236,6 +236,10 @@ def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         assert picture.shape == (480, 640, 3) and picture.dtype == np.uint8
     np.testing.assert_array_equal(pictures[1], env.render())
     env.close()
+    small = gym.make(name, render_mode="rgb_array", render_size=(64, 48))
+    small.reset(seed=1)
+    assert small.render().shape == (48, 64, 3)
+    small.close()
     several = gym.make(name, render_mode="rgb_array_list")
     several.reset(seed=1)
     several.step(several.action_space.sample())

@@ -305,6 +305,9 @@ def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) ->
     infos = run(env, np.broadcast_to(np.asarray(action, dtype=float), (6,)), 800, seed=0)
     assert infos[-1]["termination"] == reason and len(infos) < 800
     assert all(info["termination"] == "" for info in infos[:-1])
+    with pytest.warns(UserWarning, match="after the end"):
+        *_, ended, _, _ = env.step(np.zeros(6))
+    assert ended
     env.close()
 
 

@@ -74,6 +74,8 @@ def _numeric(platform: twin.Platform) -> dict[str, Call]:
         "forward kinematics": Call(
             platform.forward_kinematics, {"lengths": coordinates, "guess": home}
         ),
+        "fit pose": Call(platform.fit_pose, {"lengths": coordinates, "tolerance": 1e-3}),
+        "assembly modes": Call(platform.forward_kinematics_all, {"lengths": coordinates}),
         "jacobian": Call(platform.jacobian, pose),
         "jacobian derivative": Call(platform.jacobian_derivative, state),
         "constrain": Call(platform.constrain, moved),

@@ -43,6 +43,10 @@ pytestmark = pytest.mark.quick
         ("10 N/µm", "N/m", 1e7),
         ("1 hp", "W", 745.69987158227),
         ("10 arcsec", "rad", math.pi / 64800.0),
+        ("0.17 s/60deg", "rad/s", math.pi / 3.0 / 0.17),
+        ("0.1sec/60°", "rad/s", math.pi / 3.0 / 0.1),
+        ("170 ms / 60 degrees", "rad/s", math.pi / 3.0 / 0.17),
+        ("2 s per 1 rev", "rad/s", math.pi),
     ],
 )
 def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
@@ -59,6 +63,9 @@ def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
         ("5", "m", "no unit of the right kind; write the number with one of m, mm, cm"),
         ("80 psi", "N", "no unit of force"),
         ("5 m", "rad", "a unit of length, not of angle"),
+        ("0.17 s/60deg", "m/s", "a unit of angular speed, not of speed"),
+        ("0 s/60deg", "rad/s", "a time and an angle above zero"),
+        ("0,17 s/60deg", "rad/s", "the decimal sign is a point"),
     ],
 )
 def test_other_units_name_the_near_ones(text: str, unit: str, words: str) -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -303,6 +304,13 @@ def test_closed_cameras_say_so(stewart: Platform) -> None:
     camera.close()
     with pytest.raises(StateError, match="closed"):
         camera.image(stewart.home)
+
+
+def test_threads_take_turns(stewart: Platform) -> None:
+    with Camera(stewart, **SIZE) as opened, ThreadPoolExecutor(4) as threads:
+        wanted = opened.image(stewart.home)
+        found = list(threads.map(opened.image, [stewart.home] * 12))
+    assert all(np.array_equal(image, wanted) for image in found)
 
 
 def test_cameras_do_not_disturb_each_other(stewart: Platform, srspm: Platform) -> None:

@@ -6,13 +6,14 @@ import atexit
 import errno
 import gc
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from twin import __version__
-from twin.errors import TwinError
+from twin.errors import TwinError, TwinWarning
 
 WRONG_USAGE = 2
 
@@ -63,6 +64,19 @@ app = typer.Typer(
 )
 
 
+_show_others = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *place: Any, **more: Any
+) -> None:
+    """Print a warning of the package as one line; others as Python does."""
+    if issubclass(category, TwinWarning):
+        typer.echo(f"twin: {message}", err=True)
+    else:
+        _show_others(message, category, *place, **more)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"platform-twin {__version__}")
@@ -82,3 +96,4 @@ def options(
     # Without this the interpreter searches a million objects for cycles before it ends: 0.2 s
     # after every command, half a second with an engine.
     atexit.register(gc.freeze)
+    warnings.showwarning = _show_warning

@@ -48,6 +48,9 @@ QUESTIONS = {
 }
 """Questions by field of a data sheet, each with what is taken for an empty answer."""
 
+OPTION_NAMES = (*QUESTIONS, "horns", "horn_angle", "drive", "backlash")
+"""Options that are fields of a data sheet; the last ones are not asked for."""
+
 
 def _known(legs: str | None) -> str | None:
     """Return a kind of legs; raises BadParameter if there is none of that name."""
@@ -62,6 +65,22 @@ def _value(text: str) -> Any:
 
 Spacing = Annotated[
     str | None, _value("Joints of a pair below: their angle ('20 deg') or distance ('60 mm').")
+]
+Length = Annotated[
+    str | None, _value("Distance of front and rear pillars; without it, three on a circle.")
+]
+Horns = Annotated[
+    str | None,
+    typer.Option(metavar="mirrored|same", help="Cranks in mirrored pairs, or all alike (rss)."),
+]
+HornAngle = Annotated[
+    str | None, _value("Cranks from the base circle's tangent: outward '90 deg', inward '-90 deg'.")
+]
+Drive = Annotated[
+    str | None, typer.Option(metavar="servo", help="RC servos; --force is their stall torque.")
+]
+Stiffness = Annotated[
+    str | None, _value("Stiffness of a strut, or of the spring in series (viscoelastic).")
 ]
 Above = Annotated[str | None, _value("The same of the pairs above.")]
 
@@ -85,20 +104,23 @@ def new(
     base_spacing: Spacing = None,
     platform_radius: Annotated[str | None, _value("Radius of the platform joints.")] = None,
     platform_spacing: Above = None,
-    length: Annotated[
-        str | None, _value("Distance of front and rear pillars; without it, three on a circle.")
-    ] = None,
+    length: Length = None,
     width: Annotated[str | None, _value("Distance of left and right pillars.")] = None,
     stroke: Annotated[str | None, _value("Stroke, '6 in'; of cranks their whole angle.")] = None,
+    horns: Horns = None,
+    horn_angle: HornAngle = None,
+    drive: Drive = None,
+    backlash: Annotated[str | None, _value("Backlash of the servos, '0.5 deg'.")] = None,
+    replace_file: Annotated[
+        bool, typer.Option("--replace", help="Replace a file that exists.")
+    ] = False,
     shortest: Annotated[str | None, _value("Shortest leg, joint to joint.")] = None,
     height: Annotated[
         str | None, _value("Height of the platform joints at home; default: mid-stroke.")
     ] = None,
     crank: Annotated[str | None, _value("Length of the cranks (rss).")] = None,
     rod: Annotated[str | None, _value("Length of the rods (rss).")] = None,
-    stiffness: Annotated[
-        str | None, _value("Stiffness of a strut, or of the spring in series (viscoelastic).")
-    ] = None,
+    stiffness: Stiffness = None,
     damping: Annotated[str | None, _value("Damping beside it; default: estimated.")] = None,
     speed: Annotated[str | None, _value("Largest speed, '8 in/s' or '60 rpm'.")] = None,
     force: Annotated[
@@ -112,16 +134,16 @@ def new(
     leg_mass: Annotated[str | None, _value("Mass of one leg.")] = None,
 ) -> None:
     """Write a platform.toml from a data sheet, by options or questions; else a template."""
-    given = {name: value for name, value in locals().items() if name in QUESTIONS}
+    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     given |= {"title": title}
     asked = any(given.values()) or (legs is None and not template and _on_a_terminal())
     if template or not asked:
         from twin.machine.file.template import write_template
 
-        written = write_template(path, legs or "ups")
+        written = write_template(path, legs or "ups", replace=replace_file)
         line(f"wrote {written}, a template: fill in your numbers")
     else:
-        written = _from_data_sheet(path, legs, given)
+        written = _from_data_sheet(path, legs, given, replace_file)
     line(f"next: twin info {written}")
     line(f"      twin feasible {written}")
 
@@ -130,23 +152,25 @@ def _on_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _from_data_sheet(path: Path, legs: str | None, given: dict[str, str | None]) -> Path:
+def _from_data_sheet(
+    path: Path, legs: str | None, given: dict[str, str | None], replace_file: bool
+) -> Path:
     from twin.cli.values import renamed_fields
     from twin.machine.file.data_sheet.sheet import DataSheet
     from twin.machine.file.data_sheet.text import write_data_sheet
     from twin.machine.file.template import check_new
 
-    check_new(path)
+    check_new(path, replace=replace_file)
     sheet = DataSheet(legs=legs or "ups", **given)
     if _on_a_terminal() and sheet.missing():
         sheet = _asked(sheet, legs)
-    names = {name: f"--{name.replace('_', '-')}" for name in QUESTIONS}
+    names = {name: f"--{name.replace('_', '-')}" for name in OPTION_NAMES}
     first, *more = [names[name] for name in sheet.missing()] or [""]
     if first:
         needed = f"missing; also needed: {', '.join(more)}" if more else "missing"
         raise InputError(first, needed)
     with renamed_fields(legs="--legs", **names):
-        written = write_data_sheet(path, sheet)
+        written = write_data_sheet(path, sheet, replace=replace_file)
     line(f"wrote {written}")
     paragraph(
         "Inertia and masses that were not given are estimated; their `source` says so. Measure "

@@ -98,7 +98,7 @@ def shadow(
     """
     from twin.analysis.platform import load
     from twin.link.transport.source import open_source, open_telemetry
-    from twin.logs import LogMapping, write_log
+    from twin.logs import LogMapping
     from twin.shadow.session import ShadowSession
     from twin.shadow.shadow import Shadow
 
@@ -128,11 +128,24 @@ def shadow(
             line(f"page: {window.url}", bold=True)
         with suppress(KeyboardInterrupt):
             _run(session, first, alarms, seconds, window)
+    _finish(session, alarms, log)
+    raise typer.Exit(int(bool(watch.alarms)))
+
+
+def _finish(session: ShadowSession, alarms: Path | None, log: Path | None) -> None:
+    """Judge a stream that was too short to learn from, print the counts, and write the log."""
+    from twin.logs import write_log
+
+    if session.judge_short():
+        found = session.shadow.alarms
+        for alarm in found:
+            paragraph(f"{alarm}; look at {alarm.look_at}")
+        if alarms is not None:
+            write_text(alarms, alarm_rows(found))
     for text in counts(session):
         paragraph(text)
     if log is not None and session.ring is not None:
         line(f"wrote {write_log(session.ring.log(), log)}")
-    raise typer.Exit(int(bool(watch.alarms)))
 
 
 def _first(source: Source) -> Sample:

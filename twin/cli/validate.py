@@ -28,9 +28,12 @@ def validate(
     from twin.charts.text import number
     from twin.machine.catalogue import machine_names
     from twin.validation.report.page import make_report
+    from twin.validation.runner import engine_notes
 
     names = machines or machine_names()
     content = make_report(names, case, out, json, jobs, command_line())
+    for note in engine_notes(names):
+        line(note)
     rows = []
     for one in content["cases"]:
         seconds = number(one["seconds"], 3)

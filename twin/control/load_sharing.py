@@ -37,7 +37,10 @@ class LoadSharing:
             reference: at the control instants.
             gain: `(n,)` of the velocity loops [N s/m] or [N m s/rad].
         """
-        self._internal = internal_forces(platform, reference.pose)
+        # The supervisor stops the machine before it follows a pose that its legs cannot reach.
+        reachable = reference.reachable[:, None] > 0.0
+        poses = np.where(reachable, reference.pose, platform.home)
+        self._internal = internal_forces(platform, poses)
         self._droop = DROOP / gain
 
     def consistent(self, row: int, error: FloatArray) -> FloatArray:

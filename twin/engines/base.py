@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,22 @@ class BaseEngine(ABC):
     """The protocol of `Engine`, around the few calls in which the simulators differ."""
 
     name: ClassVar[str]
+
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Keep the arguments: a copy is made of them."""
+        engine = super().__new__(cls)
+        engine._arguments = args, kwargs
+        return engine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy: a new engine of the same arguments, in the same state.
+
+        Simulators keep their state in memory of their own, which no copy of attributes reaches.
+        """
+        saved = self.save() if self._ready and not self._closed else None
+        return _made_again, (type(self), *self._arguments, saved, self._closed)
 
     def __init__(
         self,
@@ -224,3 +240,19 @@ class BaseEngine(ABC):
         self._check_open()
         if not self._ready:
             raise ClosedEngineError("the engine has no state; call reset first")
+
+
+def _made_again(
+    engine_type: type[BaseEngine],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    saved: bytes | None,
+    closed: bool,
+) -> BaseEngine:
+    """Return an engine made again, restored where it had a state."""
+    engine = engine_type(*args, **kwargs)
+    if saved is not None:
+        engine.restore(saved)
+    if closed:
+        engine.close()
+    return engine

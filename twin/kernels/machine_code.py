@@ -21,6 +21,10 @@ class SameTypes:
         self._kernel = kernel
         self._code: Callable[..., Any] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy: machine code stays in its process."""
+        return SameTypes, (self._kernel,)
+
     def __call__(self, *arguments: Any) -> Any:
         """Return what the kernel returns."""
         if self._code is None:

@@ -18,6 +18,9 @@ UPPER = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 
 InertiaRow = tuple[Inertia, Inertia, Inertia]
 
+NO_INERTIA = ((0.0, 0.0, 0.0),) * 3
+"""Tensor [kg m2] of a body without mass."""
+
 
 def expand_diagonal(value: Any) -> Any:
     """Return three principal moments as rows of a tensor; anything else unchanged."""
@@ -91,13 +94,39 @@ class RigidBody(Table):
 
     @property
     def center_of_mass_vector(self) -> FloatArray:
-        """Centre of mass `(3,)` [m] in the body's frame."""
-        return read_only(self.center_of_mass)
+        """Centre of mass `(3,)` [m] in the body's frame; zero where there is no mass."""
+        return read_only(self.center_of_mass if self.mass > 0.0 else np.zeros(3))
 
     @property
     def inertia_tensor(self) -> FloatArray:
         """Tensor `(3, 3)` [kg m2] about the centre of mass, in the body's frame."""
         return read_only(self.inertia)
+
+
+class LegPart(RigidBody):
+    """A part of a leg as a rigid body, or one without mass, which has no inertia either."""
+
+    mass: Mass = Field(ge=0, description="Mass, 0 for a massless part")
+    inertia: InertiaTensor = Field(
+        NO_INERTIA,
+        description="Tensor about the centre of mass, rows or three principal moments; of a "
+        "massless part zero, or left out",
+    )
+
+    @field_validator("inertia")
+    @classmethod
+    def _physical(cls, rows: Any) -> Any:
+        if np.any(rows):
+            check_inertia(rows)
+        return rows
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> LegPart:
+        if self.mass > 0.0 and not np.any(self.inertia):
+            raise ValueError("inertia is missing; only a part without mass has none")
+        if np.any(self.inertia) and not self.mass > 0.0:
+            raise ValueError("inertia must be zero or left out, because the mass is zero")
+        return self
 
 
 class Cylinder(Table):
@@ -142,4 +171,4 @@ class Cylinder(Table):
         return read_only(np.diag([transverse, transverse, self.mass * radii / 2]))
 
 
-LegBody = Annotated[RigidBody | Cylinder, Field(discriminator="kind")]
+LegBody = Annotated[LegPart | Cylinder, Field(discriminator="kind")]

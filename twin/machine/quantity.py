@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BeforeValidator, Field, Strict
 from pydantic.fields import FieldInfo
 
-from twin.machine.units import factor
+from twin.machine.units import KINDS, UNITS, factor
 
 SPELLINGS = str.maketrans(
     {
@@ -28,6 +28,13 @@ HYPHEN = re.compile(r"-(?=[a-zA-Z])")
 
 QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
 """A number, decimal comma included so that it can be refused by name, and what follows it."""
+
+PACE = re.compile(r"([\d.,]+)\s*([a-zA-Z]+)\s*(?:/|\bper\b)\s*([\d.,]+)\s*([a-zA-Z°]+)")
+"""The time that a turn takes, in which data sheets of RC servos give speeds: "0.17 s/60deg"."""
+
+TIMES = {**UNITS["s"], "sec": 1.0}
+TURNS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
+"""Units in which `PACE` is written [s], [rad]."""
 
 TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
 """Title of a table's column: its name, and its unit in brackets."""
@@ -49,7 +56,8 @@ def to_si(value: Any, unit: str) -> float:
     """Return `value` in the SI `unit`.
 
     Args:
-        value: a number in SI, or a string "number unit" with a unit of the same dimension.
+        value: a number in SI, or a string "number unit" with a unit of the same dimension; an
+            angular speed also as the time of a turn, "0.17 s/60deg".
         unit: the SI unit of the field.
 
     Raises:
@@ -60,7 +68,12 @@ def to_si(value: Any, unit: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
     scale = 1.0
-    if isinstance(value, str):
+    pace = _angular_speed(value)
+    if pace is not None:
+        if unit != "rad/s":
+            raise ValueError(f"{value!r} has a unit of angular speed, not of {KINDS[unit]}")
+        value = pace
+    elif isinstance(value, str):
         match = QUANTITY.fullmatch(value.strip())
         if match is None:
             raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
@@ -82,6 +95,20 @@ def to_si(value: Any, unit: str) -> float:
     if abs(result) > LARGEST:
         raise ValueError(f"{result:.3g} {unit} is beyond any machine; check the unit")
     return result
+
+
+def _angular_speed(value: Any) -> float | None:
+    """Return the speed [rad/s] of a text such as "0.17 s/60deg"; None for anything else."""
+    match = PACE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or match[2] not in TIMES or match[4] not in TURNS:
+        return None
+    try:
+        time, turn = float(match[1]), float(match[3])
+    except ValueError:
+        raise ValueError(f"{value!r} has no two numbers; the decimal sign is a point") from None
+    if not (time > 0.0 and turn > 0.0):
+        raise ValueError(f"{value!r} must have a time and an angle above zero")
+    return turn * TURNS[match[4]] / (time * TIMES[match[2]])
 
 
 def in_si(unit: str) -> BeforeValidator:

@@ -19,7 +19,7 @@ import numpy as np
 
 from twin.basics.arrays import BoolArray, FloatArray, read_only
 from twin.basics.quaternions import rotation_matrix, turned
-from twin.errors import ForwardKinematicsError
+from twin.errors import ForwardKinematicsError, InputError
 from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch
@@ -69,6 +69,9 @@ DRAWS_OF_CRANKS = 32
 
 IDLE_ROUNDS, MOST_ROUNDS = 12, 100
 """Rounds without a new assembly mode that end the search, and rounds at most."""
+
+MAX_LENGTH = 1e3
+"""Longest leg per size of the platform, or largest angle [rad], that a search takes."""
 
 SAME_MODE = 1e-6
 """Distance, in arms and radians, of two poses that are one assembly mode."""
@@ -402,9 +405,18 @@ def assembly_modes(
 
     Damped least squares from random poses, whose first leg has its length, until several rounds in
     a row find nothing new. See `MachineModel.forward_kinematics_all`.
+
+    Raises:
+        InputError: coordinates so large that rounding hides the platform's turn.
     """
     random, modes = np.random.default_rng(0), np.empty((0, 7))
     arm, idle = characteristic_length(machine.platform_joints), 0
+    largest = MAX_LENGTH * (arm if machine.coordinate_unit == "m" else 1.0)
+    if np.abs(coordinates).max() > largest:
+        unit = machine.coordinate_unit
+        raise InputError(
+            "lengths", f"must not exceed {largest:.3g} {unit}: rounding hides the pose"
+        )
     allowed = 0.0
     if machine.n_actuators > machine.dof:
         allowed = usual_tolerance(machine) if tolerance is None else tolerance
@@ -416,7 +428,8 @@ def assembly_modes(
         before = len(modes)
         for pose in poses[(sizes <= allowed) | _solved(machine, wanted, sizes)]:
             apart = np.abs(displacement(np.tile(pose, (len(modes), 1)), modes))
-            if (apart.max(axis=1) > SAME_MODE * np.maximum(arm, 1.0)).all():
+            apart[:, :3] /= arm
+            if (apart.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, arm))).all():
                 modes = np.vstack([modes, pose])
         idle = 0 if len(modes) > before else idle + 1
         if idle == IDLE_ROUNDS:
@@ -425,6 +438,14 @@ def assembly_modes(
     apart = displacement(modes, np.tile(machine.home, (len(modes), 1)))
     apart[:, :3] /= arm
     return modes[np.argsort(np.linalg.norm(apart, axis=1), kind="stable")]
+
+
+def _uncertainty(machine: MachineBase, pose: FloatArray, arm: float) -> float:
+    """Return how far apart, in arms and radians, two solutions can be that are one pose `(7,)`."""
+    values, rows = geometry(machine.constants.legs, pose[None], 6 - machine.dof)
+    scaled = rows[0] * np.array([arm, arm, arm, 1.0, 1.0, 1.0])
+    left = 2.0 * SOLVED * np.abs(values).max()
+    return float(left / max(np.linalg.svd(scaled, compute_uv=False)[-1], left))
 
 
 def _random_poses(

@@ -74,13 +74,9 @@ class ShadowModel:
                 "fault follows from the encoder's step; give [leg.encoder] its counts a turn (and "
                 "[leg.drive] the scale_period of a direct drive), or choose another configuration",
             )
-        if machine.n_actuators != machine.dof:
-            raise InputError(
-                "machine",
-                f"{machine.name} has {machine.n_actuators} actuators for {machine.dof} degrees of "
-                "freedom: readings with noise fit no pose of it; take a machine with as many",
-            )
         self.machine, self.period = machine, period
+        stroke = machine.maximum_coordinates - machine.minimum_coordinates
+        self._stroke = float(stroke.max())
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
         steady = steady_gains(design)
@@ -110,7 +106,8 @@ class ShadowModel:
         """
         windup = np.zeros_like(coordinates)
         for _ in range(3):  # from the second time on with what transmissions and springs yield
-            pose = self.machine.forward_kinematics(coordinates - windup)
+            # Readings of redundant actuators contradict each other: the pose is the nearest one.
+            pose = self.machine.forward_kinematics(coordinates - windup, tolerance=self._stroke)
             twist = np.linalg.pinv(self.machine.jacobian(pose)) @ rates
             motion = self.machine.constrain(pose, twist)
             self._plant.reset([0], pose=motion.pose[None], twist=motion.twist[None])
@@ -148,7 +145,8 @@ class ShadowModel:
             states[:, column.INTEGRAL] -= self._plant.drives.gains[0, :, 1] * place + force
             states[:, column.EFFORT] -= force
         if self._together:  # a light motor alone could not take its load along
-            moved = np.linalg.solve(self.jacobian(), np.stack([place, speed], axis=1))
+            found = np.linalg.lstsq(self.jacobian(), np.stack([place, speed], axis=1), rcond=None)
+            moved = found[0]
             self.pose[:] = displaced(self.pose, moved[:, 0])
             self.twist += moved[:, 1]
             self._legs += place

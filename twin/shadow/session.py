@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections import deque
 
 import numpy as np
 
@@ -85,6 +86,12 @@ class Ring:
 KEPT = 10_000
 """Durations that are kept."""
 
+SHORT_SHARE = 0.5
+"""Adopted: of the motion of a stream shorter than its learning time, taken for healthy."""
+
+LEAST_LEARNING = 1.0
+"""[s] Adopted: of motion, from less of which nothing is judged but encoders and dead sensors."""
+
 
 class ShadowSession:
     """Feeds a shadow from a source, and hands its estimates on.
@@ -96,6 +103,7 @@ class ShadowSession:
         sample: the last one; None before the first.
         state: that follows from it.
         last: duration of the last update [s].
+        shortened: whether `judge_short` judged a stream shorter than its learning time.
     """
 
     def __init__(
@@ -117,6 +125,9 @@ class ShadowSession:
         self.state: ShadowState | None = None
         self._seconds, self._telemetry = positive(ring, "ring"), telemetry
         self._spent, self._count, self.last = np.zeros(KEPT), 0, 0.0
+        self.shortened = False
+        rows = max(1, round(self._seconds / shadow.period))
+        self._early: deque[Sample] = deque(maxlen=rows)
 
     @property
     def updates(self) -> int:
@@ -144,6 +155,10 @@ class ShadowSession:
         self.last = clock.perf_counter() - begin
         self._spent[self._count % KEPT] = self.last
         self._count += 1
+        if self.shadow.is_learning:
+            self._early.append(sample)
+        else:
+            self._early.clear()
         if self.ring is None:
             self.ring = Ring(self.shadow.machine, sample, self._seconds, self.shadow.period)
         self.ring.add(sample, state)
@@ -151,6 +166,21 @@ class ShadowSession:
             self._telemetry.send(self._estimate(sample, state))
         self.sample, self.state = sample, state
         return state
+
+    def judge_short(self) -> bool:
+        """Judge a stream that ended while its shadow learned, and return whether it could.
+
+        The shadow takes the samples that are kept once more, with the first half of their motion
+        for healthy.
+        """
+        shadow, half = self.shadow, SHORT_SHARE * self.shadow.learned
+        if not shadow.is_learning or half < LEAST_LEARNING:
+            return False
+        shadow.reset(learning=half)
+        for sample in self._early:
+            shadow.update(sample)
+        self.shortened = True
+        return True
 
     def _estimate(self, sample: Sample, state: ShadowState) -> Sample:
         active = {alarm.kind for alarm in self.shadow.active}

@@ -113,16 +113,23 @@ class Shadow:
         usual: Mode = "position" if takes_positions(machine) else "velocity"
         self.mode: Mode = usual if mode is None else mode
         one_of(self.mode, "mode", MODES)
-        self.learning = not_negative(learning, "learning")
-        self._learning = round(self.learning / self.period)
         self.model = ShadowModel(self.machine, self.period, self.mode)
         self._loop = PositionLoop(
             self.machine, self.period, *suitable_position_loop(self.machine, self.period)
         )
-        self.reset()
+        self.reset(learning)
 
-    def reset(self) -> None:
-        """Forget everything: start and learn anew at the next sample."""
+    def reset(self, learning: float | None = None) -> None:
+        """Forget everything: start and learn anew at the next sample.
+
+        Args:
+            learning: [s] after which changes are faults; default as before.
+
+        Raises:
+            InputError: a time that is negative or not finite.
+        """
+        if learning is not None:
+            self.learning = not_negative(learning, "learning")
         n, machine = self.machine.n_actuators, self.machine
         self.alarms: list[Alarm] = []
         self.missed = self.late = self.restarts = 0
@@ -131,7 +138,7 @@ class Shadow:
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
         stroke = machine.maximum_coordinates - machine.minimum_coordinates
         self._channels = ChannelWatch(stroke, BLOCK * self.period)
-        self._watch = MachineWatch(self.model, self.thresholds, self._learning)
+        self._watch = MachineWatch(self.model, self.thresholds, round(self.learning / self.period))
         self._time, self._running, self._calm = 0.0, False, 0.0
         self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
 
@@ -146,7 +153,12 @@ class Shadow:
         """Phase: "waiting", "learning" or "watching"."""
         if not self._running:
             return WAITING
-        return GOING if self._watch.learning else LEARNED
+        return GOING if self.is_learning else LEARNED
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether less than the learning time of motion has been seen."""
+        return self._watch.learning
 
     @property
     def learned(self) -> float:

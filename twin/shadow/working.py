@@ -14,6 +14,9 @@ from twin.machine.randomisation.spreads import hardware_spread
 from twin.model.constraints import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.motion import MultiSineMotion
+from twin.motion.axes import POSITIONS
+from twin.motion.fitting import free_axes
+from twin.motion.specification import convention_of
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import seed_sequence
 
@@ -34,7 +37,7 @@ NOISE = {"pose": 20e-6, "attitude": 50e-6, "forces": 5.0}
 
 
 def working_motion(machine: MachineModel, duration: float, seed: int) -> Reference:
-    """Return a motion of all axes at once, as large as `STROKE` and `SPEED` allow.
+    """Return a motion of all axes of a machine at once, as large as `STROKE` and `SPEED` allow.
 
     Args:
         machine: that shall do it.
@@ -48,15 +51,18 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
     speed = actuator_limit(machine, "speed", half)
     length = characteristic_length(machine.platform_joints)
     size = 1e-3 * float(half.min()) if machine.coordinate_unit == "m" else 1e-3 * length
+    axes = free_axes(machine)
     for _ in range(3):  # the last one is true to some per cent
         lines = size / (CORNER + FREQUENCIES)
-        amplitude: dict[str, object] = dict.fromkeys(("x", "y", "z"), lines)
-        amplitude |= dict.fromkeys(("roll", "pitch", "yaw"), lines / length)
+        amplitude: dict[str, object] = {
+            axis: lines if axis in POSITIONS else lines / length for axis in axes
+        }
         motion = MultiSineMotion(
             machine.home,
             frequencies=FREQUENCIES,
             amplitude=amplitude,
             duration=duration,
+            convention=convention_of(machine),
             phases="random",
             seed=seed,
             fade_in=min(FADE, 0.5 * duration),

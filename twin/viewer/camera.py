@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ LARGEST = 4096
 
 
 class Camera:
-    """Takes pictures of one machine, in the state of any engine.
+    """Takes pictures of one machine, in the state of any engine; threads take turns.
 
     Attributes:
         platform: the machine.
@@ -95,10 +96,12 @@ class Camera:
         found = framing(self._scene_model.corners(), self.view, OPENING, self.width / self.height)
         self._target, self._camera.distance = found
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
+        self._lock = threading.Lock()
         self._context: Any = context_type()(self.width, self.height)
-        self._context.make_current()
-        self._drawing: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._drawing)
+        # Let go after each use: a context belongs to one thread while it is current.
+        with self._context.as_current():
+            self._drawing: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._drawing)
         self.image(platform.home)  # the first picture of a context is rounded differently
 
     def step_back(self, scenes: Iterable[Scene]) -> None:
@@ -148,26 +151,27 @@ class Camera:
         """
         if self._drawing is None:
             raise StateError("the camera is closed: make a new one")
-        scene_model = self._scene_model
-        scene_model.place(
-            pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
-        )
-        self._camera.lookat = self._target - scene_model.displacement
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(
-            scene_model.model,
-            scene_model.data,
-            self._options,
-            None,
-            self._camera,
-            everything,
-            self._scene,
-        )
-        self._context.make_current()
-        mujoco.mjr_render(self._pixels, self._scene, self._drawing)
-        image = np.empty((self.height, self.width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(image, None, self._pixels, self._drawing)
-        return np.ascontiguousarray(image[::-1])  # OpenGL's first row is the lowest
+        with self._lock:
+            scene_model = self._scene_model
+            scene_model.place(
+                pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
+            )
+            self._camera.lookat = self._target - scene_model.displacement
+            everything = mujoco.mjtCatBit.mjCAT_ALL
+            mujoco.mjv_updateScene(
+                scene_model.model,
+                scene_model.data,
+                self._options,
+                None,
+                self._camera,
+                everything,
+                self._scene,
+            )
+            image = np.empty((self.height, self.width, 3), dtype=np.uint8)
+            with self._context.as_current():
+                mujoco.mjr_render(self._pixels, self._scene, self._drawing)
+                mujoco.mjr_readPixels(image, None, self._pixels, self._drawing)
+            return np.ascontiguousarray(image[::-1])  # OpenGL's first row is the lowest
 
     def close(self) -> None:
         """Free the drawing context; more calls do nothing."""

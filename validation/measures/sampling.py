@@ -39,6 +39,9 @@ FULL_LENGTH = 0.88
 LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
 """[m/s2], [rad/s2] of random states."""
 
+QUARTER_TURN = 0.5 * np.pi
+"""[rad] of cranks."""
+
 LARGEST_YIELD = 0.05
 """Of a leg's spring, per stroke of its actuator."""
 
@@ -131,8 +134,12 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
 
 
 def stroke(platform: Platform) -> float:
-    """Return the smallest stroke of the actuators [m, rad]."""
-    return float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    """Return the smallest stroke of the actuators [m, rad]; of cranks at most a quarter turn.
+
+    Cranks that may turn further, even all the way round, come into line with their rods.
+    """
+    own = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    return min(own, QUARTER_TURN) if platform.coordinate_unit == "rad" else own
 
 
 def platform_radius(platform: Platform) -> float:

@@ -70,6 +70,26 @@ def test_shipped_machines_rest_at_home_and_over_their_ranges(platform: Platform)
         assert not found.remedies
 
 
+def test_axes_that_cross_collide_whatever_their_thickness() -> None:
+    """Legs 1 and 2 are the diagonals of a parallelogram."""
+    machine = twin.load("stewart")
+    base, top = machine.base_joints, machine.platform_joints.copy()
+    top[1] = top[0] + base[0] - base[1]
+    content = machine.parameters.model_dump()
+    for drawn in (None, {"source": "Test", **THIN}):
+        content["leg"]["appearance"] = drawn
+        content["platform"]["joints"] = {"source": "Test", "coordinates": top.tolist()}
+        content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 3.0}
+        found = feasibility(Platform(MachineParameters.model_validate(content)))
+        (entry,) = (one for one in found.margins if one.quantity == "legs to each other")
+        assert entry.legs == (1, 2)
+        assert not entry.holds
+        assert "legs 1 and 2 pass through each other" in entry.remedy.lower()
+
+
+THIN = {"housing_radius": 1e-9, "rod_radius": 1e-9, "housing_length": 0.1, "rod_length": 0.1}
+
+
 def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
     for leg in range(6):
         corner = 1.5 * stewart.platform_joints[leg]

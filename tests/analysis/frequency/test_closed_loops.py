@@ -187,7 +187,8 @@ def test_servos_are_excited_below_their_update_rate_and_within_their_travel() ->
     platform = twin.load("sg90_servo", "hardware")
     path = axis_path(platform, "z")
     slow, fast = (
-        suitable_speed(platform, path, low, 20.0) * np.abs(path.rates).max() for low in (0.1, 1.0)
+        suitable_speed(platform, path, low, 20.0).value * np.abs(path.rates).max()
+        for low in (0.1, 1.0)
     )
     room = np.radians(45.0) - np.abs(platform.inverse_kinematics(platform.home)).max()
     assert slow / (2.0 * np.pi * 0.1) == pytest.approx(0.2 * room)
@@ -205,6 +206,23 @@ def test_the_default_speed_is_seen_beside_friction_and_counts(name: str) -> None
     limit = np.array([leg.actuator.speed for leg in platform.parameters.legs])
     rates = np.abs(axis_path(platform, "z").rates) * found.excitation.speed
     assert (rates < 0.5 * limit).all()
+
+
+@pytest.mark.parametrize(("name", "axis"), [("linuxcnc_hexapod", "z"), ("stewart", "x")])
+def test_friction_at_lower_frequencies_does_not_hide_the_response(name: str, axis: str) -> None:
+    """Of 150 frequencies 29 and 129 were lost to harmonics of lower ones."""
+    found = measure_response(twin.load(name, "hardware"), axis=axis)
+    assert found.platform.coherence.min() > 0.5
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("linuxcnc_hexapod", "acceleration"), ("stewart", "force"), ("moog_6dof2000e", "")],
+)
+def test_the_limit_of_the_default_speed_is_named(name: str, limit: str) -> None:
+    platform = twin.load(name, "hardware")
+    assert suitable_speed(platform, axis_path(platform, "z"), 1.0, 300.0).limit == limit
 
 
 def test_servos_follow_slow_sines() -> None:

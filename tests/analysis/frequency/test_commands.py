@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
+from twin.analysis.frequency.excitation import SweptSine
+from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.cli.application import app
-from twin.cli.tables.frequency import _texts
+from twin.cli.tables.frequency import _texts, print_responses
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -73,6 +75,26 @@ def test_frequency_says_why_there_is_no_bandwidth() -> None:
     assert code == 0, text
     assert "left out" in text
     assert "not finite" not in text
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [
+        ("", "a higher --speed may raise it"),
+        ("acceleration", "limit of acceleration allows; --high below 20 Hz allows more"),
+        ("force", "limit of force allows; sines one by one (--method stepped)"),
+    ],
+)
+def test_frequency_names_the_limit_that_lost_frequencies(
+    limit: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = np.array([10.0, 20.0])
+    response = FrequencyResponse(lines, np.ones(2, complex), np.array([0.9, 0.1]), np.ones(2))
+    names = ("stewart", "analytic", "cascade", "z", "m/s")
+    excitation = SweptSine(10.0, 20.0, 1.0, 1.0)
+    print_responses(MeasuredResponse(*names, excitation, response, {}, (), limit))
+    assert text in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

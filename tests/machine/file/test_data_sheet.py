@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from twin.analysis.feasibility.collisions import closest_legs
+from twin.analysis.feasibility.feasibility import feasibility
+from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.body import check_inertia
@@ -83,6 +86,57 @@ def test_servos_are_laid_out_for_a_well_conditioned_home() -> None:
     rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
     assert np.linalg.cond(rows) < 10.0
     assert machine.leg.mass == pytest.approx(0.04)
+
+
+PAIRS_OF_HORNS = replace(
+    SERVOS,
+    base_radius="79 mm",
+    base_spacing="30 deg",
+    platform_radius="70 mm",
+    platform_spacing="30 deg",
+    stroke="120 deg",
+    rod="155 mm",
+)
+"""Joints of a pair are 40.9 mm apart, so that horns of 24 mm towards each other would cross."""
+
+
+def test_horns_do_not_cross() -> None:
+    """The machine is judged by the verdict on it, which knows nothing of how it was laid out."""
+    platform = Platform(made(PAIRS_OF_HORNS))
+    assert feasibility(platform).feasible
+    # Measured 36.2 mm; with the horns towards each other it would be zero.
+    assert closest_legs(platform, platform.home[None])[0] > 0.03
+
+
+@pytest.mark.parametrize("towards", [0.0, 40.0, 90.0, -90.0])
+@pytest.mark.parametrize("horns", ["mirrored", "same"])
+def test_horns_point_where_they_are_told_to(horns: str, towards: float) -> None:
+    sheet = replace(PAIRS_OF_HORNS, horns=horns, horn_angle=f"{towards} deg")
+    machine = made(sheet)
+    pairs = zip(machine.legs, machine.home_places, strict=True)
+    cranks = np.array([leg.home_crank(place) for leg, place in pairs])  # type: ignore[union-attr]
+    x, y, _ = machine.base.joints.points.T
+    outward = np.stack([x, y, 0.0 * x], axis=1) / np.hypot(x, y)[:, None]
+    tangent = np.cross([0.0, 0.0, 1.0], outward)
+    directions = cranks / 0.024
+    outwards, around = (np.einsum("ni,ni->n", directions, axis) for axis in (outward, tangent))
+    np.testing.assert_allclose(outwards, np.sin(np.radians(towards)), rtol=0, atol=1e-6)
+    senses = np.where(np.abs(around) < 1e-6, 0.0, np.sign(around))
+    alternating = [1, -1] * 3 if horns == "mirrored" else [1] * 6
+    factor = 0.0 if abs(towards) == 90.0 else senses[0]
+    np.testing.assert_array_equal(senses, factor * np.array(alternating))
+
+
+def test_servo_from_a_data_sheet() -> None:
+    sheet = replace(SERVOS, drive="servo", backlash="0.5 deg")
+    text = data_sheet_text("mine", sheet)
+    content = tomllib.loads(text)["configuration"]["hardware"]["leg"]["drive"]
+    assert content == {
+        "kind": "servo",
+        "stall_torque": "9.4 kg-cm",
+        "no_load_speed": "60 rpm",
+        "backlash": "0.5 deg",
+    }
 
 
 def test_pillars_stand_below_the_corners_or_on_a_circle() -> None:
@@ -159,7 +213,18 @@ REFUSED: dict[str, tuple[DataSheet, str, str]] = {
     "spacing": (replace(ACTUATORS, base_spacing="wide"), "base_spacing", "angle nor a distance"),
     "chord": (replace(ACTUATORS, base_spacing="600 mm"), "data sheet", "shorter than 0.519615 m"),
     "short legs": (replace(ACTUATORS, shortest="10 mm"), "data sheet", "mean length of 0.0862 m"),
-    "height": (replace(ACTUATORS, height="1 m"), "data sheet", "leg 1 cannot reach home"),
+    "height": (replace(ACTUATORS, height="1 m"), "height", "contradicts --shortest"),
+    "hanging pillars": (replace(PILLARS, shortest=None, height="-1 m"), "height", "above zero"),
+    "horns": (replace(SERVOS, horns="left"), "horns", "must be mirrored or same"),
+    "horn angle": (replace(SERVOS, horn_angle="100 deg"), "horn_angle", "from -90 to 90"),
+    "no drive": (replace(SERVOS, backlash="1 deg"), "backlash", "give the drive"),
+    "no torque": (replace(SERVOS, drive="servo", force=None), "force", "stall torque"),
+    "straight": (replace(ACTUATORS, horns="same"), "horns", "have none"),
+    "long horns": (
+        replace(SERVOS, base_spacing="0.3 mm", horns="same"),
+        "crank",
+        "collide at home",
+    ),
     "long stroke": (
         replace(ACTUATORS, shortest=None, height="100 mm", stroke="1 m"),
         "stroke",
@@ -176,6 +241,19 @@ REFUSED: dict[str, tuple[DataSheet, str, str]] = {
 }
 
 
+def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down() -> None:
+    """Seen from above, a leg pulls where it pushed, with the same forces."""
+    up = replace(ACTUATORS, shortest=None, height="400 mm")
+    standing, hanging = (Platform(made(one)) for one in (up, replace(up, height=" -0.4 m")))
+    assert hanging.home[2] == -standing.home[2] == -0.4
+    np.testing.assert_allclose(hanging.home_coordinates, standing.home_coordinates, rtol=1e-12)
+    forces = [
+        machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
+        for machine in (standing, hanging)
+    ]
+    np.testing.assert_allclose(forces[1], -forces[0], rtol=1e-9, atol=0.0)
+
+
 @pytest.mark.parametrize(("sheet", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_impossible_numbers_are_named(sheet: DataSheet, field: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -190,3 +268,5 @@ def test_files_are_written_once(tmp_path: Path) -> None:
     assert read_parameters(path).title == 'A "new" one'
     with pytest.raises(InputError, match="exists"):
         write_data_sheet(path, ACTUATORS)
+    write_data_sheet(path, ACTUATORS, replace=True)
+    assert read_parameters(path).title == "My motion platform"

@@ -57,6 +57,61 @@ def test_single_numbers_replace_those_of_the_base(
     assert found.name == "stewart"
 
 
+CONFIGURED = """
+extends = "stewart"
+source = "Measured in the workshop"
+
+[configuration.hardware.leg.drive]
+friction_torque = 0.4
+
+[configuration.loaded]
+source = "Weighed with the camera"
+[configuration.loaded.platform.body]
+mass = "104 kg"
+"""
+
+
+def test_configurations_are_changed_and_added(tmp_path: Path) -> None:
+    path = written(tmp_path, CONFIGURED)
+    base, found = twin.load("stewart", "hardware"), twin.load(path, "hardware")
+    assert found.parameters.configuration is not None
+    assert {"hardware", "loaded"} <= {*found.parameters.configuration.known}
+    old, new = base.parameters.legs[0], found.parameters.legs[0]
+    assert old.drive is not None and new.drive is not None
+    changed = {"friction_torque": 0.4, "source": "Measured in the workshop"}
+    assert new.drive.model_dump() == old.drive.model_dump() | changed
+    assert new.encoder == old.encoder
+    loaded = twin.load(path, "loaded").parameters
+    assert loaded.platform.body.mass == 104.0
+    assert loaded.platform.body.source == "Weighed with the camera"
+    ideal = twin.load(path).parameters
+    assert ideal.platform.body == base.parameters.platform.body
+    assert ideal.legs[0].drive is None
+
+
+def test_configurations_go_through_a_chain(tmp_path: Path) -> None:
+    text = CONFIGURED.replace('"stewart"', '"pi_h824"').replace("0.4", "1e-4")
+    written(tmp_path, text)
+    text = 'extends = "mine.toml"\nsource = "b"\n[configuration.loaded]\ngravity = 9.8\n'
+    path = written(tmp_path, text, "again.toml")
+    loaded = twin.load(path, "loaded").parameters
+    assert (loaded.gravity, loaded.platform.body.mass) == (9.8, 104.0)
+    drive = twin.load(path, "hardware").parameters.legs[0].drive
+    assert drive is not None
+    assert drive.model_dump()["friction_torque"] == 1e-4
+
+
+def test_generic_drives_are_those_of_the_new_actuators(tmp_path: Path) -> None:
+    text = 'extends = "tssm_l16"\nsource = "a"\n[leg.actuator]\nforce = "5 kN"\n'
+    force = [
+        leg.drive.model_dump()["peak"]
+        for machine in ("tssm_l16", written(tmp_path, text))
+        for leg in twin.load(machine, "hardware").parameters.legs[:1]
+        if leg.drive is not None
+    ]
+    assert force[1] == 5000.0 != force[0]
+
+
 def test_a_file_extends_one_that_extends(tmp_path: Path) -> None:
     written(tmp_path, IDENTIFIED)
     text = 'extends = "mine.toml"\nsource = "second"\n[leg.2.drive]\nviscous_torque = 0.001\n'
@@ -86,6 +141,22 @@ def test_a_base_that_changes_is_read_again(tmp_path: Path) -> None:
         ("extends = 3", "extends", "name of a machine"),
         ('extends = "stewart"', "source", "missing"),
         ('extends = "stewart"\nsource = "x"\nconfiguration = "soft"', "configuration", "hardware"),
+        ('extends = "stewart"\nsource = "x"\nconfiguration = 3', "configuration", "tables such as"),
+        (
+            'extends = "stewart"\nsource = "x"\n[configuration]\nhardware = 3',
+            "configuration.hardware",
+            "must be a table",
+        ),
+        (
+            'extends = "stewart"\nsource = "x"\n[configuration.Soft]\ngravity = 1',
+            "configuration.Soft",
+            "lower-case",
+        ),
+        (
+            'extends = "stewart"\nsource = "x"\n[configuration.soft.leg]\nkind = "prs"',
+            "configuration.soft.leg.kind",
+            "'ups'",
+        ),
         (
             'extends = "stewart"\nsource = "x"\n[platform.body]\nmas = 3',
             "platform.body.mas",

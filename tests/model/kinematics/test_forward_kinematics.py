@@ -381,6 +381,14 @@ def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
         assert np.abs(poses[:, 2] + platform.home[2]).min() < 1e-9
 
 
+def test_long_legs_have_no_mode_twice(stewart: Platform) -> None:
+    """Far away, rounding moves the solutions of one pose apart by more than a micrometre."""
+    near, far = (stewart.forward_kinematics_all([length] * 6) for length in (10.0, 100.0))
+    assert len(near) == len(far) <= 40
+    with pytest.raises(InputError, match="rounding"):
+        stewart.forward_kinematics_all([1e4] * 6)
+
+
 def test_coordinates_without_a_pose_have_no_mode(stewart: Platform) -> None:
     lengths = stewart.home_coordinates * [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert stewart.forward_kinematics_all(lengths).shape == (0, 7)

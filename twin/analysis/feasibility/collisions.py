@@ -16,17 +16,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.course import Course
+from twin.analysis.feasibility.course import Course, reached
 from twin.analysis.feasibility.leg_points import LegPoints, leg_points
 from twin.analysis.feasibility.margin import Quantity, amount, legs_text
 from twin.analysis.feasibility.polygons import polygon_distance
-from twin.analysis.feasibility.segments import segment_distance
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
+from twin.basics.segments import segment_distance
 from twin.machine.legs.leg import COINCIDENT
 from twin.model.machine_model import MachineModel
 
 JOINT_LENGTH = 2.0
 """Part of a leg left out at a joint that two legs share, in radii of both together."""
+
+
+MEETING = 1e-6
+"""Distance of the axes of two legs below which they meet, per mean length of the legs."""
+
+CROSSING = 0.05
+"""Distance of axes at a change of sides that counts as crossing, per travel of the step."""
+
+WAY_STEPS = 20
+"""Steps on the way from home to a pose at rest."""
 
 
 class Capsules(NamedTuple):
@@ -49,16 +59,15 @@ def collision_quantities(
 ) -> Iterator[Quantity]:
     """Yield the distances [m] of legs from each other and from both plates.
 
-    Nothing for machines of which a leg's thickness is not given.
+    Where the thickness of a leg is not given, its axes still must not meet those of other legs.
+    Distances from the plates are for machines that give it for all legs.
     """
     sizes = [leg.sizes for leg in platform.parameters.legs]
-    radii = np.array([size[:2] for size in sizes if size is not None])
-    if len(radii) != len(sizes):
-        return
+    radii = np.array([(0.0, 0.0) if size is None else size[:2] for size in sizes])
     legs = [Capsules(points.base, points.middle, radii[:, 0])]
     legs.append(Capsules(points.middle, points.tip, radii[:, 1]))
     yield _between_legs(platform, course, legs)
-    if platform.leg.has_foot:
+    if platform.leg.has_foot or None in sizes:
         return  # pillars are fixed to their plate, and their feet slide on the floor
     thickness = _thickness(platform)
     tops = ("platform", points.tip, platform.platform_joints)
@@ -122,6 +131,7 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
 def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) -> Quantity:
     first, second = np.triu_indices(platform.n_actuators, 1)
     joints = (platform.base_joints, platform.platform_joints)
+    floor = MEETING * _mean_length(legs[0].start, legs[1].end)
     parts = []
     for a in range(2):
         for b in range(2):
@@ -131,9 +141,84 @@ def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) 
                 apart = np.linalg.norm(joints[a][first] - joints[a][second], axis=1)
                 cut = np.where(apart < least, JOINT_LENGTH * least, 0.0)
                 one, other = (_shortened(part, cut, at_start=a == 0) for part in (one, other))
-            parts.append((_distance(one, other), np.broadcast_to(least, one.start.shape[:2])))
+            distance = _distance(one, other)
+            parts.append((distance, np.broadcast_to(np.maximum(least, floor), distance.shape)))
     pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first, second, strict=True)]
-    return _closest(course, parts, pairs, "legs to each other", "each other")
+    found = _closest(course, parts, pairs, "legs to each other", "each other")
+    meeting = _meetings(platform, course)
+    remedy = found.remedy
+
+    def meeting_remedy(row: int, column: int) -> str:
+        if not meeting[row, column]:
+            return remedy(row, column)
+        return (
+            f"{legs_text(pairs[column]).capitalize()} pass through each other "
+            f"({course.place(row)}): their axes meet, so they collide however thin they are. Turn "
+            "cranks the other way, check the order of the joints, or move them apart."
+        )
+
+    share = np.where(meeting, np.inf, found.share)
+    return found._replace(share=share, remedy=meeting_remedy)
+
+
+def _meetings(platform: MachineModel, course: Course) -> BoolArray:
+    """Return `(k, m)` whether the axes of each pair of legs meet, or cross on the way to a row.
+
+    The way is from the row before, or from home to a pose at rest.
+    """
+    poses = course.motion.pose
+    starts = np.vstack([poses[:1], poses[:-1]])
+    steps = 1
+    if course.places:
+        starts, steps = np.broadcast_to(platform.home, poses.shape), WAY_STEPS
+    same = np.sign(np.einsum("ki,ki->k", starts[:, 3:], poses[:, 3:]))[:, None]
+    ends = np.hstack([poses[:, :3], np.where(same < 0.0, -1.0, 1.0) * poses[:, 3:]])
+    found = np.zeros((len(poses), platform.n_actuators * (platform.n_actuators - 1) // 2), bool)
+    if platform.leg.has_foot:
+        return found  # pillars are parallel
+    previous = None
+    for share in np.linspace(0.0, 1.0, steps + 1):
+        way = (1.0 - share) * starts + share * ends
+        way[:, 3:] /= np.linalg.norm(way[:, 3:], axis=1, keepdims=True)
+        reach = np.asarray(reached(platform, way).all(axis=1))
+        points = leg_points(platform, np.where(reach[:, None], way, ends))
+        corners = np.stack([points.base, points.middle, points.tip], axis=2)
+        found |= _crossed(platform, corners if previous is None else previous, corners)
+        previous = corners
+    return found
+
+
+def _mean_length(base: FloatArray, tip: FloatArray) -> float:
+    return float(np.linalg.norm(tip - base, axis=-1).mean())
+
+
+def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> BoolArray:
+    """Return `(k, m)` whether axes meet after a small step or cross within it.
+
+    Args:
+        platform: the machine.
+        before: base joints, middles and platform joints `(k, n, 3, 3)` [m] before the step.
+        after: the same after it.
+    """
+    first, second = np.triu_indices(platform.n_actuators, 1)
+    moved = np.abs(after - before).max(axis=(1, 2, 3))[:, None]
+    least = MEETING * _mean_length(after[:, :, 0], after[:, :, 2])
+    found = np.zeros((len(after), len(first)), dtype=bool)
+    for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        ends = [
+            (part[:, first, a], part[:, first, a + 1], part[:, second, b], part[:, second, b + 1])
+            for part in (before, after)
+        ]
+        volumes = [np.einsum("kmi,kmi->km", np.cross(q - p, s - r), r - p) for p, q, r, s in ends]
+        turned = volumes[0] * volumes[1] < 0.0
+        size = np.where(turned, volumes[0] - volumes[1], 1.0)
+        part = np.where(turned, volumes[0] / size, 1.0)[..., None]
+        middle = [(1.0 - part) * one + part * other for one, other in zip(*ends, strict=True)]
+        distance = segment_distance(*middle)
+        found |= (distance < least) | (turned & (distance < CROSSING * moved))
+    for joints in (platform.base_joints, platform.platform_joints):
+        found[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENT] = False
+    return found
 
 
 def _from_plate(

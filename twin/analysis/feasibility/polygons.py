@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.feasibility.segments import segment_distance
 from twin.basics.arrays import FloatArray
+from twin.basics.segments import segment_distance
 
 FLAT = 1e-12
 """Square of the sine below which a triangle has no inside, and a segment is parallel to it."""

@@ -199,7 +199,7 @@ def _geometry(
     quantities = list(joint_quantities(platform, course, found, home))
     missing += missing_joints(platform, found)
     collisions = list(collision_quantities(platform, course, points))
-    if not collisions:
+    if any(leg.sizes is None for leg in platform.parameters.legs):
         distance, one, other = closest_legs(platform, course.motion.pose)
         missing.append(
             f"thickness of the legs for collisions ({task}: the axes of legs {one} and {other} "

@@ -2,11 +2,13 @@
 
 Sweep (H1): with the spectra X, Y of Hann windows that overlap by half,
 
-    G = sum X* Y / sum |X|^2,   coherence = |sum X* Y|^2 / (sum |X|^2 sum |Y|^2),
+    G = sum X* Y / sum |X|^2,   coherence = 1 - sum n / (n - 1) |Y - G X|^2 / sum |Y|^2,
 
-unbiased by noise of the output. Its standard deviation per magnitude is
-sqrt((1 - coherence) / (2 n coherence)) for n windows: all of them bring noise, also those in which
-the sweep is elsewhere.
+unbiased by noise of the output. The sums are over the n windows in which the sweep passes a
+frequency: in the others friction brings harmonics of lower frequencies, which are larger than the
+response to higher ones. The coherence is that of a frequency with its neighbours, as a few windows
+alone show little of the noise. The standard deviation of G per magnitude is
+sqrt((1 - coherence) / (2 n coherence)).
 
 Whole record: of an excitation from rest to rest whose response has died away at the end, the
 ratio of the two spectra without any window: no leakage, whatever the damping. Coherence is that of
@@ -27,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
+from twin.basics.arrays import ComplexArray, FloatArray, IndexArray, as_floats, positive
 from twin.errors import InputError
 
 OVERLAP = 0.5
@@ -37,6 +39,15 @@ SILENT = 1e-12
 
 NEIGHBOURS = 3
 """Lines that the coherence of a whole record is taken over."""
+
+SWEEP_NEIGHBOURS = 7
+"""Lines that the coherence of a sweep is taken over."""
+
+PASSING = 0.05
+"""Power of the input in a window, per the largest of its line, from which the sweep passes it."""
+
+FEWEST_WINDOWS = 2
+"""Windows of each frequency, those with the largest power of the input."""
 
 FEWEST = 8
 """Samples of a window or of a dwell."""
@@ -115,19 +126,44 @@ def sweep_response(
     first, last = positive(low, "low"), positive(high, "high")
     if not first < last <= 0.5 / step:
         raise InputError("low, high", f"must increase and stay below {0.5 / step:g} Hz")
-    found = spectra(x, y, step, size, detrend="constant")
-    inside = (found.frequency >= first * (1.0 - 1e-9)) & (found.frequency <= last * (1.0 + 1e-9))
-    total = np.where(inside, found.given, 0.0)
-    if not total.max() > 0.0:
+    lines = np.fft.rfftfreq(size, step)
+    inside = (lines >= first * (1.0 - 1e-9)) & (lines <= last * (1.0 + 1e-9))
+    into, out = (_window_spectra(part, size)[:, inside] for part in (x, y))
+    powers = np.abs(into) ** 2
+    largest = powers.max(axis=0, initial=0.0)
+    if not largest.max(initial=0.0) > 0.0:
         raise InputError("given", "has nothing between these frequencies")
-    excited = total > SILENT * total.max()
-    coherence = found.coherence[excited]
-    return FrequencyResponse(
-        found.frequency[excited],
-        found.transfer[excited],
-        coherence,
-        deviation(coherence, found.windows),
-    )
+    few = np.sort(powers, axis=0)[-min(FEWEST_WINDOWS, len(powers))]
+    passing = powers >= np.minimum(PASSING * largest, few)
+    excited = largest > SILENT * largest.max()
+    into, out = (np.where(passing, part, 0.0)[:, excited] for part in (into, out))
+    gain = (into.conj() * out).sum(axis=0) / (np.abs(into) ** 2).sum(axis=0)
+    windows = passing[:, excited].sum(axis=0)
+    noise = (np.abs(out - gain * into) ** 2).sum(axis=0) * windows / np.maximum(windows - 1, 1)
+    coherence = 1.0 - _ratio(*(_smoothed(part) for part in (noise, (np.abs(out) ** 2).sum(axis=0))))
+    return FrequencyResponse(lines[inside][excited], gain, coherence, deviation(coherence, windows))
+
+
+def _window_spectra(record: FloatArray, size: int) -> ComplexArray:
+    """Return the spectra `(windows, lines)` of Hann windows over a record, without their means."""
+    from scipy.signal.windows import hann
+
+    hop = max(1, round(size * (1.0 - OVERLAP)))
+    windows = np.lib.stride_tricks.sliding_window_view(record, size)[::hop]
+    parts = windows - windows.mean(axis=1, keepdims=True)
+    return np.asarray(np.fft.rfft(parts * hann(size, sym=False), axis=1))
+
+
+def _smoothed(powers: FloatArray) -> FloatArray:
+    """Return sums over `SWEEP_NEIGHBOURS` lines."""
+    width = SWEEP_NEIGHBOURS // 2
+    return np.convolve(powers, np.ones(SWEEP_NEIGHBOURS))[width : width + len(powers)]
+
+
+def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
+    """Return the share of noise in the power of an output, 0 to 1; 1 where there is no output."""
+    share = np.divide(noise, power, out=np.ones_like(power), where=power > 0.0)
+    return np.clip(share, 0.0, 1.0)
 
 
 def record_response(
@@ -216,7 +252,7 @@ def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
     )
 
 
-def deviation(coherence: FloatArray, averages: float) -> FloatArray:
+def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray:
     """Return the standard deviation of a gain per its magnitude; infinite at zero coherence."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))

@@ -277,7 +277,16 @@ def highest_frequency(platform: MachineModel, most: float) -> float:
     return min([most, *(POSITION_HIGH * how.update_rate for how in found if how is not None)])
 
 
-def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> float:
+class SuitableSpeed(NamedTuple):
+    """Peak speed of an excitation along a way."""
+
+    value: float
+    """[m/s], [rad/s]"""
+    limit: str
+    """limit of the actuators that keeps it below what friction and encoders ask for; else empty"""
+
+
+def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> SuitableSpeed:
     """Return a peak speed along a way that leaves the drives far from their limits, yet is seen.
 
     Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
@@ -313,18 +322,25 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
     ]
     slowest = np.min(bounds, axis=0)
+    wanted, most = np.zeros_like(slowest), {"speed": np.full_like(slowest, np.inf)}
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, PERIOD)[0]
-        seen = [
-            FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain),
-            NOISE_RATIO * drives.resolution * omega,
-        ]
-        most = [
-            SPEED_USE * actuator_limit(platform, "speed"),
-            ACCELERATION_USE * actuator_limit(platform, "acceleration") / omega,
-            EFFORT_USE * actuator_limit(platform, "effort") / gain,
-            POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
-        ]
-        slowest = np.maximum(slowest, np.minimum(np.max(seen, axis=0), np.min(most, axis=0)))
-    moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
-    return float((slowest[moving] / np.abs(path.rates[moving])).min())
+        friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
+        wanted = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
+        most = {
+            "speed": SPEED_USE * actuator_limit(platform, "speed"),
+            "acceleration": ACCELERATION_USE * actuator_limit(platform, "acceleration") / omega,
+            "force": EFFORT_USE * actuator_limit(platform, "effort") / gain,
+            "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
+        }
+    allowed = np.min([*most.values()], axis=0)
+    slowest = np.maximum(slowest, np.minimum(wanted, allowed))
+    ways = np.abs(path.rates)
+    moving = np.flatnonzero(ways > MOVING * ways.max())
+    first = moving[np.argmin(slowest[moving] / ways[moving])]
+    limit = ""
+    if slowest[first] < wanted[first]:
+        limit = min(most, key=lambda name: float(most[name][first]))
+    if limit == "force" and platform.coordinate_unit == "rad":
+        limit = "torque"
+    return SuitableSpeed(float(slowest[first] / ways[first]), limit)

@@ -23,6 +23,7 @@ from twin.analysis.frequency.excitation import (
     Excitation,
     Path,
     SteppedSine,
+    SuitableSpeed,
     SweptSine,
     actuator_path,
     axis_path,
@@ -88,6 +89,9 @@ class MeasuredResponse(NamedTuple):
     where servos and steppers have no encoders"""
     resting: tuple[int, ...]
     """numbers of those that hardly move: by less than `MOVING` of the fastest"""
+    limit: str = ""
+    """limit of the actuators that keeps the default speed below what friction and encoders ask for:
+    "speed", "acceleration", "force", "torque", "stroke"; empty for none or a given speed"""
 
 
 def measure_response(
@@ -138,7 +142,9 @@ def measure_response(
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
     top = highest_frequency(platform, HIGH) if high is None else positive(high, "high")
     make = partial(_excitation, method, low, top, length=length, frequencies=frequencies)
-    excitation, reference, way = _excited(platform, path, (low, top), speed, make)
+    given = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
+    peak = given or suitable_speed(platform, path, low, top)
+    excitation, reference, way = _excited(platform, path, peak.value, speed is None, make)
     driver = controller(platform, reference)
     run = simulate(
         platform,
@@ -150,12 +156,7 @@ def measure_response(
         every=round(PERIOD / timestep),
         progress=progress,
     )
-    if run.stopped:
-        raise ExcitationError(
-            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
-            "lower frequencies",
-            {"reason": run.stopped},
-        )
+    _check_finished(run)
     moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
     estimate = partial(_estimated, excitation, window=window, low=low, high=top)
     measured = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
@@ -174,22 +175,35 @@ def measure_response(
             for number in np.flatnonzero(moving)
         },
         tuple((np.flatnonzero(~moving) + 1).tolist()),
+        peak.limit,
     )
+
+
+def _check_finished(run: Trajectory) -> None:
+    """Raise ExcitationError where a run ended early."""
+    if run.stopped:
+        raise ExcitationError(
+            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
+            "lower frequencies",
+            {"reason": run.stopped},
+        )
 
 
 def _excited(
     platform: MachineModel,
     path: Path,
-    band: tuple[float, float],
-    speed: float | None,
+    peak: float,
+    adaptable: bool,
     make: Callable[[float], Excitation],
 ) -> tuple[Excitation, Reference, FloatArray]:
-    """Return the excitation of a peak speed, default a suitable one, its reference and way."""
-    peak = suitable_speed(platform, path, *band) if speed is None else positive(speed, "speed")
+    """Return the excitation of a peak speed, its reference and way.
+
+    An adaptable speed is made smaller where springs in the legs need more than `SPEED_USE`.
+    """
     excitation = make(peak)
     reference, way = excited_reference(platform, path, excitation)
     needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
-    if speed is None and needed > SPEED_USE:
+    if adaptable and needed > SPEED_USE:
         # Springs in series take more speed than the platform, the more the higher the frequency.
         excitation = make(peak * SPEED_USE / needed)
         reference, way = excited_reference(platform, path, excitation)

@@ -14,7 +14,7 @@ from twin.basics.quaternions import quaternion_product
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.axes import axis_names, known_axis
-from twin.rotations import CONVENTIONS, quaternion_from_angles
+from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))
 """The middle one of three angles is searched up to a quarter turn, where the other two are no
@@ -65,13 +65,19 @@ class Chart(NamedTuple):
             convention: of the angles; default yaw_pitch_roll, of pillars roll_pitch.
 
         Raises:
-            InputError: not a machine, unknown axes or convention, angles the machine cannot have,
-                a centre that is not one pose.
+            InputError: not a machine, unknown axes or convention, a convention that is singular at
+                the centre, angles the machine cannot have, a centre that is not one pose.
         """
         as_model(platform)
         chosen = own_convention(platform) if convention is None else convention
         known = axis_names(chosen)
         check_convention(platform, chosen)
+        if is_singular_when_level(chosen):
+            raise InputError(
+                "convention",
+                f"{chosen} is singular at the centre of the chart, where its first and its last "
+                "angle turn about the same axis; take yaw_pitch_roll or rotation_vector",
+            )
         columns = [known_axis(axis, "axes", chosen) for axis in axes]
         if not columns or len(set(columns)) != len(columns):
             raise InputError("axes", "must name one axis or more, none of them twice")

@@ -40,7 +40,7 @@ def print_responses(measured: MeasuredResponse) -> None:
     if lost:
         line(
             f"{lost} of {len(whole.frequency)} frequencies are left out: their coherence is below "
-            f"{TRUSTED:g}; a higher --speed may raise it"
+            f"{TRUSTED:g}; {_advice(measured)}"
         )
     rows = [(name, *_texts(response)) for name, response in _responses(measured).items()]
     titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
@@ -51,6 +51,22 @@ def print_responses(measured: MeasuredResponse) -> None:
             f"no response of actuator {who}: along this axis at home it moves by less than "
             f"{100.0 * MOVING:g} percent of the one that moves most"
         )
+
+
+def _advice(measured: MeasuredResponse) -> str:
+    """Return what may raise the coherence."""
+    high = measured.platform.frequency[-1]
+    remedy = {
+        "acceleration": f"--high below {high:.3g} Hz allows more",
+        "stroke": "a higher --low allows more",
+    }
+    if not measured.limit:
+        return "a higher --speed may raise it"
+    more = remedy.get(measured.limit, "sines one by one (--method stepped) may raise it")
+    return (
+        "beside friction and the steps of the encoders the motion is small, as large as the "
+        f"actuators' limit of {measured.limit} allows; {more}"
+    )
 
 
 def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:

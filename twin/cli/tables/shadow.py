@@ -62,11 +62,18 @@ def counts(session: ShadowSession) -> list[str]:
 
     shadow = session.shadow
     half, most = (1e6 * value for value in session.durations(50.0, 99.9))
-    learning = [] if shadow.phase == LEARNED else [
-        f"still {shadow.phase}: {shadow.learned:.3g} s of {shadow.learning:g} s of motion are "
-        "learned, and until then only encoders and dead sensors are judged; give --learning fewer "
-        "seconds for a short stream"
-    ]  # fmt: skip
+    learning = []
+    if session.shortened:
+        learning = [
+            f"the stream ended while the twin learned: its first {shadow.learning:.3g} s of motion "
+            "count as healthy and the rest was judged; slow faults that were there from the "
+            "beginning do not show, and so short a learning time makes false alarms likelier"
+        ]
+    elif shadow.phase != LEARNED:
+        learning = [
+            f"still {shadow.phase}: {shadow.learned:.3g} s of {shadow.learning:g} s of motion are "
+            "learned, and until then only encoders and dead sensors are judged"
+        ]
     return [
         *learning,
         f"samples: {session.updates}, missed {shadow.missed}, late {shadow.late}, "

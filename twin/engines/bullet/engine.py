@@ -22,6 +22,7 @@ from twin.engines.bullet.world import World
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import joint_motion
+from twin.engines.mechanism.least_mass import check_masses
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.stability import check_timestep
 from twin.engines.urdf.robot import legs_urdf, platform_urdf
@@ -94,6 +95,7 @@ class BulletEngine(BaseEngine):
         }
         self._identify(f"PyBullet {version('pybullet')}", options)
         self._machine = make_mechanism(platform.parameters, segments, self._ball)
+        check_masses(self._machine, platform.parameters, self.name)
         sizes = [7, 6, platform.n_actuators, platform.n_actuators]
         sizes += [2 * platform.n_deflections, 2 * len(self._machine.carried)]
         ends = np.cumsum(sizes).tolist()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from twin.basics.optional import optional
@@ -20,26 +21,34 @@ PREFIX = "platform_twin_bullet_"
 """Of the names of temporary files."""
 
 
+_STREAMS = RLock()
+"""Held while standard output and error lead to the null device: two threads would mix them up."""
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Send what C code prints to the null device: the library talks on import and set-up."""
-    library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
-    library.fflush(None)
-    null = os.open(os.devnull, os.O_WRONLY)
-    kept = {stream: _duplicate(stream) for stream in (1, 2)}
-    try:
-        for stream in kept:
-            os.dup2(null, stream)
-        yield
-    finally:
+    """Send what the process prints to the null device: the library talks on import and set-up.
+
+    Threads wait for each other here. What another thread prints meanwhile is lost.
+    """
+    with _STREAMS:
+        library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
         library.fflush(None)
-        for stream, copy in kept.items():
-            if copy is None:
-                os.close(stream)
-            else:
-                os.dup2(copy, stream)
-                os.close(copy)
-        os.close(null)
+        null = os.open(os.devnull, os.O_WRONLY)
+        kept = {stream: _duplicate(stream) for stream in (1, 2)}
+        try:
+            for stream in kept:
+                os.dup2(null, stream)
+            yield
+        finally:
+            library.fflush(None)
+            for stream, copy in kept.items():
+                if copy is None:
+                    os.close(stream)
+                else:
+                    os.dup2(copy, stream)
+                    os.close(copy)
+            os.close(null)
 
 
 def _duplicate(stream: int) -> int | None:

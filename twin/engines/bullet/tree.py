@@ -7,6 +7,7 @@ a free platform on three slides and three hinges.
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,11 +17,15 @@ from twin.basics.arrays import FloatArray
 from twin.engines.bullet.library import bullet, connect, disconnect, load
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces, joint_motion
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.projection import OpenTree
 from twin.engines.urdf.robot import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
-from twin.machine.mechanism.parts import PLATFORM
+from twin.machine.mechanism.parts import PLATFORM, Mass
 from twin.model.machine_model import MachineModel
+
+LARGEST_MOMENT = 0.1
+"""[kg m2] of a body in Bullet's tree."""
 
 SMALLEST_COSINE = 1e-6
 """Of the second hinge's angle: beyond it the first and the third hinge turn about one axis."""
@@ -106,6 +111,28 @@ def _platform_motion(
     )
 
 
+def mass_unit(machine: Mechanism) -> float:
+    """Return a power of two [kg] in which no moment of a machine's bodies is above a few kg m2.
+
+    Bullet refuses a tensor whose opposite entries differ by more than 1e-15 kg m2, which is
+    rounding from some 4 kg m2 on. Forces are proportional to masses, and powers of two are exact.
+    """
+    moments = [
+        float(np.abs(body.mass.tensor).max()) + body.mass.mass * machine.reach**2
+        for body in machine.bodies
+    ]
+    return float(2.0 ** np.ceil(np.log2(max(moments) / LARGEST_MOMENT)))
+
+
+def in_mass_unit(machine: Mechanism, unit: float) -> Mechanism:
+    """Return a machine with masses and moments in a unit [kg]."""
+    bodies = tuple(
+        body._replace(mass=Mass(body.mass.mass / unit, body.mass.center, body.mass.tensor / unit))
+        for body in machine.bodies
+    )
+    return replace(machine, bodies=bodies)
+
+
 class _Tree:
     """The tree in a physics client; vectors are those of the platform's joints, then all others."""
 
@@ -114,7 +141,9 @@ class _Tree:
         self._client = connect()
         weakref.finalize(self, disconnect, self._client)
         bullet.setGravity(0.0, 0.0, -self.machine.gravity, physicsClientId=self._client)
-        self._body = load(robot_urdf(platform), self._client, fixed=True)
+        self._unit = mass_unit(self.machine)
+        scaled = in_mass_unit(self.machine, self._unit)
+        self._body = load(robot_urdf(platform, scaled), self._client, fixed=True)
         count = bullet.getNumJoints(self._body, physicsClientId=self._client)
         joints = [
             bullet.getJointInfo(self._body, i, physicsClientId=self._client) for i in range(count)
@@ -137,7 +166,7 @@ class _Tree:
         found = bullet.calculateInverseDynamics(
             self._body, *sorted_motion, physicsClientId=self._client
         )
-        torques = np.array(found)[self._from_bullet]
+        torques = self._unit * np.array(found)[self._from_bullet]
         own = self._own_places
         torques[own] -= self._own(motion[0][own], motion[1][own])
         for body in self.machine.bodies:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.engines.mechanism.least_mass import with_least_masses
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mechanism.payload import carried_bodies
+from twin.engines.mechanism.tethers import joint_tethers
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
 from twin.machine.mechanism.appearance import Drawing, drawing
@@ -38,9 +41,10 @@ def make_mechanism(
     if kind.carry is not None:
         for leg, place in pairs:
             platform = kind.carry(leg, place, platform)
-    own = (body for leg in legs for body in leg.bodies)
-    bodies = [platform, *own, *carried_bodies(payload)]
-    return Mechanism(
+    own = [body for leg in legs for body in leg.bodies]
+    own = with_least_masses([platform, *own], parameters)
+    bodies = [*own, *carried_bodies(payload)]
+    machine = Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
@@ -59,6 +63,8 @@ def make_mechanism(
         frictions=tuple(friction for leg in legs for friction in leg.frictions),
         ball=ball,
     )
+    points, tethers = joint_tethers(machine, parameters.legs)
+    return replace(machine, points=(*machine.points, *points), tethers=tethers)
 
 
 def machine_drawing(parameters: MachineParameters) -> Drawing:

@@ -24,6 +24,7 @@ from twin.machine.mechanism.parts import (
     Joint,
     Loop,
     Point,
+    Tether,
 )
 from twin.machine.mechanism.shapes import Cylinder, Shape
 from twin.model.ball.ball import Ball
@@ -54,6 +55,8 @@ class Mechanism:
     deflection: tuple[str, ...] = ()
     """joints whose coordinates do not follow from the platform's pose"""
     frictions: tuple[Friction, ...] = ()
+    tethers: tuple[Tether, ...] = ()
+    """largest angles of passive joints"""
     ball: Ball | None = None
     """that rolls on a plate on the platform; beside the tree"""
 
@@ -111,6 +114,10 @@ class Mechanism:
     def body(self, name: str) -> Body:
         """Return a body by its name."""
         return next(body for body in self.bodies if body.name == name)
+
+    def moved_by(self, joint: str) -> str:
+        """Return the name of the body that a joint moves."""
+        return next(b.name for b in self.bodies if joint in [own.name for own in b.joints])
 
     def point(self, name: str) -> Point:
         """Return a point by its name."""

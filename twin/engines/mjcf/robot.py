@@ -1,6 +1,8 @@
 """MJCF of a machine: every body of its mechanism, loops closed by `connect` constraints.
 
 The machine is at home where all joints are zero; a free joint's frame is the platform frame.
+Actuators end at their limits, and legs at the angles that their joints allow, with the same
+stiffness as the loops. The engines of this package switch these limits off.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from twin.machine.mechanism.shapes import Plate
 from twin.model.machine_model import MachineModel
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-"""Constant impedance at MuJoCo's upper limit: a loop yields as little as it can."""
+"""Constant impedance at MuJoCo's upper limit: loops and limits yield as little as they can."""
 
 REFERENCE = "platform_reference"
 """Body without mass at the platform's reference point: a wrench on it acts on the platform there,
@@ -62,6 +64,7 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
         add_ball(world, machine.ball, place, contact)
         home += place.tolist()
     _add_loops_and_motors(root, machine)
+    _add_tethers(root, machine)
     add(add(root, "keyframe"), "key", name="home", qpos=text(home))
     return document(root)
 
@@ -84,6 +87,9 @@ def _add_defaults(root: Element, timestep: float) -> None:
     default = add(root, "default")
     loop = {"solref": text(loop_solref(timestep)), "solimp": text(LOOP_SOLIMP)}
     add(default, "equality", **loop)
+    limit = {"solreflimit": loop["solref"], "solimplimit": loop["solimp"]}
+    add(default, "joint", **limit)
+    add(default, "tendon", **limit)
     drawn = add(default, "default", **{"class": "drawn"})
     add(drawn, "geom", contype="0", conaffinity="0", mass="0", group="2")
     add(default, "site", size="0.005", group="4")
@@ -139,7 +145,7 @@ def _add_joint(body: Element, joint: Joint, viscosity: float) -> None:
     options = {}
     if joint.limits is not None:
         span = (joint.limits.minimum, joint.limits.maximum)
-        options = {"limited": "false", "range": text(span)}
+        options = {"limited": "true", "range": text(span)}
     if joint.spring is not None:
         options |= {
             "stiffness": text([joint.spring.stiffness]),
@@ -185,3 +191,15 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
     add(sensor, "frameangvel", name="platform_angular_velocity", **frame)
     add(sensor, "accelerometer", name="imu_acceleration", site="imu")
     add(sensor, "gyro", name="imu_angular_velocity", site="imu")
+
+
+def _add_tethers(root: Element, machine: Mechanism) -> None:
+    """Add a tendon per tether: it resists only where its points are too far apart."""
+    if not machine.tethers:
+        return
+    tendons = add(root, "tendon")
+    for tether in machine.tethers:
+        span = text([0.0, tether.length])
+        tendon = add(tendons, "spatial", name=tether.name, limited="true", range=span, group="4")
+        for point in (tether.first, tether.second):
+            add(tendon, "site", site=point)

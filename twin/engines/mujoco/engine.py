@@ -17,6 +17,7 @@ from twin.engines.base import BaseEngine
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces, joint_motion
+from twin.engines.mechanism.least_mass import check_masses
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.mjcf.ball import BALL
 from twin.engines.mjcf.robot import REFERENCE
@@ -91,6 +92,7 @@ class MujocoEngine(BaseEngine):
         )
         segments = as_segments(payload, platform.parameters.gravity)
         self._machine = make_mechanism(platform.parameters, segments, self._ball)
+        check_masses(self._machine, platform.parameters, self.name)
         check_timestep(platform, self.timestep, self.name, self._scheme(settings))
         self._identify(
             f"MuJoCo {mujoco.mj_versionString()}",

@@ -19,17 +19,21 @@ __all__ = ["compile_model", "coordinates", "mujoco", "velocities"]
 
 
 def compile_model(machine: Mechanism, timestep: float = 1e-3) -> mujoco.MjModel:
-    """Return the compiled model of a machine for a time step [s].
+    """Return the compiled model of a machine for a time step [s], without limits of joints.
+
+    The equations of motion of the other engines have none; a plant adds end stops of its own.
 
     Raises:
         InputError: MuJoCo refuses the model; says why.
     """
     try:
-        return mujoco.MjModel.from_xml_string(mechanism_xml(machine, timestep))
+        model = mujoco.MjModel.from_xml_string(mechanism_xml(machine, timestep))
     except ValueError as error:
         raise InputError(
             "platform", f"MuJoCo refuses the model of {machine.name}: {error}"
         ) from None
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    return model
 
 
 def coordinates(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:

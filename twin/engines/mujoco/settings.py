@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from twin.basics.arrays import as_flag, as_floats, as_vector, one_of
 from twin.engines.mjcf.robot import LOOP_SOLIMP, loop_solref
 from twin.engines.mujoco.model import mujoco
@@ -23,6 +25,12 @@ EXPLICIT_DAMPING = mujoco.mjtDisableBit.mjDSBL_EULERDAMP
 """Taking a damper's force from the end of the step changes accelerations after the loops' forces
 were found, and so opens the loops: by a millimetre where they are held stiffly."""
 
+MAX_INVERSE_WEIGHT = 3.0
+"""Inverse weight of a body that closes a loop, at most, per that of the whole machine. MuJoCo lets
+a loop yield in proportion to it, and so opens the loops of light legs: at the least mass of a leg's
+part by metres. The forces in the loops are those of the whole machine's weight, whatever the legs
+weigh."""
+
 TOLERANCE = 1e-14
 """Relative improvement at which the constraint solver stops; MuJoCo's own default is 1e-8."""
 
@@ -40,6 +48,8 @@ class Settings(NamedTuple):
     solimp: tuple[float, ...]
     """smallest and largest impedance, width [m], midpoint, power"""
     tolerance: float
+    bounds_yield: bool
+    """whether loops of light legs yield no more than `MAX_INVERSE_WEIGHT` allows"""
 
     @property
     def scheme(self) -> Scheme:
@@ -54,6 +64,10 @@ class Settings(NamedTuple):
         model.opt.disableflags |= int(EXPLICIT_DAMPING)
         model.eq_solref[:] = self.solref
         model.eq_solimp[:] = self.solimp
+        if self.bounds_yield:
+            ends = model.site_bodyid[np.concatenate([model.eq_obj1id, model.eq_obj2id])]
+            bound = MAX_INVERSE_WEIGHT / model.body_subtreemass[0]
+            model.body_invweight0[ends, 0] = np.minimum(model.body_invweight0[ends, 0], bound)
 
 
 def make_settings(
@@ -80,6 +94,7 @@ def make_settings(
         own_solref if solref is None else _check_solref(solref),
         own_solimp if solimp is None else _check_solimp(solimp),
         DEFAULT_TOLERANCE if engine_defaults else TOLERANCE,
+        not engine_defaults,
     )
 
 

@@ -36,13 +36,14 @@ CARRIER_JOINTS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_
 """Joints `platform_...` that carry a free platform in `robot_urdf`, from the base up."""
 
 
-def robot_urdf(platform: MachineModel) -> str:
+def robot_urdf(platform: MachineModel, machine: Mechanism | None = None) -> str:
     """Return the complete machine as one tree: base, legs and platform.
 
     The joint coordinates of a free platform are its displacement from home [m] in base axes, and
-    the angles [rad] about its moving x, y and z axes, starting from the home orientation.
+    the angles [rad] about its moving x, y and z axes, starting from the home orientation. A given
+    mechanism takes the place of the machine's own.
     """
-    machine = make_mechanism(platform.parameters)
+    machine = machine or make_mechanism(platform.parameters)
     base = link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
     carriers = _freedoms(machine) if machine.floats else ()
     legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))

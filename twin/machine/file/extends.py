@@ -8,10 +8,15 @@ from typing import Any
 from twin.basics.toml import read_limited, toml_content
 from twin.errors import MachineNotFoundError, ParameterError, brief
 from twin.machine.catalogue import gallery_names, machine_names, parameters_path
+from twin.machine.file.configuration import IDEAL
+from twin.machine.file.generic import HARDWARE, is_generic
 from twin.machine.table import merged
 
 EXTENDS, RECORD = "extends", "identified"
 """Fields of such files alone: what they extend, and a record for people that is not read."""
+
+CONFIGURATION = "configuration"
+"""Field of a configuration of the base to build on, or of tables with changes of configurations."""
 
 DEEPEST = 10
 """Most files in a chain of files of which each extends the next."""
@@ -63,31 +68,38 @@ def extended(
 
     Tables of the change replace single entries of the base; `[leg.3.drive]` holds for leg 3 alone.
     If the change names a `configuration` of the base, it builds on that one, and the result keeps
-    the name of the new file.
+    its name. If it has tables `[configuration.x]`, each changes the base's x or is a new one.
 
     Args:
         change: content of the file that extends.
         plain: content of the base without configurations.
-        configurations: of the base.
+        configurations: of the base, with a generic `hardware` where the base states none.
         file: for errors.
 
     Raises:
         ParameterError: no `source`, or no such configuration.
     """
-    source, name = change.get("source"), change.get("configuration")
+    source, name = change.get("source"), change.get(CONFIGURATION)
     if not isinstance(source, str) or not source.strip():
         raise ParameterError(file, [("source", "missing; say where the new numbers are from")])
-    kept: dict[str, Any] = dict(configurations)
-    if name is not None and name != "ideal":
+    # Generic drives follow from the new machine's actuators, unless the file builds on the base's.
+    own = {key: table for key, table in configurations.items() if not is_generic(table)}
+    kept: dict[str, Any] = own
+    if isinstance(name, dict):
+        for key, table in name.items():
+            kept[key] = _with_changes(configurations.get(key, {}), table, source)
+    elif name is not None and name != IDEAL:
         if not isinstance(name, str) or name not in configurations:
             known = ", ".join(configurations) or "none"
-            problem = f"must be a configuration of the base, not {brief(name)}; known: {known}"
-            raise ParameterError(file, [("configuration", problem)])
+            tables = f"tables such as [{CONFIGURATION}.{HARDWARE}]"
+            problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
+            problem += f"; known: {known}"
+            raise ParameterError(file, [(CONFIGURATION, problem)])
         base = {key: value for key, value in configurations[name].items() if key != "source"}
         plain = merged(plain, base, configurations[name]["source"])
         kept = {name: {"source": source}}
-    own = (EXTENDS, "configuration", RECORD)
-    rest = {key: value for key, value in change.items() if key not in own}
+    special = (EXTENDS, CONFIGURATION, RECORD)
+    rest = {key: value for key, value in change.items() if key not in special}
     leg = rest.get("leg")
     single: dict[str, Any] = {}
     if isinstance(leg, dict):
@@ -96,7 +108,16 @@ def extended(
     whole = merged(plain, rest, source)
     if single:
         whole["variant"] = _with_single_legs(whole.get("variant", []), single, source, file)
-    return whole | {"configuration": kept}
+    return whole | {CONFIGURATION: kept}
+
+
+def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
+    """Return a configuration with the changes of another file; what is no table stays as it is."""
+    if not isinstance(change, dict):
+        return change
+    before = {key: value for key, value in base.items() if key != "source"}
+    own = change.get("source", source)
+    return merged(merged({}, before, base.get("source", own)), change, own) | {"source": own}
 
 
 def _with_single_legs(

@@ -19,6 +19,9 @@ HARDWARE = "hardware"
 GENERIC = "Generic drives"
 """Beginning of its source."""
 
+OWN_DRIVES = "The drives of the file itself"
+"""Its source where the file states drives outside a configuration."""
+
 HELD = 4.0
 """Force where none is given, over the largest that holds platform and legs at home."""
 
@@ -70,11 +73,16 @@ def generic_hardware(machine: MachineParameters) -> dict[str, Any]:
     size = _size(machine)
     table: dict[str, Any] = {"source": size.source, "leg": {}}
     if getattr(machine.leg, "drive", None) is not None:
-        return {"source": "The drives of the file itself", "leg": {}}
+        return {"source": OWN_DRIVES, "leg": {}}
     leg: dict[str, Any] = {"drive": _drive(machine, size), "encoder": {"counts": COUNTS}}
     for entry in leg.values():
         entry["source"] = size.source
     return table | {"leg": leg}
+
+
+def is_generic(table: dict[str, Any]) -> bool:
+    """Return whether a configuration is one that `generic_hardware` returned."""
+    return str(table.get("source", "")).startswith((GENERIC, OWN_DRIVES))
 
 
 def _size(machine: MachineParameters) -> Size:

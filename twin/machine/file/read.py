@@ -18,6 +18,7 @@ from twin.machine.file.extends import Files, extended, files_of
 from twin.machine.file.generic import HARDWARE, generic_hardware
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
+from twin.machine.table import TAGS as TAG_FIELDS
 from twin.machine.table import field_names, tag_names
 
 SPELLING = "check its spelling or remove it"
@@ -122,6 +123,8 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
         if path[:1] == ["variant"] and path[2:3] == ["leg"]:
             # In the file a variant's own entries are those of its leg.
             del path[2]
+        if entry["type"] == "union_tag_invalid":
+            path.append(_discriminator(entry))
         field = entry.get("ctx", {}).get("field") or ".".join(path) or "file"
         message = _message(entry, [part for part in places if not part.isdigit()])
         # What is wrong with [leg] is wrong with every variant of it, and a list whose entries are
@@ -147,8 +150,16 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
         return "must be a table"
     if fault.startswith("union_tag"):
         known = ", ".join(f"'{tag}'" for tag in tag_names(MachineParameters, tables))
-        return f"must be a table with a {context['discriminator']}: {known}"
+        name = _discriminator(entry)
+        if fault == "union_tag_invalid":
+            return f"unknown {name} {brief(entry['input'][name])}; known: {known}"
+        return f"must be a table with a '{name}': {known}"
     return entry["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+def _discriminator(entry: ErrorDetails) -> str:
+    """Return the name of the field that says which table of a union is meant."""
+    return next(name for name in TAG_FIELDS if name in entry["ctx"]["discriminator"])
 
 
 def _in_list(entry: ErrorDetails) -> bool:

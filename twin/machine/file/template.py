@@ -37,23 +37,23 @@ def template(name: str, legs: str = "ups") -> str:
     )
 
 
-def write_template(path: str | Path, legs: str = "ups") -> Path:
-    """Write a commented platform.toml named after its file; never replaces an existing one.
+def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False) -> Path:
+    """Write a commented platform.toml named after its file; `replace`: in place of one there.
 
     Raises:
         InputError: the file exists, its name is no plain machine name, or it cannot be written.
     """
     target = Path(path)
     text = template(target.stem, legs)
-    return write_text(check_new(target), text)
+    return write_text(check_new(target, replace=replace), text)
 
 
-def check_new(path: str | Path) -> Path:
-    """Return the path of a new file; raises InputError if it exists or names no machine."""
+def check_new(path: str | Path, *, replace: bool = False) -> Path:
+    """Return the path of a file; raises InputError if it names no machine, or must be new."""
     target = Path(path)
     check_name(target.stem)
-    if target.exists():
-        raise InputError("path", f"{target} exists; choose another name or remove it first")
+    if target.exists() and not replace:
+        raise InputError("path", f"{target} exists; choose another name or replace it")
     return target
 
 

@@ -128,9 +128,5 @@ JointLayout = Annotated[
     Annotated[PairedCircle, Tag("paired_circle")]
     | Annotated[Polar, Tag("polar")]
     | Annotated[PointList, Tag("points")],
-    Discriminator(
-        _layout,
-        custom_error_type="layout",
-        custom_error_message="must be a table with the layout 'paired_circle', 'polar' or 'points'",
-    ),
+    Discriminator(_layout),
 ]

@@ -101,6 +101,16 @@ class Loop(NamedTuple):
     second: str
 
 
+class Tether(NamedTuple):
+    """Two points, by name, that get no farther apart than a length."""
+
+    name: str
+    first: str
+    second: str
+    length: float
+    """[m]"""
+
+
 class Actuator(NamedTuple):
     """An actuator on a joint."""
 

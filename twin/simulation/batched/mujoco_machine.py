@@ -12,6 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.least_mass import check_masses
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mjcf.robot import REFERENCE
 from twin.engines.mujoco.model import compile_model, coordinates, mujoco, velocities
@@ -201,6 +202,7 @@ def compile_machine(
         InputError: MuJoCo refuses the machine.
     """
     machine = _without_shapes(make_mechanism(platform.parameters, ball=ball))
+    check_masses(machine, platform.parameters, "mujoco")
     model = compile_model(machine, timestep)
     make_settings(timestep, cast(Fidelity, fidelity)).apply(model, timestep)
     # A bad state must be seen; MuJoCo would put the machine home and go on.

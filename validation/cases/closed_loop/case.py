@@ -230,12 +230,14 @@ def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterato
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections
     rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
-    speed = float((np.abs(rates) / stroke).max()) if run.stopped else float("inf")
+    speed = float((np.abs(rates) / stroke).max())
+    if not run.stopped:
+        yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
     yield Measure(
         f"{fault.name}: actuators' speed at the end, per stroke",
         speed,
         AT_REST,
-        run.stopped or "the machine was not stopped",
+        run.stopped or "the machine should rest",
         unit="1/s",
     )
     arrays = (run.pose, run.twist, run.lengths, run.rates, run.forces, *run.signals.values())

@@ -24,6 +24,10 @@ OVERLOAD = 2.0
 WILD = 1e3
 """Times the machine's own gains: far beyond any margin."""
 
+DIVERGENCE = 10.0
+"""Position gain times control period: each period multiplies an error by 1 less this. Beyond 2 a
+loop diverges, whatever the machine's own gain."""
+
 
 class Fault(NamedTuple):
     """A fault of a closed loop."""
@@ -60,7 +64,8 @@ def _wild_position(platform: Platform) -> dict[str, Any] | None:
     """Return the gain; None for drives that take positions."""
     if takes_positions(platform):
         return None
-    return {"position_gain": WILD * suitable_position_loop(platform, PERIOD)[0]}
+    own = suitable_position_loop(platform, PERIOD)[0]
+    return {"position_gain": max(WILD * own, DIVERGENCE / PERIOD)}
 
 
 def _overload(platform: Platform) -> dict[str, Any] | None:

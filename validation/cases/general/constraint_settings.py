@@ -14,7 +14,7 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
-from twin.errors import MissingDependencyError
+from twin.errors import MissingDependencyError, SimulationStoppedError
 from twin.model.engine import State
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
@@ -45,7 +45,8 @@ FIRST_ORDER = (
 )
 
 NO_GUARD = 10.0
-"""[m] largest loop gap: the defaults may open the loops as far as they like."""
+"""[m] largest loop gap: the defaults may open the loops as far as they like. Where they open them
+by more, or to numbers that are not finite, gap and error count as much."""
 
 
 class Setting(NamedTuple):
@@ -129,6 +130,11 @@ def _outcome(
             progress=False,
         )
         gaps.append(engine.loop_gap)
+    except SimulationStoppedError as stopped:
+        if setting.label != "defaults":
+            raise
+        end, lost = np.array([stopped.data["state"].time]), np.array([NO_GUARD])
+        return Outcome(name, end, lost, lost, None)
     finally:
         engine.close()
     error = position_error(trajectory.pose, reference.pose)

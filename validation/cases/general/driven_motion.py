@@ -23,6 +23,7 @@ from twin.validation.measures.driven import (
     engines_along,
     work_measure,
 )
+from twin.validation.measures.equilibrium import fastest_rate
 from twin.validation.measures.sampling import platform_radius, stroke
 from twin.validation.results import CaseResult, Quantity
 
@@ -42,7 +43,13 @@ DURATION = 1.0
 """[s] the common period"""
 
 STEP = 2.5e-4
-"""[s] between samples"""
+"""[s] between samples, at most"""
+
+SAMPLED_RATE = 0.1
+"""Fastest rate of springs in series with actuators per step between samples, at most."""
+
+LEAST_STEP = 5e-6
+"""[s] between samples, at least."""
 
 ENGINE_TIME = 0.3
 """[s] at most"""
@@ -51,7 +58,8 @@ ENGINE_TIME = 0.3
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = sines(platform)
-    course = driven(platform, motion, np.arange(round(DURATION / STEP) + 1.0) * STEP)
+    count = round(DURATION / sample_step(platform))
+    course = driven(platform, motion, np.linspace(0.0, DURATION, count + 1))
     title = "Sines in all degrees of freedom"
     engines, plots = engines_along(platform, motion, course, title, ENGINE_TIME)
     measures = [
@@ -62,6 +70,13 @@ def run(platform: Platform) -> CaseResult:
         *engines,
     ]
     return CASE.result(platform, measures, plots)
+
+
+def sample_step(platform: Platform) -> float:
+    """Return the time [s] between samples; springs in series swing in as fast as they can."""
+    if not platform.n_deflections:
+        return STEP
+    return max(min(STEP, SAMPLED_RATE / fastest_rate(platform)), LEAST_STEP)
 
 
 def sines(platform: Platform) -> SineMotion:

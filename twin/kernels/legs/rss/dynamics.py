@@ -39,6 +39,9 @@ CRANK_MOMENT = RSS_GEOMETRY_SIZE + 3
 """Mass times centre of mass, along the axis, along c' and along c."""
 LEG_SIZE = RSS_GEOMETRY_SIZE + 6
 
+TINY = 1e-300
+"""[kg2] Square that is nothing beside that of any mass."""
+
 
 class RssLegs(NamedTuple):
     """Constants of legs with crank, elbow and slender rod."""
@@ -48,14 +51,23 @@ class RssLegs(NamedTuple):
 
 
 @device
+def inverse(mass: float) -> float:
+    """Return 1 / mass, and zero for a mass of zero."""
+    return mass / (mass * mass + TINY)
+
+
+@device
 def factored(
     xx: float, yy: float, zz: float, xy: float, xz: float, yz: float
 ) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return directions and masses whose sum m_k u_k u_k^T is the symmetric matrix given."""
-    reciprocal = 1.0 / xx
+    """Return directions and masses whose sum m_k u_k u_k^T is the symmetric matrix given.
+
+    A massless rod leaves a matrix of rank one, a massless leg none.
+    """
+    reciprocal = inverse(xx)
     l_yx, l_zx = xy * reciprocal, xz * reciprocal
     d_y = yy - l_yx * xy
-    l_zy = (yz - l_zx * xy) / d_y
+    l_zy = (yz - l_zx * xy) * inverse(d_y)
     d_z = zz - l_zx * xz - l_zy * l_zy * d_y
     return (1.0, l_yx, l_zx), (0.0, 1.0, l_zy), (0.0, 0.0, 1.0), (xx, d_y, d_z)
 

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
@@ -46,7 +47,8 @@ def leg_texts(sheet: DataSheet) -> list[str]:
     """Return the tables of the legs: one text, or several of which one may fit."""
     if not sheet.has_cranks:
         return ["\n".join(WRITERS[sheet.legs](sheet))]
-    choices = product(MIRRORED, ("inward", "outward"))
+    reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED
+    choices = product(reversed_legs, ("inward", "outward"))
     return ["\n".join(_cranks(sheet, *choice)) for choice in choices]
 
 
@@ -62,11 +64,19 @@ def lengths(sheet: DataSheet) -> tuple[float, float, str]:
     """Return shortest and longest length [m] of the legs, and where they are from.
 
     Raises:
-        InputError: the stroke is longer than the legs at home allow.
+        InputError: the stroke is longer than the legs at home allow, or the legs do not reach the
+            height given.
     """
     stroke = sheet.si("stroke") or 0.0
     shortest = sheet.si("shortest")
     if shortest is not None:
+        if sheet.height is not None and not shortest <= _length_at_home(sheet) <= shortest + stroke:
+            raise InputError(
+                "height",
+                f"{sheet.height} contradicts --shortest and --stroke: legs would be "
+                f"{_length_at_home(sheet):.4g} m long at home, and they go from {shortest:.4g} to "
+                f"{shortest + stroke:.4g} m; leave --height out for the middle of the stroke",
+            )
         return shortest, shortest + stroke, f"{SHEET}: shortest length, and stroke added to it"
     source = f"{SHEET}: stroke; home at the height given is adopted as its middle"
     middle = _length_at_home(sheet)
@@ -84,15 +94,18 @@ def _length_at_home(sheet: DataSheet) -> float:
     height = sheet.si("height") or 0.0
     if not sheet.has_pairs:
         return height
-    sides = []
-    for side, angle in (("base", 0.0), ("platform", np.pi / 3)):
-        field, value = sheet.spacing(side)
-        radius = sheet.si(f"{side}_radius") or 0.0
-        joints = {"source": SHEET, "radius": radius, field: value, "center_angle": angle}
-        sides.append(PairedCircle.model_validate(joints).points)
+    sides = [_pair_points(sheet, "base", 0.0), _pair_points(sheet, "platform", np.pi / 3)]
     shift = nearest_shift(sides[0], sides[1], COINCIDENT) or 0
     x, y, _ = np.roll(sides[1], shift, axis=0)[0] - sides[0][0]
     return float(np.linalg.norm([x, y, height]))
+
+
+def _pair_points(sheet: DataSheet, side: str, angle: float) -> FloatArray:
+    """Return the joints `(6, 3)` [m] of three pairs, the first at an angle [rad]."""
+    field, value = sheet.spacing(side)
+    radius = sheet.si(f"{side}_radius") or 0.0
+    joints = {"source": SHEET, "radius": radius, field: value, "center_angle": angle}
+    return PairedCircle.model_validate(joints).points
 
 
 def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[float, str]:
@@ -187,11 +200,10 @@ def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterato
     crank_mass = 0.5 * mass if mass else estimates.leg_mass(1.5 * crank)
     yield f"""\
 [leg]
-source = "{SHEET}; adopted: axes, and legs in mirrored pairs"
+source = "{SHEET}; adopted: the directions of the cranks"
 kind = "rss"
-axis = "radial"  # or "tangential", or a list of directions
+{_crank_axes(sheet, mirrored)}
 zero = "horizontal"  # cranks are level at angle 0, and a growing angle lifts them
-mirrored = {list(mirrored)}  # the other legs: horns the other way
 branch = "{branch}"
 crank_length = {quoted(sheet.crank)}
 rod_length = {quoted(sheet.rod)}
@@ -206,6 +218,37 @@ source = "{SHEET}; adopted: the same up and down"
 minimum = "{-half:.9g} deg"
 maximum = "{half:.9g} deg"
 {_limits(sheet)}"""
+    if sheet.drive is not None:
+        backlash = f"backlash = {quoted(sheet.backlash)}\n" if sheet.backlash else ""
+        yield f"""\
+[configuration.hardware]  # the machine with its servos: name it where a configuration is asked for
+source = "{SHEET}"
+
+[configuration.hardware.leg.drive]
+kind = "{sheet.drive}"
+stall_torque = {quoted(sheet.force)}
+no_load_speed = {quoted(sheet.speed)}
+{backlash}"""
+
+
+def _crank_axes(sheet: DataSheet, mirrored: tuple[int, ...]) -> str:
+    """Return the entries for the axes of cranks that are level at angle 0.
+
+    A crank points along z x axis. Along the circle the axes are radial; turned outward by an angle
+    t, a crank is at the angle of its base joint plus 90 deg - t, its axis 90 deg before that, and
+    of mirrored legs at the angle of the joint less 90 deg - t.
+    """
+    turn = sheet.turn()
+    if turn == 0.0:
+        return (
+            'axis = "radial"  # or "tangential", or a list of directions\n'
+            f"mirrored = {list(mirrored)}  # the other legs: horns the other way"
+        )
+    x, y, _ = _pair_points(sheet, "base", 0.0).T
+    sides = [-1.0 if number in mirrored else 1.0 for number in range(1, 7)]
+    towards = np.arctan2(y, x) + np.array(sides) * (0.5 * np.pi - turn)
+    degrees = ", ".join(f'"{angle:.9g} deg"' for angle in np.degrees(towards - 0.5 * np.pi))
+    return f"axis_angles = [{degrees}]  # of the horizontal axes of legs 1 to 6"
 
 
 WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {

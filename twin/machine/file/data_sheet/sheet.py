@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 from twin.errors import InputError
@@ -12,7 +13,7 @@ SPRUNG = (*HEXAPOD, "stroke", "shortest", "stiffness", "damping")
 
 SIZES: dict[str, tuple[str, ...]] = {
     "ups": (*HEXAPOD, "stroke", "shortest"),
-    "rss": (*HEXAPOD, "stroke", "crank", "rod"),
+    "rss": (*HEXAPOD, "stroke", "crank", "rod", "horns", "horn_angle", "drive", "backlash"),
     "strut": SPRUNG,
     "viscoelastic": SPRUNG,
     "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
@@ -21,10 +22,22 @@ SIZES: dict[str, tuple[str, ...]] = {
 
 KINDS = tuple(SIZES)
 
-OPTIONAL = ("shortest", "damping", "length", "width")
-"""Sizes that another one replaces, or an estimate."""
+OPTIONAL = (
+    *("shortest", "damping", "length", "width"),
+    *("horns", "horn_angle", "drive", "backlash"),
+)
+"""Fields that another one replaces, or an estimate, or a choice of `twin new`."""
+
+WORDS = {"horns": ("mirrored", "same"), "drive": ("servo",)}
+"""Fields that are one of some words."""
 
 ANGLE, LENGTH = "rad", "m"
+
+TEXTS = (
+    *("legs", "title", "base_spacing", "platform_spacing", "inertia"),
+    *("horns", "horn_angle", "drive"),
+)
+"""Fields that are no single number above zero."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,15 @@ class DataSheet:
     """of the platform joints above the base joints at home; left out: the middle of the stroke"""
     crank: str | None = None
     rod: str | None = None
+    horns: str | None = None
+    """of cranks: "mirrored" in pairs, or all the "same" way round; left out: mirrored"""
+    horn_angle: str | None = None
+    """of level cranks from the tangent of the base circle: 0 deg along it, 90 deg outward, -90 deg
+    inward"""
+    drive: str | None = None
+    """of cranks: "servo", an RC servo of the speed and the torque given"""
+    backlash: str | None = None
+    """of the servo"""
     stiffness: str | None = None
     """of a strut along its axis; of the spring in series with an actuator"""
     damping: str | None = None
@@ -82,7 +104,7 @@ class DataSheet:
         rotary = {"stroke": ANGLE, "speed": "rad/s", "force": "N m"}
         linear = {"stroke": LENGTH, "speed": "m/s", "force": "N"}
         own = rotary if self.has_cranks else linear
-        own |= {"stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
+        own |= {"backlash": ANGLE, "stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
         masses = dict.fromkeys(("payload", "plate_mass", "leg_mass"), "kg")
         return (own | masses).get(name, LENGTH)
 
@@ -110,10 +132,19 @@ class DataSheet:
         """Return a field in SI; None where it is not given.
 
         Raises:
-            InputError: no number with a unit of the right kind, or not above zero.
+            InputError: no number with a unit of the right kind, or not above zero. Straight legs
+                in pairs may hang: their height is below zero then.
         """
-        text = getattr(self, name)
+        text: str | None = getattr(self, name)
+        if text is not None and self.hangs and name == "height":
+            return -positive(name, text.strip().removeprefix("-"), LENGTH)
         return None if text is None else positive(name, text, self.unit(name))
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the platform hangs below its base on straight legs."""
+        straight = self.has_pairs and not self.has_cranks
+        return straight and self.height is not None and self.height.strip().startswith("-")
 
     def spacing(self, side: str) -> tuple[str, float]:
         """Return the field of a paired circle that a spacing is, and its value in SI.
@@ -145,13 +176,42 @@ class DataSheet:
             missing.append("shortest")
         return missing
 
+    def turn(self) -> float:
+        """Return the angle [rad] of level cranks from the tangent of the base circle.
+
+        Raises:
+            InputError: it is no angle, or beyond 90 deg.
+        """
+        if self.horn_angle is None:
+            return 0.0
+        try:
+            value = to_si(self.horn_angle, ANGLE)
+        except ValueError as error:
+            raise InputError("horn_angle", str(error)) from None
+        if abs(value) > math.pi / 2 + 1e-9:
+            raise InputError("horn_angle", f"must be from -90 to 90 deg, got {self.horn_angle!r}")
+        return value
+
+    def _check_cranks(self) -> None:
+        self.turn()
+        for name, words in WORDS.items():
+            given = getattr(self, name)
+            if given is not None and given not in words:
+                raise InputError(name, f"must be {' or '.join(words)}, not {given!r}")
+        if self.drive is None and self.backlash is not None:
+            raise InputError("backlash", "belongs to a drive; give the drive servo too")
+        for name in ("speed", "force"):
+            if self.drive is not None and getattr(self, name) is None:
+                raise InputError(name, "missing; a servo needs its speed and its stall torque")
+
     def check(self) -> None:
         """Raise an InputError unless the fields fit the kind of the legs and are all numbers."""
         for field in fields(self):
             if getattr(self, field.name) is not None and not self.takes(field.name):
                 raise InputError(field.name, f"legs of kind {self.legs!r} have none; leave it out")
-            if field.name not in ("legs", "title", "base_spacing", "platform_spacing", "inertia"):
+            if field.name not in TEXTS:
                 self.si(field.name)
+        self._check_cranks()
         if self.legs == "pillar" and self.platform_radius and self.length:
             raise InputError(
                 "platform_radius", "is for three pillars on a circle; leave it or the length out"

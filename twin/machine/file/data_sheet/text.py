@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from twin.basics.files import write_text
+from twin.basics.segments import segment_distance
 from twin.errors import InputError, ParameterError
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
@@ -18,6 +20,8 @@ from twin.machine.file.data_sheet.legs import leg_texts, lengths
 from twin.machine.file.data_sheet.sheet import KINDS, DataSheet
 from twin.machine.file.read import parameters_from
 from twin.machine.file.template import check_new
+from twin.machine.legs.leg import COINCIDENT
+from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.machine import MachineParameters
 
 HEAD = """\
@@ -33,18 +37,26 @@ source = "{sheet}"
 gravity = 9.81  # m/s2, downwards along -z
 """
 
+CRANK_WIDTH = 0.2
+"""Least distance of axes of legs at home per crank length, of which a tenth is its radius."""
+
 COMMENT = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
 """An entry with a comment behind it, which `_text` aligns."""
 
 
-def write_data_sheet(path: str | Path, sheet: DataSheet) -> Path:
-    """Write the platform.toml of a data sheet, named after its file; never replaces a file.
+def write_data_sheet(path: str | Path, sheet: DataSheet, *, replace: bool = False) -> Path:
+    """Write the platform.toml of a data sheet, named after its file.
+
+    Args:
+        path: of the file.
+        sheet: the numbers.
+        replace: whether a file that exists is replaced.
 
     Raises:
         InputError: the file exists or cannot be written, fields are missing or do not fit
             together; names the fields.
     """
-    target = check_new(path)
+    target = check_new(path, replace=replace)
     return write_text(target, data_sheet_text(target.stem, sheet))
 
 
@@ -67,12 +79,44 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
     made, problems = [], []
     for text in texts:
         try:
-            made.append((_condition(parameters_from(tomllib.loads(text), name)), text))
+            machine = parameters_from(tomllib.loads(text), name)
+            made.append((_condition(machine), *closest_axes(machine), text))
         except ParameterError as error:
             problems.append("; ".join(f"{field}: {message}" for field, message in error.problems))
     if not made:
         raise InputError("data sheet", f"no machine has these numbers: {problems[0]}")
-    return min(made)[1]
+    needed = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENT
+    apart = [entry for entry in made if entry[1] >= needed]
+    if not apart:
+        _, distance, legs, _ = max(made, key=lambda entry: entry[1])
+        first, second = legs
+        change = "--horns, --horn-angle, --crank or --base-spacing"
+        raise InputError(
+            "crank" if sheet.has_cranks else "data sheet",
+            f"legs {first} and {second} collide at home: their axes are {distance:.3g} m apart, "
+            f"and need {needed:.3g} m"
+            + (f"; change {change}" if sheet.has_cranks else "; move the joints apart"),
+        )
+    return min(apart)[3]
+
+
+def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:
+    """Return the least distance [m] of axes of two legs at home, and the numbers of these legs.
+
+    Legs that share a joint meet there by design and are left out; infinite where all do.
+    """
+    chains = []
+    for leg, place in zip(machine.legs, machine.home_places, strict=True):
+        elbow = [place.base + leg.home_crank(place)] if isinstance(leg, RssLeg) else []
+        chains.append([place.base, *elbow, place.base + place.vector])
+    best = (np.inf, (1, 2))
+    for (i, one), (j, other) in combinations(enumerate(chains, start=1), 2):
+        ends = np.linalg.norm([one[0] - other[0], one[-1] - other[-1]], axis=1)
+        if ends.min() < COINCIDENT:
+            continue
+        for first, second in product(pairwise(one), pairwise(other)):
+            best = min(best, (float(segment_distance(*first, *second)), (i, j)))
+    return best
 
 
 def _condition(machine: MachineParameters) -> float:
@@ -95,6 +139,8 @@ def _platform(sheet: DataSheet) -> Iterator[str]:
     known = [f"plate of {sheet.plate_mass}" if own else "plate of aluminium"]
     known += [f"payload of {sheet.payload} as a cylinder on it"] if payload else []
     body, source = estimates.together(bodies), f"Estimated: {', '.join(known)}"
+    if sheet.hangs:
+        body = body._replace(center=-body.center)
     if moments is not None:
         body, source = body._replace(tensor=np.array(moments)), f"{SHEET}: inertia. {source}"
     yield body_table("platform.body", body, source)

@@ -53,8 +53,8 @@ class PillarLeg(LinearLeg):
 
     kind: Literal["pillar"] = Field("pillar", description="Kind of leg")
     fixed_foot: Whole = Field(description="Leg (from 1) whose foot is fixed to the ground")
-    upper_mass: Mass = Field(gt=0, description="Mass that moves with the plate, at its corner")
-    foot_mass: Mass = Field(gt=0, description="Mass that moves with the foot")
+    upper_mass: Mass = Field(ge=0, description="Mass that moves with the plate, at its corner")
+    foot_mass: Mass = Field(ge=0, description="Mass that moves with the foot")
     friction: FootFriction | None = Field(
         None, description="Friction of the sliding feet; leave out for none"
     )

@@ -17,7 +17,9 @@ class SlenderRod(Table):
     Transverse moment m L^2 / 12 about its middle.
     """
 
-    mass: Mass | None = Field(None, gt=0, description="Mass, or give density and radius")
+    mass: Mass | None = Field(
+        None, ge=0, description="Mass, 0 for a massless rod, or give density and radius"
+    )
     density: Density | None = Field(None, gt=0, description="Density of the material")
     radius: Length | None = Field(None, gt=0, description="Radius of the rod")
 

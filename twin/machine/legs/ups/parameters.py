@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from twin.basics.arrays import FloatArray
-from twin.machine.body import Cylinder, LegBody, RigidBody
+from twin.machine.body import Cylinder, LegBody, LegPart
 from twin.machine.hardware.actuator import LinearActuator
 from twin.machine.legs.leg import LegPlace, LegSizes, check_numbers
 from twin.machine.legs.universal import UniversalLeg
@@ -107,7 +107,7 @@ class UpsLeg(UniversalLeg):
 
 
 def _turned(
-    body: RigidBody | Cylinder, map_to_leg: FloatArray
+    body: LegPart | Cylinder, map_to_leg: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     center, tensor = map_to_leg @ body.center_of_mass_vector, body.inertia_tensor
     return np.array(body.mass), center, map_to_leg @ tensor @ map_to_leg.T

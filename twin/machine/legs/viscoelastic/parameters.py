@@ -48,9 +48,9 @@ class ViscoelasticLeg(UniversalLeg):
         ge=0, description="From the housing's mass to the follower's when retracted, l3"
     )
     follower_length: Length = Field(ge=0, description="From the follower's mass to the tip, l4")
-    spring_mass: Mass = Field(gt=0, description="Mass of the spring, halfway along it")
-    housing_mass: Mass = Field(gt=0, description="Mass of the actuator's housing")
-    follower_mass: Mass = Field(gt=0, description="Mass of the follower")
+    spring_mass: Mass = Field(ge=0, description="Mass of the spring, halfway along it")
+    housing_mass: Mass = Field(ge=0, description="Mass of the actuator's housing")
+    follower_mass: Mass = Field(ge=0, description="Mass of the follower")
     stiffness: Stiffness = Field(gt=0, description="Stiffness of the spring")
     damping: Damping = Field(ge=0, description="Damping beside the spring")
     actuator: LinearActuator = Field(
@@ -60,6 +60,11 @@ class ViscoelasticLeg(UniversalLeg):
 
     @model_validator(mode="after")
     def _fits(self) -> ViscoelasticLeg:
+        if not 0.25 * self.spring_mass + self.housing_mass > 0.0:
+            raise ValueError(
+                "spring_mass and housing_mass are both zero: between spring and actuator something "
+                "must have mass, or the spring's deflection has no acceleration; give one of them"
+            )
         if self.retracted_length > self.actuator.minimum * (1 + ROUNDING):
             raise ValueError(
                 f"spring_length, housing_length, follower_start and follower_length add up to "
