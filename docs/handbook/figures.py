@@ -25,6 +25,9 @@ SOURCES = (
 ROUNDING = 1e-10
 """Figures below it that have no unit come from rounding: other processors round otherwise."""
 
+LENGTH_ROUNDING = 1e-13
+"""[m] The same of lengths of some metres."""
+
 
 def wrong_figures(report: Mapping[str, Any], accuracy: str, readme: str) -> list[str]:
     """Return what is printed otherwise than the report has it; a case that is missing is left out.
@@ -78,5 +81,6 @@ def _wrong(report: Mapping[str, Any], name: str, figures: list[str]) -> Iterator
         if own:
             largest = max(own, key=lambda entry: entry["value"])
             value, plain = largest["value"], largest["unit"] in ("1", "")
-            if not agree(printed, value, rounding=plain and value < ROUNDING):
+            rounding = value < (ROUNDING if plain else LENGTH_ROUNDING)
+            if not agree(printed, value, rounding=rounding):
                 yield f"{largest['name']}: {printed} is printed, the report has {value:.3g}"
