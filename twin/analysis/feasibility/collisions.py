@@ -30,13 +30,13 @@ JOINT_LENGTH = 2.0
 
 
 MEETING = 1e-6
-"""Distance of the axes of two legs below which they meet, per mean length of the legs."""
+"""Adopted: distance of the axes of two legs below which they meet, per mean length of the legs."""
 
 CROSSING = 0.05
-"""Distance of axes at a change of sides that counts as crossing, per travel of the step."""
+"""Adopted: distance of axes at a change of sides that is a crossing, per travel of the step."""
 
 WAY_STEPS = 20
-"""Steps on the way from home to a pose at rest."""
+"""Adopted: steps on the way from home to a pose at rest."""
 
 
 class Capsules(NamedTuple):

@@ -41,10 +41,11 @@ NEIGHBOURS = 3
 """Lines that the coherence of a whole record is taken over."""
 
 SWEEP_NEIGHBOURS = 7
-"""Lines that the coherence of a sweep is taken over."""
+"""Adopted: lines that the coherence of a sweep is taken over."""
 
 PASSING = 0.05
-"""Power of the input in a window, per the largest of its line, from which the sweep passes it."""
+"""Adopted: power of the input in a window, per the largest of its line, from which the sweep passes
+it."""
 
 FEWEST_WINDOWS = 2
 """Windows of each frequency, those with the largest power of the input."""

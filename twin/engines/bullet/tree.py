@@ -25,7 +25,7 @@ from twin.machine.mechanism.parts import PLATFORM, Mass
 from twin.model.machine_model import MachineModel
 
 LARGEST_MOMENT = 0.1
-"""[kg m2] of a body in Bullet's tree."""
+"""[kg m2] Adopted: largest moment of a body in Bullet's tree, in its unit of mass."""
 
 SMALLEST_COSINE = 1e-6
 """Of the second hinge's angle: beyond it the first and the third hinge turn about one axis."""
@@ -112,7 +112,7 @@ def _platform_motion(
 
 
 def mass_unit(machine: Mechanism) -> float:
-    """Return a power of two [kg] in which no moment of a machine's bodies is above a few kg m2.
+    """Return a power of two [kg] in which no moment of a body is above `LARGEST_MOMENT`.
 
     Bullet refuses a tensor whose opposite entries differ by more than 1e-15 kg m2, which is
     rounding from some 4 kg m2 on. Forces are proportional to masses, and powers of two are exact.

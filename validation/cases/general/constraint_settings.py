@@ -154,8 +154,8 @@ def _yield_of_loops(platform: Platform, reference: Trajectory) -> float:
     force, the machine's mass times gravity and its joints' largest acceleration is taken.
     """
     rates = np.abs(np.gradient(reference.twist, reference.time, axis=0)).max(axis=0)
-    felt = 9.81 + rates[:3].max() + platform_radius(platform) * rates[3:].max()
-    return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * felt)
+    acceleration = 9.81 + rates[:3].max() + platform_radius(platform) * rates[3:].max()
+    return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * acceleration)
 
 
 def _gap_reason(outcome: Outcome) -> str:
