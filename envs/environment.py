@@ -5,7 +5,6 @@ The module also renders environments: pictures of one machine, or a window.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray, as_array, one_of
+from twin.basics.arrays import FloatArray, as_array, one_of, whole_number
 from twin.envs.channels import width
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.task import Task
@@ -23,6 +22,7 @@ from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.kernels.tasks.observation import LARGEST
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
+from twin.viewer.view import MAX_PIXELS
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Camera, Image
@@ -95,18 +95,12 @@ RENDER_SIZE = (640, 480)
 
 
 def check_render_size(render_size: Any) -> tuple[int, int]:
-    """Return width and height [pixels] as given, where each is a whole number from 1.
-
-    Raises:
-        InputError: something else.
-    """
+    """Return width and height [pixels] as given; raises InputError where no camera has them."""
     try:
-        width, height = (operator.index(value) for value in render_size)
+        width, height = (whole_number(value, "", 1, MAX_PIXELS) for value in render_size)
     except (TypeError, ValueError):
-        width = height = 0
-    if min(width, height) < 1:
-        hint = "must be two whole numbers from 1, width and height in pixels"
-        raise InputError("render_size", f"{hint}, not {brief(render_size)}")
+        hint = f"must be two whole numbers from 1 to {MAX_PIXELS}, width and height in pixels"
+        raise InputError("render_size", f"{hint}, not {brief(render_size)}") from None
     return width, height
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import SMALLEST, bounded
+from twin.basics.arrays import SMALLEST, bounded, whole_number
 from twin.envs.signal_path import SignalPath
 from twin.envs.task import LONGEST_EPISODE, Task, read_settings
 from twin.errors import InputError, brief
@@ -172,11 +172,7 @@ def machine_or_usual(machine: Any, task_type: type[Task]) -> Any:
 
 def as_seed(value: Any) -> int | None:
     """Return a seed, None for none; raises InputError where it is no whole number from 0."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError("seed", f"must be a whole number from 0, not {brief(value)}")
-    return int(value)
+    return None if value is None else whole_number(value, "seed", 0)
 
 
 def as_options(value: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,41 @@ def test_wrong_units(change: dict[str, float], message: str) -> None:
     }
     with pytest.raises(InputError, match=message):
         calibrate(machine, MeasuredPoses(**arrays, noise=poses.noise, numbers=poses.numbers))
+
+
+def test_a_leg_of_the_wrong_sign_ends_in_a_result_or_an_error_of_the_package() -> None:
+    machine, _, poses = measured("rss", Frames())
+    signs = np.where(np.arange(6) == 0, -1.0, 1.0)
+    try:
+        found = calibrate(machine, replace(poses, coordinates=signs * poses.coordinates))
+        assert np.isfinite(found.expected.position).all()
+    except InputError:
+        return
+    assert found.implausible
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("coordinates", np.zeros((2, 6))),
+        ("coordinates", "none"),
+        ("values", np.zeros((3, 5))),
+        ("noise", np.full((3, 3), -1.0)),
+        ("numbers", [0.0, np.nan, 1.0]),
+        ("platform", np.zeros((2, 7))),
+    ],
+)
+def test_measured_poses_check_their_arrays(field: str, value: Any) -> None:
+    given = {"coordinates": np.zeros((3, 6)), "values": np.zeros((3, 6)), "numbers": np.arange(3.0)}
+    given["noise"] = np.ones((3, 3))
+    with pytest.raises(InputError):
+        MeasuredPoses(**{**given, field: value})
+
+
+def test_poses_without_a_measured_component_are_refused() -> None:
+    machine, _, poses = measured("stewart", Frames())
+    with pytest.raises(InputError, match="none has a measured component"):
+        calibrate(machine, replace(poses, values=np.full_like(poses.values, np.nan)))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_mapping(tmp_path: Path) -> None:
         ((HEAD, f"1,{ROW},1,2,850,3,4,5", "2,,,,,,,1,2,850,3,4,5"), "no coordinates"),
         ((HEAD.replace("deg", "rad"), f"1,{ROW},1,2,850,30,4,5"), "maybe degrees"),
         ((HEAD, f"1,{ROW},1,2,,3,89,5"), "near 90 deg"),
-        ((HEAD + ",position_noise [um]", f"1,{ROW},1,2,850,3,4,5,0"), "above zero"),
+        ((HEAD + ",position_noise [um]", f"1,{ROW},1,2,850,3,4,5,0"), "1e-12 or more"),
     ],
 )
 def test_faults(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:

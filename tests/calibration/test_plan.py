@@ -67,9 +67,23 @@ def test_limits_of_joints_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("count", 2), ("count", 1e9), ("frames", "x"), ("measured", ("w",))]
-)
+    ("option", "value"),
+    [
+        ("machine", "stewart"), ("count", 2), ("count", 1e9), ("count", 3.5), ("count", np.nan),
+        ("frames", "x"), ("measured", ("w",)), ("measured", ()), ("measured", 3),
+        ("noise", (0.0, 0.0, 0.0)), ("noise", (-1e-5, 1e-5, 0.0)), ("noise", 1e-5),
+        ("tolerance", 0.0), ("tolerance", "1 mm"), ("seed", -1), ("seed", 1.5),
+    ],
+)  # fmt: skip
 def test_wrong_options(option: str, value: object) -> None:
-    given = {"count": 5, option: value}
+    given = {"machine": twin.load("stewart"), "count": 5, option: value}
     with pytest.raises(InputError):
-        plan(twin.load("stewart"), **given)  # type: ignore[arg-type]
+        plan(**given)  # type: ignore[arg-type]
+
+
+def test_exact_instruments_still_give_a_plan() -> None:
+    found = plan(twin.load("stewart"), 6, noise=(1e-12, 1e-12, 0.0))
+    assert np.isfinite(found.standard_errors).all()
+    assert np.isfinite(found.expected.position).all()
+    # Six poses do not show everything, however exactly they are measured.
+    assert found.standard_errors.max() > 1e-4

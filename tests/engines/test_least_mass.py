@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
+from twin.engines.export import export
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.least_mass import LEAST_SHARE, least_mass
 from twin.engines.projection import projection
@@ -46,9 +48,15 @@ def test_only_what_moves_no_mass_gets_the_least() -> None:
 
 
 @pytest.mark.parametrize("engine", BARS)
-@pytest.mark.parametrize("parts", [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1e-6, 1e-6), (1e-13, 1.0)])
-def test_engines_move_light_legs_as_the_reference_does(
-    engine: str, parts: tuple[float, float]
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1e-6, 1e-6), (1e-13, 1.0),
+        (20.0, 10.0, 1e-3), (20.0, 10.0, 1e-6),
+    ],
+)  # fmt: skip
+def test_engines_move_light_legs_and_platforms_as_the_reference_does(
+    engine: str, parts: tuple[float, ...]
 ) -> None:
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     platform = with_parts(*parts)
@@ -72,6 +80,12 @@ def test_the_least_mass_is_said_once(engine: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         make_engine(engine, with_parts(1.0, 1.0)).close()
+
+
+@pytest.mark.parametrize("form", ["mjcf", "urdf"])
+def test_exported_files_say_the_least_mass(form: str, tmp_path: Path) -> None:
+    with pytest.warns(TwinWarning, match="have 9.7e-11 kg each"):
+        export(with_parts(0.0, 0.0), form, tmp_path)
 
 
 @pytest.mark.parametrize("engine", BARS)

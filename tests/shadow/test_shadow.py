@@ -71,12 +71,13 @@ def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
     assert np.std(forces[late]) < 60.0
 
 
+@pytest.mark.parametrize("samples", [0, 5])
 @pytest.mark.parametrize("copied", [deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_copies_of_machine_and_shadow_go_on_alone(
-    stewart: Platform, copied: Callable[[Any], Any]
+    stewart: Platform, copied: Callable[[Any], Any], samples: int
 ) -> None:
     machine, shadow = EmulatedMachine(stewart), Shadow(stewart, thresholds=NEVER)
-    for _ in range(5):
+    for _ in range(samples):
         shadow.update(machine.step())
     pair = copied([machine, shadow])
     found = []
@@ -224,11 +225,22 @@ def test_errors_of_the_model_die_out(name: str) -> None:
 
 def test_thresholds_come_back_from_their_file(tmp_path: Path) -> None:
     """Infinite ones too; other content is refused."""
-    from twin.errors import InputError
+    from twin.errors import ParameterError
 
     limits = LIMITS._replace(backlash=np.inf)
     path = write_thresholds(limits, tmp_path / "limits.toml")
     assert read_thresholds(path) == limits
-    path.write_text("friction = -1")
-    with pytest.raises(InputError, match="thresholds"):
-        read_thresholds(path)
+    for text, words in (
+        ("friction = -1", "friction: must be a number above zero"),
+        ("friction = [1]\njump = true", "jump: must be a number"),
+        ("heat = 3", "heat: unknown threshold"),
+        ("jump = 1", "force: missing"),
+        ("jump = " + 3000 * "[" + 3000 * "]", "nested"),
+        ("\N{SNOWMAN}", "not valid TOML"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ParameterError, match=words):
+            read_thresholds(path)
+    for place in (tmp_path / ("x" * 5000), tmp_path):
+        with pytest.raises(ParameterError, match="cannot be read"):
+            read_thresholds(place)

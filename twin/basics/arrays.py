@@ -168,6 +168,15 @@ def bounded(value: Any, field: str, low: float, high: float) -> float:
     return float(number)
 
 
+def whole_number(value: Any, field: str, low: int, high: int | None = None) -> int:
+    """Return a whole number from `low`, up to `high` if any; raises InputError otherwise."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        end = "" if high is None else f" to {high}"
+        raise InputError(field, f"must be a whole number from {low}{end}, got {brief(value)}")
+    return int(value)
+
+
 def one_or_each(value: Any, field: str, count: int, *, zero: bool = False) -> FloatArray:
     """Return one number for each of `count`, from one for all or one each.
 

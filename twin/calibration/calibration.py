@@ -153,10 +153,17 @@ class Calibration:
 def expected_errors(
     model: MeasurementModel, unknowns: FloatArray, covariance: FloatArray, poses: MeasuredPoses
 ) -> PoseErrors:
-    """Return standard deviations of predicted poses for a covariance `(u, u)` of the unknowns."""
-    setting = model.at(unknowns)
-    measured = setting.frames.measured(model.start(poses))
-    slopes, _ = model.pose_slopes(setting, measured)
+    """Return standard deviations of predicted poses for a covariance `(u, u)` of the unknowns.
+
+    Raises:
+        InputError: the machine with these unknowns reaches none of the poses.
+    """
+    setting, platform = model.at(unknowns), model.start(poses)
+    reached = np.isfinite(model.geometry(setting, platform).rows).all(axis=(1, 2))
+    if not reached.any():
+        message = "lead to a machine that cannot move; check units, signs and the order of legs"
+        raise InputError("poses", message)
+    slopes, _ = model.pose_slopes(setting, setting.frames.measured(platform[reached]))
     variances = np.einsum("miu,uv,miv->mi", slopes, covariance, slopes)
     return PoseErrors(np.sqrt(variances[:, :3].sum(axis=1)), np.sqrt(variances[:, 3:].sum(axis=1)))
 
@@ -192,6 +199,10 @@ def calibrate(
     if tolerance is not None:
         positive(tolerance, "tolerance")
     as_flag(robust, "robust")
+    if not poses.there.any():
+        raise InputError("poses", "none has a measured component")
+    if poses.coordinates.shape[1] != machine.n_actuators:
+        raise InputError("poses", f"must have the coordinates of {machine.n_actuators} legs")
     check_units(machine, poses)
     used, kept = _split(poses, bounded(apart, "apart", 0.0, 0.5))
     model = fitted_frames(machine, used, free)

@@ -7,7 +7,7 @@ import numpy as np
 from twin.analysis.feasibility.joint_angles import JOINTS, angle_between, directions
 from twin.analysis.feasibility.leg_points import leg_points
 from twin.analysis.workspace.admissible import Admissible
-from twin.basics.arrays import BoolArray, FloatArray
+from twin.basics.arrays import BoolArray, FloatArray, as_instance, whole_number
 from twin.model.machine_model import MachineModel
 from twin.rotations import displaced
 
@@ -19,7 +19,14 @@ EDGE = 0.98
 
 
 def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray:
-    """Return poses `(count, 7)` on straight ways from home: half at limits, half before them."""
+    """Return poses `(count, 7)` on straight ways from home: half at limits, half before them.
+
+    Raises:
+        InputError: not a machine, or a count or seed that is no whole number from 0.
+    """
+    as_instance(machine, "machine", MachineModel)
+    whole_number(count, "count", 0)
+    whole_number(seed, "seed", 0)
     random, inside = np.random.default_rng(seed), Admissible(machine, machine.home)
     size = machine.parameters.mean_arm
     ways = random.normal(size=(count, 6))

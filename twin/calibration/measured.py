@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_instance, not_negative, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_instance, not_negative, read_only
 from twin.errors import InputError, listed
 from twin.logs import Log, LogMapping, read_log
 from twin.model.machine_model import MachineModel
@@ -21,6 +21,9 @@ COMPONENTS = ("x", "y", "z", "yaw", "pitch", "roll")
 NOISES = ("position_noise", "angle_noise", "coordinate_noise")
 USUAL = (20e-6, 50e-6, 1e-6)
 """Standard deviations [m, rad, m or rad] where none are given: a laser tracker's."""
+
+LEAST_NOISES = (1e-12, 1e-12, 0.0)
+"""Smallest standard deviations: what is measured is divided by its noise."""
 
 STEEP = 0.1
 """Least cosine of the pitch at which yaw and roll have a meaning one by one."""
@@ -42,10 +45,23 @@ class MeasuredPoses:
     """`(k, 7)` true poses of the platform in the base, of simulated measurements"""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for name in ("coordinates", "values", "noise", "numbers", "platform"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, read_only(getattr(self, name)))
+        """Check the arrays, and make them read-only.
+
+        Raises:
+            InputError: wrong shapes, not finite, or noise that is too small.
+        """
+        numbers = as_floats(self.numbers, "numbers")
+        shapes = {"coordinates": -1, "values": len(COMPONENTS), "noise": 3, "platform": 7}
+        arrays = {name: getattr(self, name) for name in shapes if getattr(self, name) is not None}
+        for name, array in arrays.items():
+            given = np.nan_to_num(array, posinf=np.inf) if name == "values" else array
+            shape = as_floats(given, name).shape
+            if len(shape) != 2 or shape[0] != numbers.size or shapes[name] not in (-1, shape[1]):
+                raise InputError(name, f"must have a row for each of {numbers.size} poses")
+            arrays[name] = np.asarray(array, dtype=float)
+        check_noise(arrays["noise"])
+        for name, array in {**arrays, "numbers": numbers}.items():
+            object.__setattr__(self, name, read_only(array))
 
     def __len__(self) -> int:
         return len(self.coordinates)
@@ -131,8 +147,6 @@ class MeasuredPoses:
             table[np.ix_([rows[time] for time in channel.time.tolist()], found)] = values
         values, noise = table[:, :6], table[:, 6:]
         noise = np.where(np.isfinite(noise), noise, USUAL)
-        if not (noise[:, :2] > 0.0).all() or not (noise[:, 2] >= 0.0).all():
-            raise InputError("position_noise", "noise of positions and angles must be above zero")
         _check(values, legs.time)
         return cls(legs.values, values, noise, legs.time)
 
@@ -177,6 +191,18 @@ def own_mapping(log: Log, machine: MachineModel) -> LogMapping:
         )
         raise InputError("columns", f"{message}. It has {listed(log.names)}")
     return LogMapping.of({"signals": signals})
+
+
+def check_noise(noise: FloatArray) -> None:
+    """Check standard deviations `(..., 3)` of positions [m], angles [rad] and coordinates.
+
+    Raises:
+        InputError: one is below `LEAST_NOISES`.
+    """
+    for name, column, least in zip(NOISES, np.moveaxis(noise, -1, 0), LEAST_NOISES, strict=True):
+        if column.size and not column.min() >= least:
+            message = f"must be {least:g} or more (m or rad), got {column.min():.3g}"
+            raise InputError(name, message)
 
 
 def _columns(name: str) -> list[int]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, bounded, one_of
+from twin.basics.arrays import FloatArray, as_instance, one_of, positive, whole_number
 from twin.calibration.calibration import PoseErrors, expected_errors
 from twin.calibration.candidates import poses_within
 from twin.calibration.frames import FRAMES, Frames
@@ -68,7 +68,10 @@ def plan(
     Raises:
         InputError: options out of range.
     """
-    bounded(count, "plan", 3, MOST)
+    as_instance(machine, "machine", MachineModel)
+    whole_number(count, "plan", 3, MOST)
+    if tolerance is not None:
+        positive(tolerance, "tolerance")
     one_of(frames, "frames", FRAMES)
     free = frames in ("both", "tracker"), frames in ("both", "target")
     model = MeasurementModel(LegErrors(machine), Frames(), free)
@@ -78,10 +81,13 @@ def plan(
     legs = model.size - FRAME_UNKNOWNS
     weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or USUAL_TOLERANCE), 1e-3)
     basis = gauge_of(model).basis
-    prior = (basis * weights[:, None] ** 2).T @ basis
-    chosen = _exchanged(rows @ basis, prior, count)
-    information = np.einsum("mru,mrv->uv", rows[chosen] @ basis, rows[chosen] @ basis)
-    covariance = basis @ np.linalg.inv(information + prior) @ basis.T
+    prior = basis * weights[:, None]
+    chosen = _exchanged(rows @ basis, prior.T @ prior, count)
+    # Through the triangular factor of all rows, since squares lose what exact measurements leave.
+    seen = (rows[chosen] @ basis).reshape(-1, basis.shape[1])
+    triangle = np.linalg.qr(np.vstack([seen, prior])).R
+    root = np.linalg.solve(triangle.T, basis.T)
+    covariance = root.T @ root
     deviations = np.sqrt(np.diag(covariance))[:legs] * model.scales[:legs]
     elsewhere = simulated(machine, poses_within(machine, CANDIDATES // 3, seed + 1))
     start = np.zeros(model.size)

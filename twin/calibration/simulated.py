@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import as_floats, as_pose, one_of
+from twin.basics.arrays import (
+    as_array,
+    as_floats,
+    as_instance,
+    as_pose,
+    as_vector,
+    one_of,
+    whole_number,
+)
 from twin.calibration.frames import Frames
 from twin.calibration.geometry import legs_with
 from twin.calibration.leg_errors import LegErrors
-from twin.calibration.measured import COMPONENTS, USUAL, MeasuredPoses
+from twin.calibration.measured import COMPONENTS, USUAL, MeasuredPoses, check_noise
 from twin.errors import InputError
 from twin.model.constraints import constrained
 from twin.model.forward_kinematics import geometry
@@ -44,8 +52,15 @@ def simulated(
         seed: of the noise; None for exact values.
 
     Raises:
-        InputError: wrong shapes, or poses that a leg cannot reach.
+        InputError: wrong shapes, numbers out of range, or poses that a leg cannot reach.
     """
+    as_instance(machine, "machine", MachineModel)
+    names = as_array(measured, "measured").ravel().tolist()
+    known = [one_of(name, "measured", COMPONENTS) for name in names]
+    if not known:
+        raise InputError("measured", f"must be one or more of {', '.join(COMPONENTS)}")
+    deviations = as_vector(noise, "noise", 3)
+    check_noise(deviations)
     legs, size = LegErrors(machine), 6 - machine.dof
     values = np.zeros(legs.shape) if errors is None else as_floats(errors, "errors")
     if values.shape != legs.shape:
@@ -56,12 +71,12 @@ def simulated(
     coordinates = geometry(true, at, size).values[:, : machine.n_actuators] - values[:, -1]
     if not np.isfinite(coordinates).all():
         raise InputError("poses", "a leg cannot reach one of them")
-    seen, each = (frames or Frames()).measured(at), np.tile(noise, (len(at), 1))
+    seen = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(at)
     if seed is not None:
-        random = np.random.default_rng([seed, STREAM])
-        seen = displaced(seen, random.normal(size=(len(at), 6)) * np.repeat(noise[:2], 3))
-        coordinates = coordinates + noise[2] * random.normal(size=coordinates.shape)
+        random = np.random.default_rng([whole_number(seed, "seed", 0), STREAM])
+        seen = displaced(seen, random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3))
+        coordinates = coordinates + deviations[2] * random.normal(size=coordinates.shape)
     components = np.hstack([seen[:, :3], angles_from_quaternion(seen[:, 3:])])
-    known = [one_of(name, "measured", COMPONENTS) for name in measured]
     kept = np.where([name in known for name in COMPONENTS], components, np.nan)
+    each = np.tile(deviations, (len(at), 1))
     return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0), at)

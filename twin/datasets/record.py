@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twin import __version__
+from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
 from twin.basics.progress import Progress
 from twin.datasets.choice import make_actor, saved_policy
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
 """Id of Minari: namespaces, a name, a version."""
 
-SEEDS = 2**32
+LARGEST_SEED = 2**32 - 1
 """Upper bound of seeds of recordings, exclusive."""
 
 
@@ -71,8 +72,8 @@ def record_dataset(
     for library in ("h5py", "minari"):
         optional(library)
     place = _place(dataset)
-    _check_whole(episodes, "episodes", 1)
-    _check_whole(seed, "seed", 0)
+    whole_number(episodes, "episodes", 1)
+    whole_number(seed, "seed", 0, LARGEST_SEED)
     chosen, saved, own = requested(environment, policy, options)
     with explained_differences(saved, own, str(policy)):
         env = _make(environment, own)
@@ -138,11 +139,6 @@ def _place(dataset: Any) -> Path:
     if place.exists():
         raise InputError("dataset", f"{dataset} exists; take another name or version")
     return place
-
-
-def _check_whole(value: Any, field: str, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < SEEDS:
-        raise InputError(field, f"must be a whole number from {least}, not {brief(value)}")
 
 
 def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:

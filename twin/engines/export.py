@@ -9,6 +9,8 @@ from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.basics.files import new_folder, write_text
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.least_mass import check_masses
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
@@ -39,8 +41,11 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
         options: of a unit, see `twin.engines.fmu.unit.write_unit`; the others have none.
 
     Raises:
-        InputError: unknown format or option, or a folder that cannot be made or written to; others
-            see `write_unit`.
+        InputError: unknown format or option, a platform too light for engines, or a folder that
+            cannot be made or written to; others see `write_unit`.
+
+    Warns:
+        TwinWarning: parts of legs that the files give the least mass of an engine.
     """
     one_of(form, "format", FORMATS)
     as_model(platform)
@@ -50,6 +55,8 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
         return [write_unit(platform, folder, **options)]
     if options:
         raise InputError(", ".join(options), "only for units of FMI, the format fmu")
+    engine = "mujoco" if form == "mjcf" else "bullet"
+    check_masses(make_mechanism(platform.parameters), platform.parameters, engine)
     texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
     with new_folder(folder, "folder") as target:
         return [write_text(target / name, text) for name, text in texts.items()]

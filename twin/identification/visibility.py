@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.linalg import qr
@@ -129,7 +129,7 @@ class Visibility:
         Raises:
             InputError: "refuse", and something does not show; or an unknown choice.
         """
-        one_of(choice, "choice", ("prior", "hold", "refuse"))
+        one_of(choice, "choice", get_args(Choice))
         reasons = self.sentences
         if choice == "prior" or not reasons:
             return Decision(self.parameters, (), reasons)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, positive
+from twin.basics.arrays import FloatArray, as_floats, as_pose, positive, whole_number
 from twin.basics.optional import optional
-from twin.errors import InputError, IntegrationError, brief
+from twin.errors import InputError, IntegrationError
 from twin.model.evaluation import no_solution
 from twin.model.machine_model import MachineModel
 
@@ -162,8 +162,7 @@ class CardModel:
         from twin.kernels.cuda.steps import steps_kernel
 
         step = positive(timestep, "timestep")
-        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise InputError("steps", f"must be a whole number from 1, not {brief(steps)}")
+        whole_number(steps, "steps", 1)
         shape, given = self._arrays(
             pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench
         )

@@ -99,11 +99,3 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
     if np.abs(result).max() > LARGEST_AMPLITUDE:
         raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {brief(value)}")
     return result
-
-
-def seed_number(value: Any) -> int:
-    """Return `value` as a seed: a whole number from 0; raises InputError otherwise."""
-    number = as_floats(value, "seed")
-    if number.ndim or not 0 <= number < 2**53 or number != int(number):
-        raise InputError("seed", f"must be a whole number from 0, got {brief(value)}")
-    return int(number)

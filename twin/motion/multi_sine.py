@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, one_of, read_only
+from twin.basics.arrays import FloatArray, as_floats, one_of, read_only, whole_number
 from twin.errors import InputError
 from twin.motion.axes import (
     LARGEST_AMPLITUDE,
     LARGEST_FREQUENCY,
     AxisSample,
     known_axis,
-    seed_number,
 )
 from twin.motion.motion import Motion
 
@@ -124,7 +123,7 @@ class MultiSineMotion(FourierMotion):
             )
         one_of(phases, "phases", PHASES)
         # Drawn for every axis, so that an axis keeps its phases when others come or go.
-        drawn = np.random.default_rng(seed_number(seed)).uniform(
+        drawn = np.random.default_rng(whole_number(seed, "seed", 0)).uniform(
             0.0, 2.0 * np.pi, (len(self.axis_names), len(lines))
         )
         if not isinstance(amplitude, Mapping):

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import ComplexArray, FloatArray, bounded
+from twin.basics.arrays import ComplexArray, FloatArray, bounded, whole_number
 from twin.errors import InputError
-from twin.motion.axes import seed_number
 from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.motion import Motion
 from twin.motion.multi_sine import FourierMotion
@@ -193,7 +192,7 @@ class TankTrackMotion(FourierMotion):
             speed=bounded(speed, "speed", 0.1, 100.0),
             barriers=barrier_course() if barriers is None else barriers,
             vehicle=TrackedVehicle() if vehicle is None else vehicle,
-            seed=seed_number(seed),
+            seed=whole_number(seed, "seed", 0),
         )
         if not isinstance(self.barriers, Barriers):
             raise InputError("barriers", "must come from barrier_course(...)")

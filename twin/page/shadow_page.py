@@ -173,7 +173,7 @@ class ShadowWindow:
         try:
             if self._connection.poll():
                 self._connection.recv()
-                alarms = tuple(shadow.alarms[-NEWEST:])
+                alarms = tuple(session.alarms[-NEWEST:])
                 measured = measured_pose(self._platform, sample, state)
                 self._connection.send(Picture(state, measured, alarms, shadow.missed))
         except (EOFError, OSError):

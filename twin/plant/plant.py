@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, positive, read_only
-from twin.errors import InputError, brief
+from twin.basics.arrays import FloatArray, as_flag, positive, read_only, whole_number
+from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
@@ -67,9 +67,10 @@ class Plant:
                 machine with different delays.
         """
         self.platform = as_model(platform)
-        if type(seed) is not int or seed < 0:
-            raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
-        self.seed, self.limits = seed, as_flag(limits, "limits") and platform.limits
+        self.seed, self.limits = (
+            whole_number(seed, "seed", 0),
+            as_flag(limits, "limits") and platform.limits,
+        )
         self.dropouts = as_spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only, whole_number
 from twin.errors import InputError, brief
 
 Mode = Literal["force", "velocity", "position"]
@@ -94,6 +94,4 @@ def seed_sequence(seed: Any, part: str) -> np.random.SeedSequence:
     Raises:
         InputError: a seed that is no whole number, zero or more.
     """
-    if type(seed) is not int or seed < 0:
-        raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
-    return np.random.SeedSequence([seed, *part.encode()])
+    return np.random.SeedSequence([whole_number(seed, "seed", 0), *part.encode()])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
+import math
+import sys
 from collections.abc import Collection as Names
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from twin.basics.arrays import positive
+from twin.basics.arrays import positive, whole_number
 from twin.basics.files import write_text
 from twin.basics.progress import Progress
+from twin.basics.toml import read_toml
 from twin.control.controller import PERIOD
-from twin.errors import InputError
+from twin.errors import ParameterError, brief
 from twin.link.protocol import Sample
 from twin.model.machine_model import MachineModel, as_model
 from twin.shadow.shadow import SETTLING, Shadow
@@ -61,8 +63,7 @@ def derive_thresholds(
         InputError: a machine without drives, or an argument that cannot be used.
     """
     model = as_model(machine)
-    if type(machines) is not int or machines < 1:
-        raise InputError("machines", "must be a whole number above zero")
+    whole_number(machines, "machines", 1)
     first = positive(learning, "learning") + SETTLING
     length = first + positive(duration, "duration") + 1.0
     every = max(1, round(1.0 / (positive(rate, "rate") * PERIOD)))
@@ -109,19 +110,20 @@ def read_thresholds(path: str | Path) -> Thresholds:
     """Return the thresholds of a TOML file.
 
     Raises:
-        InputError: no such file, or not the numbers of `Thresholds`, each above zero.
+        ParameterError: unreadable, not TOML, or not the numbers of `Thresholds`, each above zero.
     """
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        found = Thresholds(**{name: positive_or_infinite(value) for name, value in content.items()})
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError("thresholds", f"{path}: {error}") from None
-    return found
-
-
-def positive_or_infinite(value: object) -> float:
-    """Return a number above zero, which may be infinite; raises ValueError otherwise."""
-    number = float(value)  # type: ignore[arg-type]
-    if not number > 0.0:
-        raise ValueError(f"{value} must be above zero")
-    return number
+    content = read_toml(path)
+    known, found, problems = Thresholds._fields, {}, []
+    for name in dict.fromkeys((*known, *content)):
+        value = content.get(name)
+        if name not in known:
+            problems.append((name, f"unknown threshold; known: {', '.join(known)}"))
+        elif value is None:
+            problems.append((name, "missing; add it, or derive thresholds anew"))
+        elif type(value) not in (int, float) or not value > 0:
+            problems.append((name, f"must be a number above zero, not {brief(value)}"))
+        else:
+            found[name] = float(value) if value <= sys.float_info.max else math.inf
+    if problems:
+        raise ParameterError(path, problems)
+    return Thresholds(**found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from twin.basics.arrays import FloatArray
@@ -86,6 +88,15 @@ class ShadowModel:
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
         self._looped = mode == "velocity"
         self._together = transmission_ratio(machine) > SWINGING
+        self._link()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy: its arrays are views of the plant's."""
+        self.__dict__.update(state)
+        self._link()
+
+    def _link(self) -> None:
+        """Take the rows of the plant's arrays that are those of this machine."""
         plant, states = self._plant, self._plant.drives.states[0]
         self._states = states
         self.pose, self.twist, self.acceleration = (

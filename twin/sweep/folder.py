@@ -86,7 +86,7 @@ class SweepFolder:
             self._write(again, _table([row]), **SMALL)
             return
         self._write(self._parts / f"{key}.parquet", _table([row]), **SMALL)
-        again.unlink(missing_ok=True)
+        _remove(again)
 
     def table(self) -> pyarrow.Table:
         """Return the rows of all runs that are there, in order; works while others still run.
@@ -110,7 +110,7 @@ class SweepFolder:
         Raises:
             InputError: not the folder of a sweep, or it cannot be written to.
         """
-        (self.path / RESULTS).unlink(missing_ok=True)
+        _remove(self.path / RESULTS)
         manifest = self._manifest()
         metadata = {"sweep": json.dumps(manifest["sweep"]), "runs": _digest(manifest["runs"])}
         table = self.table().replace_schema_metadata(metadata)
@@ -158,10 +158,22 @@ def _table(rows: list[Row]) -> pyarrow.Table:
 
 def _read(file: Path) -> pyarrow.Table | None:
     """Return the table of a file, None where there is none or where it is damaged."""
+    if not file.is_file():  # pyarrow takes a folder for a table, an empty one for one without rows
+        return None
     try:
         return optional("pyarrow.parquet").read_table(file, page_checksum_verification=True)
     except (OSError, ValueError):  # among them what pyarrow raises for a damaged file
         return None
+
+
+def _remove(file: Path) -> None:
+    """Remove a file, if there is one; raises InputError where that cannot be."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            "folder", f"cannot replace {file} ({error.strerror}); move it away"
+        ) from None
 
 
 def _digest(keys: Sequence[str]) -> bytes:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 from warnings import catch_warnings, filterwarnings
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import one_of, whole_number
 from twin.basics.optional import optional
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.sweep.cluster import cluster_backend, cluster_cores, connected, ray_library
 from twin.sweep.task import Task
 from twin.sweep.work import Row, run_task
@@ -82,8 +82,8 @@ def check_crew(backend: str, workers: int | None, address: str | None) -> None:
         MissingDependencyError: joblib or Ray is not installed.
     """
     one_of(backend, "backend", BACKENDS)
-    if workers is not None and (type(workers) is not int or workers < 1):
-        raise InputError("workers", f"must be a whole number, one or more, not {brief(workers)}")
+    if workers is not None:
+        whole_number(workers, "workers", 1)
     if address is not None and backend != "ray":
         raise InputError("address", f"is of a Ray cluster; the backend is {backend}")
     if backend != "serial":

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
 from twin.basics.progress import EVERY, Progress
 from twin.errors import InputError, brief
@@ -62,8 +63,7 @@ def run_sweep(
     """
     if not isinstance(sweep, Sweep):
         raise InputError("sweep", f"must be a Sweep, not {brief(sweep)}")
-    if type(retries) is not int or retries < 1:
-        raise InputError("retries", f"must be a whole number, one or more, not {brief(retries)}")
+    whole_number(retries, "retries", 1)
     check_crew(backend, workers, address)
     optional("pyarrow.parquet")
     tasks = plan(sweep)

@@ -9,15 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import as_flag, one_of
+from twin.basics.arrays import as_flag, one_of, whole_number
+from twin.basics.copies import NotCopied
 from twin.engines.mujoco.model import mujoco
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.scene import Scene
 from twin.viewer.drawing_context import context_type
 from twin.viewer.scene_model import SceneModel
-from twin.viewer.view import CLOSE, View, as_view, framing
+from twin.viewer.view import CLOSE, MAX_PIXELS, View, as_view, framing
 
 Quality = Literal["fast", "fine"]
 
@@ -30,11 +31,8 @@ FINE_SAMPLES = 8
 OPENING = 32.0
 """[deg] over the height of a picture."""
 
-LARGEST = 4096
-"""[pixels] of a picture's edge: what graphics libraries draw at once."""
 
-
-class Camera:
+class Camera(NotCopied):
     """Takes pictures of one machine, in the state of any engine; threads take turns.
 
     Attributes:
@@ -76,8 +74,8 @@ class Camera:
             InputError: an argument that cannot be used.
             MissingDependencyError: no OpenGL library draws on this machine.
         """
-        self.width = _pixels(width, "width")
-        self.height = _pixels(height, "height")
+        self.width = whole_number(width, "width", 1, MAX_PIXELS)
+        self.height = whole_number(height, "height", 1, MAX_PIXELS)
         self.view = as_view(view)
         fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
         self._scene_model = SceneModel(
@@ -191,9 +189,3 @@ class Camera:
     def __del__(self) -> None:
         """Free what was left open."""
         self.close()
-
-
-def _pixels(value: Any, field: str) -> int:
-    if not isinstance(value, int | np.integer) or not 1 <= value <= LARGEST:
-        raise InputError(field, f"must be a whole number of pixels from 1 to {LARGEST}")
-    return int(value)

@@ -26,6 +26,9 @@ VIEWS = {
 }
 """Views by name; x of the base is ahead, so `front` looks back along it."""
 
+MAX_PIXELS = 4096
+"""Largest width or height of a picture: what graphics libraries draw at once."""
+
 MARGIN = 1.2
 """Room around a machine at home, in its own size: platforms move."""
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from twin.basics.arrays import positive
+from twin.basics.copies import NotCopied
 from twin.engines.mujoco.model import mujoco
 from twin.errors import StateError
 from twin.model.ball.ball import Ball
@@ -24,7 +25,7 @@ PATIENCE = 10.0
 ADVICE = "take pictures instead (render_mode='rgb_array'), or start the program with xvfb-run"
 
 
-class Window:
+class Window(NotCopied):
     """Shows one machine in MuJoCo's viewer, in the state of any engine.
 
     Attributes:

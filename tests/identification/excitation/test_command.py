@@ -50,3 +50,12 @@ def test_options_that_cannot_be_used_are_refused(options: tuple[str, ...], messa
     result = CliRunner().invoke(cli.app, ["excite", "stewart", *options])
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_a_motion_is_replaced_only_on_request(tmp_path: Path) -> None:
+    """It is refused before the search begins."""
+    file = tmp_path / "motion.csv"
+    file.write_text("precious")
+    result = CliRunner().invoke(cli.app, ["excite", "stewart", "--out", str(file)])
+    assert result.exit_code == 2 and "--replace" in result.stderr
+    assert file.read_text() == "precious"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from recorded_motion import HIDDEN, nominal, recorded
 
+from twin.errors import InputError
 from twin.identification.prediction.clocks import synchronised
 from twin.identification.prediction.recording import Recording, recording_of
 from twin.identification.result.identify import identify
@@ -29,6 +30,15 @@ def test_another_clock_is_found(controller: str, early: float) -> None:
     found, moved = synchronised(other, nominal())
     assert moved == pytest.approx(early, abs=2.5e-3)
     assert np.allclose(found.command_time, other.command_time + moved)
+
+
+@pytest.mark.parametrize("early", [0.3, -0.3])
+def test_clocks_that_differ_by_more_are_refused_with_their_channel(early: float) -> None:
+    other = recording("computed_torque")
+    other = replace(other, command_time=other.command_time - early)
+    side = "later" if early > 0.0 else "earlier"
+    with pytest.raises(InputError, match=f"command_forces: fit .* (0.29|0.3).* s {side}"):
+        synchronised(other, nominal())
 
 
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])

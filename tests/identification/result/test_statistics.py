@@ -73,6 +73,18 @@ def test_few_windows_are_not_worse_than_the_prior(windows: int) -> None:
     assert (found >= (1.0 - 1e-9) * np.diag(white)).all()
 
 
+def test_variances_are_numbers_however_much_one_window_shows() -> None:
+    """Windows, parameters and errors that differ by up to twelve orders of magnitude."""
+    for seed in range(120):
+        random = np.random.default_rng(seed)
+        windows, count = random.integers(1, 4), random.integers(2, 6)
+        slopes = random.normal(size=(windows, 20, count)) * 10 ** random.uniform(-3, 9, count)
+        errors = 10 ** random.uniform(0, 8) * random.normal(size=(windows, 20))
+        variances = np.diag(covariance([errors], [slopes]))
+        assert ((variances > 0.0) & (variances <= 1.0 + 1e-9)).all(), seed
+        assert np.isfinite(half_widths([slopes])).all(), seed
+
+
 def test_whiteness_tells_white_noise_from_coloured() -> None:
     random = np.random.default_rng(5)
     white, tinted = whiteness(coloured(random, 0.0)), whiteness(coloured(random, 0.3))

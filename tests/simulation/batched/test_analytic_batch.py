@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy, deepcopy
+from typing import Any
+
 import numpy as np
 import pytest
 
 import twin
-from twin.errors import ClosedEngineError, InputError
+from twin.errors import ClosedEngineError, InputError, StateError
 from twin.machine.randomisation import with_values
 from twin.model.batch import lane_count
 from twin.plant.plant import Plant
@@ -163,6 +167,29 @@ def test_lanes_are_rows_one_by_one(
     for field, one, other in zip(batch.machines._fields, *found, strict=True):
         atol = 1e-9 * max(float(np.abs(other).max(initial=0.0)), 1.0)
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=atol, err_msg=field)
+
+
+@pytest.mark.parametrize(
+    ("engine", "rows"), [("analytic", 2), ("analytic", 40), ("mujoco", 2), ("bullet", 2)]
+)
+@pytest.mark.parametrize("copied", [copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_copies_go_on_alone_or_are_refused(engine: str, copied: Any, rows: int) -> None:
+    """With several chunks and lanes too, whose arrays are views of the whole ones."""
+    machine = twin.load("stewart", "hardware")
+    one, other = (make_batched_plant(engine, machine, rows, PERIOD) for _ in range(2))
+    for batch in (one, other):
+        batch.reset(np.arange(rows))
+        batch.advance(np.full((rows, 6), 0.01))
+    if engine == "mujoco":
+        with pytest.raises(StateError, match="cannot be copied"):
+            copied(one)
+        return
+    again = copied(one)
+    other.advance(np.full((rows, 6), 0.02))
+    for batch in (again, one):
+        batch.advance(np.full((rows, 6), 0.02))
+        np.testing.assert_allclose(batch.pose, other.pose, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
 
 
 def test_delayed_commands_arrive_late() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.mobility import check_convention
-from twin.basics.arrays import BoolArray, FloatArray
+from twin.basics.arrays import BoolArray, FloatArray, whole_number
 from twin.errors import InputError, brief
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model.evaluation import run
@@ -62,10 +62,7 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -
     """
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
-    whole = isinstance(samples, int) and not isinstance(samples, bool)
-    if not whole or not 2 <= samples <= MOST_SAMPLES:
-        message = f"must be a whole number from 2 to {MOST_SAMPLES}, got {brief(samples)}"
-        raise InputError("samples", message)
+    whole_number(samples, "samples", 2, MOST_SAMPLES)
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
     return Course(time, followed(platform, motion, time), ())

@@ -14,8 +14,7 @@ import numpy as np
 from twin.analysis.payload.body import MassSteps, mass_steps
 from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.positions import Positions, grid_positions
-from twin.basics.arrays import FloatArray
-from twin.errors import InputError, brief
+from twin.basics.arrays import FloatArray, whole_number
 from twin.model.machine_model import MachineModel
 
 SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
@@ -97,8 +96,7 @@ def dynamic_payload(
     Reference:
         Stewart thesis, section 4.2.2 and appendix A.6.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 8:
-        raise InputError("samples", f"must be a whole number from 8 on, got {brief(samples)}")
+    whole_number(samples, "samples", 8)
     machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     runs = []

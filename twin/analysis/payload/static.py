@@ -25,8 +25,8 @@ from twin.analysis.payload.positions import (
     grid_positions,
     strokes,
 )
-from twin.basics.arrays import FloatArray, as_floats
-from twin.errors import InputError, SingularPoseError, brief
+from twin.basics.arrays import FloatArray, as_floats, whole_number
+from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 
@@ -276,8 +276,7 @@ def static_payload(
     machine, chosen = ScaledPayload(platform, limit), as_sense(sense)
     if not platform.parameters.gravity > 0.0:
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
-    if isinstance(grid, bool) or not isinstance(grid, int) or grid < 2:
-        raise InputError("grid", f"must be a whole number from 2 on, got {brief(grid)}")
+    whole_number(grid, "grid", 2)
     positions = grid_positions(platform, np.linspace(0.0, 1.0, grid))
     forces = machine.forces(positions.poses, REST, REST)
     masses = forces.largest_mass(machine.limits, chosen)

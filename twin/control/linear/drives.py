@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_or_each, positive
+from twin.basics.arrays import FloatArray, one_or_each, positive, whole_number
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, series
 from twin.control.positions import takes_positions
@@ -96,8 +96,7 @@ def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     Raises:
         InputError: a sampled system, a delay not above zero, an order not from 1 to 6.
     """
-    if type(order) is not int or not 1 <= order <= 6:
-        raise InputError("order", "must be a whole number from 1 to 6")
+    whole_number(order, "order", 1, 6)
     numerator, denominator = _pade(positive(delay, "delay"), order)
     inputs = system.B.shape[1]
     top = np.eye(order, k=1)

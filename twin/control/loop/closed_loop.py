@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, whole_number
 from twin.control.controller import Controller
 from twin.control.function_controller import ControlFunction, as_controller
 from twin.control.gains import unstable_velocity_loop
@@ -59,8 +59,8 @@ class ClosedLoop:
         Raises:
             InputError: a part of another machine, no controller, or no number of periods.
         """
-        if keep is not None and (type(keep) is not int or keep < 1):
-            raise InputError("keep", f"must be a whole number above zero, not {brief(keep)}")
+        if keep is not None:
+            whole_number(keep, "keep", 1)
         self.platform, self.controller = platform, as_controller(platform, controller)
         self.plant = Plant(platform) if plant is None else plant
         if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, one_of, one_or_each, positive
+from twin.basics.arrays import FloatArray, as_floats, one_of, one_or_each, positive, whole_number
 from twin.control.drive_model import drive_model
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
@@ -210,8 +210,7 @@ def thesis_code(count: int = 6) -> ObserverDesign:
     Reference:
         Stewart thesis, appendix A.3.
     """
-    if type(count) is not int or count < 1:
-        raise InputError("count", "must be a whole number above zero")
+    whole_number(count, "count", 1)
     model = sampled(disturbance_model(np.full(count, CODE_MASS)), CODE_PERIOD, "tustin")
     process = np.zeros((count, 3, 3))
     process[:, 2, 2] = CODE_VARIANCE * (CODE_DISTURBANCE * CODE_PERIOD) ** 2

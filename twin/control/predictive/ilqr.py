@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, whole_number
 from twin.control.controller import PERIOD
 from twin.control.predictive.planned import PlannedTorque
 from twin.control.reference import Reference
-from twin.errors import InputError, brief
 from twin.kernels.control.predictive.backward import backward
 from twin.kernels.control.predictive.course import Course
 from twin.kernels.control.predictive.shooting import (
@@ -90,11 +89,7 @@ class Ilqr(PlannedTorque):
             InputError: an argument that cannot be used, or a machine whose actuators do not move
                 the platform alone.
         """
-        if type(iterations) is not int or not 1 <= iterations <= MOST_ITERATIONS:
-            raise InputError(
-                "iterations",
-                f"must be a whole number up to {MOST_ITERATIONS}, not {brief(iterations)}",
-            )
+        whole_number(iterations, "iterations", 1, MOST_ITERATIONS)
         super().__init__(
             platform, motion, period=period, model=model, bandwidth=bandwidth,
             plan_period=plan_period, horizon=horizon,

@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, not_negative
+from twin.basics.arrays import FloatArray, not_negative, whole_number
 from twin.control.controller import PERIOD
 from twin.control.predictive.planned import PlannedTorque
 from twin.control.reference import Reference
-from twin.errors import InputError, brief
 from twin.kernels.control.predictive.course import Course
 from twin.kernels.control.predictive.rollouts import rollouts
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
@@ -109,10 +108,7 @@ class Mppi(PlannedTorque):
             platform, motion, period=period, model=model, bandwidth=bandwidth,
             plan_period=plan_period, horizon=horizon,
         )  # fmt: skip
-        if type(rollouts) is not int or not 1 <= rollouts <= MOST_ROLLOUTS:
-            raise InputError(
-                "rollouts", f"must be a whole number up to {MOST_ROLLOUTS}, not {brief(rollouts)}"
-            )
+        whole_number(rollouts, "rollouts", 1, MOST_ROLLOUTS)
         self._seeds = seed_sequence(seed, "mppi")
         self._width = (0,) * max(lane_count(), FEWEST_LANES)
         self._groups = -(-rollouts // len(self._width))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, bounded
+from twin.basics.arrays import FloatArray, bounded, whole_number
 from twin.control.computed_torque import ComputedTorque
 from twin.control.controller import LONGEST, PERIOD
 from twin.control.predictive.objective import objective
 from twin.control.reference import Reference
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.kernels.control.computed_torque import FOUND
 from twin.kernels.control.predictive.course import Course, along, course_forces, deviation_of
 from twin.model.machine_model import MachineModel
@@ -72,11 +72,7 @@ class PlannedTorque(ComputedTorque):
             InputError: an argument that cannot be used, or a machine whose actuators do not move
                 the platform alone.
         """
-        if type(horizon) is not int or not 2 <= horizon <= MOST_SPANS:
-            raise InputError(
-                "horizon", f"must be a whole number from 2 to {MOST_SPANS}, not {brief(horizon)}"
-            )
-        self.spans = horizon + 1
+        self.spans = whole_number(horizon, "horizon", 2, MOST_SPANS) + 1
         super().__init__(platform, motion, period=period, model=model, bandwidth=bandwidth)
         usual = max(1, round(PLAN_PERIOD / self.period)) * self.period
         given = usual if plan_period is None else plan_period

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.feasibility.verdict import Feasibility
-from twin.basics.arrays import FloatArray, bounded, one_or_each
+from twin.basics.arrays import FloatArray, bounded, one_or_each, whole_number
 from twin.basics.progress import Progress
 from twin.errors import InputError, StateError, listed
 from twin.identification.excitation.limits import largest, within_all
@@ -19,7 +19,6 @@ from twin.identification.excitation.search import maximised
 from twin.identification.parameters.parameter import Parameter
 from twin.identification.visibility import Visibility, visibility
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.axes import seed_number
 from twin.motion.motion import Motion
 from twin.plant.drives import actuator_limit
 
@@ -102,6 +101,7 @@ def excite(
     machine = as_model(platform)
     seconds = bounded(duration, "duration", SHORTEST, LONGEST)
     top = bounded(highest, "highest", 2.0 * LOWEST / seconds, 0.5 * RATE)
+    whole_number(rounds, "rounds", 0)
     known, others = predictable(machine, parameters)
     if not known:
         message = f"no motion can be made for {listed(each.path for each in others)} alone"
@@ -110,7 +110,7 @@ def excite(
         _noise(machine) if noise is None else one_or_each(noise, "noise", platform.n_actuators)
     )
     task = _Task(machine, known, seconds, _frequencies(seconds, top), deviations)
-    generator = np.random.default_rng(seed_number(seed))
+    generator = np.random.default_rng(whole_number(seed, "seed", 0))
     drawn = [generator.normal(size=task.size) for _ in range(RANDOM)]
     with Progress("exciting motion", rounds + 1, progress, every=1) as bar:
         values = [task.information(point) for point in drawn]

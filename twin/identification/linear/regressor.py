@@ -89,7 +89,8 @@ def regressor(
         columns |= found
     parts += [columns[path][..., None] for path in single]
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
-    matrix = np.concatenate(parts, axis=-1)
+    # Scales and biases of signals alone have no such columns.
+    matrix = np.concatenate([np.empty((*total.shape, 0)), *parts], axis=-1)
     words = [word for body in bodies for word in coordinate_words(body.table)]
     return Regressor(
         matrix,

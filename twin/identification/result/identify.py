@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import as_instance, bounded, positive
+from twin.basics.arrays import as_instance, bounded, one_of, positive
 from twin.errors import InputError, listed
 from twin.identification.linear.unknowns import ERRORS
 from twin.identification.parameters import Parameter, select, with_parameters
@@ -76,6 +76,7 @@ def identify(
             logs do not show (see `unseen`), or arguments out of range.
     """
     as_instance(platform, "platform", Platform)
+    one_of(unseen, "unseen", get_args(Choice))
     whole = [as_instance(log, "logs", Log) for log in logs]
     if not whole:
         raise InputError("logs", "is empty; give one log or more")

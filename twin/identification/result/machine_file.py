@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.analysis.platform import Platform
-from twin.basics.files import write_text
+from twin.basics.files import as_path, write_text
 from twin.charts.text import number
 from twin.errors import InputError
 from twin.identification.parameters import Parameter
@@ -70,7 +70,7 @@ def write_identified(
     Raises:
         InputError: the file exists and is not to be replaced, or cannot be written.
     """
-    target = Path(path)
+    target = as_path(path)
     check_new(target, replace=replace)
     return write_text(target, identified_toml(found, machine, target))
 

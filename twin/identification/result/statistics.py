@@ -23,12 +23,12 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
 
     Errors inside a window, and of neighbouring windows, may be correlated in any way:
 
-        C = H^-1 (S + I) H^-1,   H = sum N_w + I,   S = sum_w sum_k w_k g_w g_(w+k)'
+        C = H^-1 H^-1 + sum_w sum_k b_k d_w d_(w+k)',   d_w = (H - A_w' A_w)^-1 A_w' e_w
 
-    with N = A' A, Bartlett's weights w_k and the scores g = (I - N H^-1)^-1 A' e. Their factor
-    makes up for what the estimate has taken of a window's errors: all of it where one window alone
-    tells. Variances are not below what white errors of size one would give. They are not above the
-    prior's: a single window says nothing about its own errors.
+    with H = sum A_w' A_w + I and Bartlett's weights b_k. d_w is what window w adds to an estimate
+    from all the others. The double sum is that of squares of sums over neighbours, so no variance
+    is negative. Variances are not below what white errors of size one would give. They are not
+    above the prior's: a single window says nothing about its own errors.
 
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
@@ -41,16 +41,13 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
         (2002): the factor, that of leaving one window out.
     """
     squares, inverse = _information(slopes)
-    one = np.eye(len(inverse))
-    meat = np.zeros_like(inverse)
-    for error, slope, square in zip(errors, slopes, squares, strict=True):
-        scores = np.einsum("wmp,wm->wp", slope, error)
-        scores = np.linalg.solve(one - square @ inverse, scores[..., None])[..., 0]
-        meat += scores.T @ scores
-        for lag in range(1, min(NEIGHBOURS + 1, len(scores))):
-            across = scores[:-lag].T @ scores[lag:]
-            meat += (1.0 - lag / (NEIGHBOURS + 1.0)) * (across + across.T)
-    found = inverse @ (meat + one) @ inverse
+    others = _sums_of_others(np.concatenate(squares)) + np.eye(len(inverse))
+    gradients = [np.einsum("wmp,wm->wp", *pair) for pair in zip(slopes, errors, strict=True)]
+    added = np.linalg.solve(others, np.concatenate(gradients)[..., None])[..., 0]
+    found = inverse @ inverse
+    for own in np.split(added, np.cumsum([len(each) for each in squares])[:-1]):
+        sums = np.apply_along_axis(np.convolve, 0, own, np.ones(NEIGHBOURS + 1))
+        found += sums.T @ sums / (NEIGHBOURS + 1)
     variances = np.clip(np.diag(found), np.diag(inverse), 1.0)
     size = np.sqrt(variances / np.diag(found))
     return np.asarray(0.5 * (found + found.T) * np.outer(size, size))
@@ -85,7 +82,16 @@ def _information(slopes: Sequence[FloatArray]) -> tuple[list[FloatArray], FloatA
     """Return A' A `(W, p, p)` of the windows, and the inverse `(p, p)` of sum and prior."""
     squares = [np.einsum("wmp,wmq->wpq", each, each, optimize=True) for each in slopes]
     total = np.sum([each.sum(axis=0) for each in squares], axis=0)
-    return squares, np.linalg.inv(total + np.eye(len(total)))
+    sizes, directions = np.linalg.eigh(total)
+    return squares, (directions / np.maximum(sizes + 1.0, 1.0)) @ directions.T
+
+
+def _sums_of_others(squares: FloatArray) -> FloatArray:
+    """Return for each of `(W, p, p)` the sum of all others, without a difference of large sums."""
+    nothing = np.zeros_like(squares[:1])
+    before = np.concatenate([nothing, np.cumsum(squares[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(squares[:0:-1], axis=0)[::-1], nothing])
+    return np.asarray(before + after)
 
 
 class Whiteness(NamedTuple):

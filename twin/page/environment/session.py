@@ -13,7 +13,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, one_of, whole_number
+from twin.basics.files import as_path
 from twin.envs import environment_ids
 from twin.errors import InputError, StateError, TwinError
 from twin.page.environment.charts import EnvironmentCharts
@@ -120,7 +121,7 @@ class EnvironmentSession:
         usual = policy is None and options.keys() <= {"engine"}
         name = next(iter(shipped), None) if usual else policy
         trained = None
-        if name is not None and (Path(name).is_file() or str(name) in shipped):
+        if name is not None and (str(name) in shipped or as_path(name, "policy").is_file()):
             trained = policy_for(name, environment)
             options = merged_options(trained, options, str(name))
         with explained_differences(trained, options, str(name)):
@@ -183,9 +184,7 @@ class EnvironmentSession:
         Raises:
             InputError: not a whole number from 0.
         """
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError("seed", f"must be a whole number from 0, not {seed!r}")
-        self._first, self.episode, self.stopped = int(seed), 0, ""
+        self._first, self.episode, self.stopped = whole_number(seed, "seed", 0), 0, ""
         self._time = self._left = 0.0
         self.history.clear()
         self._due = 0.0

@@ -13,6 +13,7 @@ import socket
 import webbrowser
 from typing import TYPE_CHECKING
 
+from twin.basics.arrays import whole_number
 from twin.errors import InputError, StateError
 from twin.page.server.access import TOKEN, Access, is_loopback
 from twin.page.server.viser_internals import end_server, guarded_server
@@ -43,7 +44,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     """
     address, family = _resolve(host)
     if port is not None:
-        return _bind(address, family, host, _as_port(port))
+        return _bind(address, family, host, whole_number(port, "port", 0, 65535))
     for candidate in range(FIRST_PORT, FIRST_PORT + TRIED):
         try:
             return _bind(address, family, host, candidate)
@@ -64,12 +65,6 @@ def _resolve(host: str) -> tuple[str, socket.AddressFamily]:
         raise InputError("host", f"{host!r} is not a known host ({error})") from None
     family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     return str(address[0]), family
-
-
-def _as_port(port: int) -> int:
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise InputError("port", f"expected a number from 0 to 65535, got {port!r}")
-    return port
 
 
 def _bind(address: str, family: socket.AddressFamily, host: str, port: int) -> socket.socket:

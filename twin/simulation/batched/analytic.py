@@ -43,6 +43,11 @@ class AnalyticBatchedPlant(BatchedPlant):
         self.ball, self.ball_lost = self._balls.place, self._balls.lost
         self._adopt_arrays()
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Cut the arrays of a copy into chunks anew, since copied views are none."""
+        self.__dict__.update(state)
+        self._adopt_arrays()
+
     def _adopt(self, index: int, platform: MachineModel) -> None:
         body, legs = platform.constants[:2]
         if type(legs) is not self._kind:

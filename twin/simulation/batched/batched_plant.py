@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from copy import deepcopy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, one_of
+from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, one_of, whole_number
 from twin.control.controller import LONGEST, SHORTEST
 from twin.errors import ClosedEngineError, InputError
 from twin.kernels.batched.drives import DriveArrays
@@ -90,9 +91,7 @@ class BatchedPlant(ABC):
             InputError: an argument that cannot be used.
         """
         self.platform = as_model(platform)
-        if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
-            raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
-        self.size, self.limits = size, limits
+        self.size, self.limits = whole_number(size, "size", 1, LARGEST_SIZE), limits
         self.mode = one_of(mode, "mode", MODES)
         self.fidelity = one_of(
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
@@ -206,6 +205,10 @@ class BatchedPlant(ABC):
         if self._shaken or shaking is not None:
             self._shaken = _take(inputs.shaking, shaking, "shaking", optional=True)
         self._advance()
+
+    def __copy__(self) -> Self:
+        """Return a batch that goes on alone: no array is shared."""
+        return deepcopy(self)
 
     def close(self) -> None:
         """Free the engines; calling it twice is allowed."""

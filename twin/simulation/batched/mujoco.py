@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.basics.copies import NotCopied
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mjcf.ball import BALL
@@ -58,7 +59,7 @@ STEP_ONLY, POSITIONS, MOTIONS = (
 """What is computed at the end of a call, beside the state."""
 
 
-class MujocoBatchedPlant(BatchedPlant):
+class MujocoBatchedPlant(NotCopied, BatchedPlant):
     """Machines in one `mujoco.batch.Batch`.
 
     The fidelity "accurate" integrates with RK4, "fast" with Euler's method; see the engine. A

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, whole_number
 from twin.basics.optional import optional
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.training.evaluation.baselines import Entry, entry
 from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
 from twin.training.evaluation.rollout import Outcome
@@ -115,8 +115,7 @@ def evaluate(
         raise InputError("policies", "must be one or more, each once")
     if not engines or len(set(engines)) < len(engines):
         raise InputError("engines", "must be one or more, each once")
-    if type(episodes) is not int or episodes < 1:
-        raise InputError("episodes", f"must be a whole number from 1, not {brief(episodes)}")
+    whole_number(episodes, "episodes", 1)
     chosen = _options(entries, options)
     seeds = tuple(range(seed, seed + episodes))
     parts = [
@@ -147,8 +146,7 @@ def count_parts(policies: int, engines: int, episodes: int) -> int:
 
 def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
     """Yield the outcomes in order."""
-    if type(jobs) is not int or jobs < 1:
-        raise InputError("jobs", f"must be a whole number from 1, not {brief(jobs)}")
+    whole_number(jobs, "jobs", 1)
     if jobs == 1 or len(parts) == 1:
         return (part.run() for part in parts)
     joblib = optional("joblib")

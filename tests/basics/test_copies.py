@@ -1,0 +1,36 @@
+"""What holds a connection or a library's memory refuses copies with a sentence."""
+
+from __future__ import annotations
+
+import pickle
+from copy import copy, deepcopy
+from typing import Any
+
+import pytest
+
+import twin
+from twin.errors import StateError
+from twin.link.transport.address import Address
+from twin.link.transport.udp import UdpLink
+from twin.viewer.camera import Camera
+
+pytestmark = pytest.mark.quick
+
+
+def link() -> Any:
+    """Return a link on a free port."""
+    return UdpLink(Address("127.0.0.1", 0), 6, "command")
+
+
+def camera() -> Any:
+    """Return a camera with a small picture."""
+    return Camera(twin.load("stewart"), width=16, height=16)
+
+
+@pytest.mark.parametrize("make", [link, camera])
+@pytest.mark.parametrize("copied", [copy, deepcopy, pickle.dumps])
+def test_copies_are_refused(make: Any, copied: Any) -> None:
+    original = make()
+    with pytest.raises(StateError, match="cannot be copied or pickled; make another one"):
+        copied(original)
+    original.close()
