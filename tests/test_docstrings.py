@@ -102,17 +102,6 @@ def test_raised_errors_are_documented() -> None:
                 assert name in function.text + function.around, f"{function.name} raises {name}"
 
 
-QUESTION = re.compile(r"(What|How|Who|Where|When|Which)\b")
-
-
-def test_docstrings_say_what_a_thing_is() -> None:
-    for module in MODULES:
-        for node in ast.walk(tree(module)):
-            if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__)):
-                text = ast.get_docstring(node) or ""
-                assert not QUESTION.match(text), f"{module}: {text.splitlines()[0]}"
-
-
 def test_the_walk_above_sees_methods_and_sections() -> None:
     found = {function.name: function for function in functions("twin.model.machine_model")}
     lengths = found["MachineModel.forward_kinematics"]

@@ -248,12 +248,6 @@ def test_functions_are_short() -> None:
                 assert header + lines <= LARGEST_FUNCTION, f"{module}: {node.name}"
 
 
-def test_names_say_something() -> None:
-    for module in MODULES:
-        for word in ("util", "helper", "misc", "common", "tools"):
-            assert word not in module.lower(), f"{module}: name the concept"
-
-
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_machines_are_complete(name: str) -> None:
     folder = ROOT / "assets" / name
