@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
 from twin.identification.parameters import select
+from twin.identification.prediction.optimise import first_jacobian
 from twin.identification.prediction.platform_errors import Motion, felt, inertial_readings
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.prediction.solve import first_slopes
 from twin.identification.result.identify import identify
 from twin.identification.visibility import visibility
 from twin.logs import Channel, Log, log_of
@@ -164,7 +164,7 @@ def test_delays_show_against_another_clock_alone(
     kept = ("measured", "command_forces", *signals)
     recording = recording_of(Log(tuple(log[name] for name in kept)), nominal())
     parameters = select(nominal(), paths)
-    slopes = first_slopes([PredictionProblem(nominal(), recording, parameters)])
+    slopes = first_jacobian([PredictionProblem(nominal(), recording, parameters)])
     seen = visibility(slopes, parameters)
     assert len(seen.hidden) == sentences
     assert all({each.path for each in own.parameters} == {*paths} for own in seen.hidden)

@@ -9,7 +9,7 @@ import pytest
 import twin
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
-from twin.identification.prediction.refine import refined, without_jumps
+from twin.identification.prediction.optimise import project_out_discontinuities, refine
 from twin.identification.result.doubts import doubt_of_play, unsettled
 
 pytestmark = pytest.mark.quick
@@ -50,7 +50,7 @@ def found(problem: Any, start: FloatArray) -> Any:
     rows = problem.slopes.reshape(-1, COUNT)
     bounds = np.array([[-5.0] * COUNT, [5.0] * COUNT])
     information = rows.T @ rows + np.eye(COUNT)
-    return refined(
+    return refine(
         [problem], start, information, bounds, robust=False, tick=lambda: None
     ), information
 
@@ -77,7 +77,7 @@ def test_smooth_errors_stay_whole() -> None:
     problem = Jumping(height=0.0)
     start = problem.truth + OFFSET
     solution, information = found(problem, start)
-    kept = without_jumps(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
+    kept = project_out_discontinuities(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
     size = np.sqrt(np.maximum(1.0, (problem.errors(start) ** 2).mean(axis=1)))[:, None, None]
     assert np.allclose(kept.slopes, problem.slopes / size)
     z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
@@ -87,7 +87,7 @@ def test_smooth_errors_stay_whole() -> None:
 
 def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step from ten standard errors away is as long as that."""
-    monkeypatch.setattr("twin.identification.prediction.refine.STEPS", 1)
+    monkeypatch.setattr("twin.identification.prediction.optimise.MAX_FINAL_STEPS", 1)
     problem = Jumping(height=0.0)
     solution, information = found(problem, problem.truth + OFFSET)
     error = solution.values - problem.truth - OFFSET

@@ -18,7 +18,7 @@ import twin
 from twin import cli
 from twin.cli.identify import _read, _sha256
 from twin.errors import InputError
-from twin.identification.prediction.solve import solve
+from twin.identification.prediction.optimise import solve
 from twin.identification.result.forces import base_rows, mapping_lines
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
@@ -138,7 +138,7 @@ def test_predictions_begin_with_what_forces_show(monkeypatch: pytest.MonkeyPatch
     alone = found.forces.estimate  # type: ignore[union-attr]
     assert found.standard_errors[0] < 0.5 * alone.standard_errors[0]
     monkeypatch.setattr(
-        "twin.identification.result.predictions.first_slopes", lambda problems: np.zeros((6, 2))
+        "twin.identification.result.predictions.first_jacobian", lambda problems: np.zeros((6, 2))
     )
     kept = identify(nominal(), [log], [*HIDDEN][:2])
     assert kept.errors is None

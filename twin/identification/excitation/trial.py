@@ -10,10 +10,13 @@ import numpy as np
 from twin.control import make_controller
 from twin.engines.stability import dividing_step
 from twin.identification.parameters import Parameter
+from twin.identification.prediction.optimise import (
+    difference_steps,
+    first_jacobian,
+    project_out_discontinuities,
+)
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.prediction.refine import longest_steps, without_jumps
-from twin.identification.prediction.solve import first_slopes
 from twin.identification.result.doubts import doubt_of_play
 from twin.identification.result.predictions import check_predictable
 from twin.identification.visibility import Visibility, visibility
@@ -52,9 +55,9 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     problem = PredictionProblem(platform, recording_of(log, platform), parameters)
     values = np.array([each.nominal for each in parameters])
     spreads = np.array([each.spread for each in parameters])
-    rows = first_slopes([problem]) * spreads
-    steps = longest_steps(rows.T @ rows + np.eye(len(values)), parameters)
-    slopes = without_jumps(problem, values, steps).slopes.reshape(-1, len(values))
+    rows = first_jacobian([problem]) * spreads
+    steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
+    slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
     seen = visibility(slopes / spreads, parameters)
     turns = problem.turns(platform).sum(axis=0)
     unsure = [bool(doubt_of_play(each, turns, 0.0)) for each in parameters]

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import Parameter
-from twin.identification.prediction.solve import PLAY
+from twin.identification.prediction.optimise import BACKLASH
 from twin.identification.visibility import LARGEST_LEFT
 
 FEWEST_REVERSALS = 5
@@ -30,7 +30,7 @@ def doubt_of_play(parameter: Parameter, reversals: FloatArray, last: float) -> s
     Impacts have several minima, of which the slopes see one. Few do not tell which is the best,
     and a search whose `last` step was long has not found it.
     """
-    if PLAY not in parameter.path:
+    if BACKLASH not in parameter.path:
         return ""
     most = reversals.max() if parameter.leg is None else reversals[parameter.leg]
     if most < FEWEST_REVERSALS:

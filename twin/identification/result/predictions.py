@@ -12,10 +12,9 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, gravity_field, with_parameters
+from twin.identification.prediction.optimise import Solution, first_jacobian, solve
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import Recording
-from twin.identification.prediction.refine import Solution
-from twin.identification.prediction.solve import first_slopes, solve
 from twin.identification.result.doubts import doubt_of_play, doubts, misfit, unsettled
 from twin.identification.result.identification import Errors, Fit, ForceStage
 from twin.identification.result.statistics import (
@@ -91,7 +90,7 @@ def prediction_stage(
     if not parameters:
         return None
     whole = [PredictionProblem(platform, each, parameters, window) for each in recordings]
-    slopes = first_slopes([_part(problem, apart)[0] for problem in whole])
+    slopes = first_jacobian([_part(problem, apart)[0] for problem in whole])
     decision, taken = _decided(slopes, parameters, forces, unseen)
     if decision is None:
         return None

@@ -10,7 +10,7 @@ import pytest
 from recorded_motion import FREQUENCIES, HIDDEN, nominal
 
 from twin.control import make_controller
-from twin.identification.prediction.solve import _begin, _Pass
+from twin.identification.prediction.optimise import _first_guess, _Pass
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.motion.multi_sine import MultiSineMotion
@@ -70,7 +70,7 @@ def test_a_search_begins_with_the_better_values(start: float | None, expected: f
     problem: Any = SimpleNamespace(parameters=[parameter], errors=lambda values: values - 4.5)
     bounds = np.array([[-2.0], [2.0]])
     given = None if start is None else np.array([start])
-    assert _begin([problem], given, bounds) == pytest.approx(expected)
+    assert _first_guess([problem], given, bounds) == pytest.approx(expected)
 
 
 @pytest.mark.quick
@@ -84,5 +84,5 @@ def test_each_play_is_tried_alone_too(best: tuple[float, float]) -> None:
 
     problem: Any = SimpleNamespace(parameters=[parameter, parameter], errors=errors, blocks=())
     search = _Pass([problem], np.zeros(2), None, False, lambda: None)
-    found = search._best(np.zeros(2), np.ones(2), [0, 1])
+    found = search.best_combination(np.zeros(2), np.ones(2), [0, 1])
     assert tuple(found) == best
