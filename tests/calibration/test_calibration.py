@@ -20,11 +20,10 @@ from twin.calibration import (
     poses_within,
     simulated,
 )
-from twin.calibration.gauge import gauge_of
-from twin.calibration.measured import COMPONENTS
-from twin.calibration.measurement_model import MeasurementModel
+from twin.calibration.measured import POSE_COMPONENTS
+from twin.calibration.measurement_model import MeasurementModel, Residuals
 from twin.calibration.pose_plan import plan
-from twin.calibration.residuals import Residuals
+from twin.calibration.solution import gauge_of
 from twin.errors import InputError
 from twin.rotations import displaced, displacement, pose
 
@@ -75,7 +74,7 @@ def test_exact_poses_give_the_machine(name: str, frames: str) -> None:
 @pytest.mark.parametrize("parts", [None, ("x", "z", "pitch"), ("yaw", "pitch", "roll")])
 def test_derivatives_of_residuals(name: str, parts: tuple[str, ...] | None) -> None:
     machine = twin.load(name)
-    settings = {"frames": SOMEWHERE, "measured": parts or COMPONENTS}
+    settings = {"frames": SOMEWHERE, "measured": parts or POSE_COMPONENTS}
     poses = simulated(machine, poses_within(machine, 6), **settings)
     model = MeasurementModel(LegErrors(machine), SOMEWHERE, (True, True))
     residuals = Residuals(model, poses)

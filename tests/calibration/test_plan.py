@@ -9,8 +9,8 @@ import pytest
 
 import twin
 from twin.calibration import LegErrors, calibrate, plan, poses_within, simulated
-from twin.calibration.candidates import joints_allow
-from twin.calibration.plan_files import write_table, write_visits
+from twin.calibration.pose_plan import write_table, write_visits
+from twin.calibration.simulated import joints_allow
 from twin.errors import InputError
 from twin.logs import read_log
 from twin.motion import read_recording

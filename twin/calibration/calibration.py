@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,39 +18,148 @@ from twin.basics.arrays import (
     one_of,
     positive,
 )
-from twin.calibration.candidates import poses_within
-from twin.calibration.frames import FRAMES, Frames
-from twin.calibration.gauge import Gauge, gauge_of, in_words
+from twin.calibration.frames import FRAME_CHOICES, Frames, aligned
+from twin.calibration.leg_errors import LegErrors
 from twin.calibration.measured import MeasuredPoses
-from twin.calibration.measurement_model import FRAME_UNKNOWNS, MeasurementModel
-from twin.calibration.observability import observability
-from twin.calibration.residuals import Residuals, differences
-from twin.calibration.simulated import simulated
-from twin.calibration.solution import Solution, solve
-from twin.calibration.starting import check_units, fitted_frames, only_frames
+from twin.calibration.measurement_model import (
+    N_FRAME_UNKNOWNS,
+    MeasurementModel,
+    Residuals,
+    differences,
+)
+from twin.calibration.simulated import poses_within, simulated
+from twin.calibration.solution import Gauge, Solution, gauge_of, in_words, observability, solve
 from twin.errors import InputError
+from twin.logs import Channel, Log
+from twin.logs.checks.units import unit_findings
 from twin.model.machine_model import MachineModel
+from twin.rotations import angles_from_quaternion
 
-FEWEST_APART = 12
-"""Poses below which none is kept apart."""
+MAX_UNIT_RATIO = 50.0
+"""How many times more or less poses must vary than the legs say for a wrong unit."""
 
-ROUNDS = 3
-"""Of fits, each without the poses that the last one found wrong."""
+SWAPPED_LEGS_MISFIT = 0.02
+"""Distance per mean arm between poses and the file's machine from which legs may be swapped."""
 
-FAR = 0.05
+SWAPPED_LEGS_RATIO = 5.0
+"""How many times smaller it must be with two legs swapped to name them."""
+
+MIN_POSES_FOR_HOLDOUT = 12
+"""Number of poses below which none is held out."""
+
+ROBUST_ROUNDS = 3
+"""Robust fits, each without the poses that the one before found wrong."""
+
+MAX_PLAUSIBLE_ERROR = 0.05
 """Error of a joint per mean arm of the platform that no machine has."""
 
-HOPELESS = 0.05
+MAX_UNEXPLAINED_DISTANCE = 0.05
 """Distance per mean arm between poses and the file's machine that a fit has to explain."""
 
-EXPLAINED = 0.2
+MAX_REMAINING_FRACTION = 0.2
 """Share of that distance that may be left."""
 
-HELD = 0.05
+MAX_UNSHOWN_FRACTION = 0.05
 """Share of an unknown in directions that are not shown from which it has no standard error."""
 
-ELSEWHERE = 100
+PREDICTION_POSES = 100
 """Poses all over the workspace at which the remaining error is predicted."""
+
+
+def check_units(machine: MachineModel, poses: MeasuredPoses) -> None:
+    """Check that recorded coordinates can be those of the machine.
+
+    Raises:
+        InputError: names the unit that would fit.
+    """
+    units = (machine.coordinate_unit,) * machine.n_actuators
+    legs = Channel("coordinates", poses.numbers, poses.coordinates, units)
+    for finding in unit_findings(Log((legs,)), machine):
+        raise InputError(finding.channel, finding.message)
+
+
+def only_frames(model: MeasurementModel) -> Gauge:
+    """Return the directions of the frames alone, for the machine as in its file."""
+    frames = np.arange(model.size) >= model.size - N_FRAME_UNKNOWNS
+    return Gauge(np.eye(model.size)[:, frames & (model.scales > 0.0)], 0)
+
+
+def fitted_frames(
+    machine: MachineModel, poses: MeasuredPoses, free: tuple[bool, bool]
+) -> MeasurementModel:
+    """Return the model with unknown frames fitted to the machine without errors.
+
+    Raises:
+        InputError: coordinates or poses that the machine cannot have, wrong units, swapped legs.
+    """
+    model = MeasurementModel(LegErrors(machine), None, free)
+    arm = machine.parameters.mean_arm
+    try:
+        platform = model.start(poses)
+        frames, misfit = _aligned(platform, poses, free, arm)
+    except InputError as error:
+        swapped = _swapped_legs(model, poses, free, np.inf)
+        raise InputError(error.field, f"{error.message}{swapped}") from None
+    if misfit > SWAPPED_LEGS_MISFIT * arm and (
+        swapped := _swapped_legs(model, poses, free, misfit)
+    ):
+        raise InputError("coordinates", f"do not fit the poses{swapped}")
+    _check_scale(platform, poses, arm)
+    model = MeasurementModel(model.errors, frames, free)
+    found = solve(Residuals(model, poses), only_frames(model), None, robust=True)
+    return MeasurementModel(model.errors, model.at(found.unknowns).frames, free)
+
+
+def _aligned(
+    platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool], arm: float
+) -> tuple[Frames, float]:
+    """Return guessed frames and how far [m] measured poses are from platform poses in them."""
+    frames = aligned(platform, poses, free)
+    return frames, _misfit(frames, platform, poses, arm)
+
+
+def _misfit(frames: Frames, platform: FloatArray, poses: MeasuredPoses, arm: float) -> float:
+    """Return the distance [m] between measured and platform poses, angles times the arm."""
+    off = differences(frames.measured(platform), poses) * np.repeat([1.0, arm], 3)
+    return float(np.sqrt(np.nanmean(off**2)))
+
+
+def _swapped_legs(
+    model: MeasurementModel, poses: MeasuredPoses, free: tuple[bool, bool], misfit: float
+) -> str:
+    """Return a hint at two legs whose columns are swapped; empty where there are none."""
+    n, arm = model.machine.n_actuators, model.machine.parameters.mean_arm
+    best, found = misfit / SWAPPED_LEGS_RATIO, ""
+    for a, b in combinations(range(n), 2):
+        order = np.arange(n)
+        order[[a, b]] = b, a
+        try:
+            now = _aligned(model.start(poses.with_legs(order)), poses, free, arm)[1]
+        except InputError:
+            continue
+        if now < min(best, SWAPPED_LEGS_MISFIT * arm):
+            best, found = now, f"; the columns of legs {a + 1} and {b + 1} seem to be swapped"
+    return found
+
+
+def _check_scale(platform: FloatArray, poses: MeasuredPoses, arm: float) -> None:
+    """Check that places and angles vary about as much as the legs say.
+
+    Raises:
+        InputError: they do not, so that a unit must be wrong.
+    """
+    place, turn = _spread(platform[:, :3]), _spread(angles_from_quaternion(platform[:, 3:]))
+    here, there = poses.values[:, :3], poses.values[:, 3:]
+    for name, values, expected in (("position", here, place + arm * turn), ("angles", there, turn)):
+        found = _spread(values[np.isfinite(values).all(axis=1)])
+        if found and not expected / MAX_UNIT_RATIO < found < MAX_UNIT_RATIO * expected:
+            message = f"vary by {found:.3g}, the coordinates of the legs say {expected:.3g}"
+            raise InputError(name, f"{message} (SI units); check units and what belongs together")
+
+
+def _spread(values: FloatArray) -> float:
+    """Return the root of the summed variances of columns; 0 of fewer than three rows."""
+    return float(np.sqrt(values.var(axis=0).sum())) if len(values) > 2 else 0.0
 
 
 class PoseErrors(NamedTuple):
@@ -96,17 +206,17 @@ class Calibration:
         Infinite where the poses say nothing.
         """
         variances = np.diag(self.after.covariance)
-        held = (self.after.unseen**2).sum(axis=0) > HELD
+        held = (self.after.unseen**2).sum(axis=0) > MAX_UNSHOWN_FRACTION
         held &= self.tolerance is None
-        held |= (self.gauge.basis**2).sum(axis=1) < HELD
+        held |= (self.gauge.basis**2).sum(axis=1) < MAX_UNSHOWN_FRACTION
         deviations: FloatArray = np.where(held, np.inf, np.sqrt(variances))
-        deviations = deviations[:-FRAME_UNKNOWNS] * self.model.scales[:-FRAME_UNKNOWNS]
+        deviations = deviations[:-N_FRAME_UNKNOWNS] * self.model.scales[:-N_FRAME_UNKNOWNS]
         return deviations.reshape(self.model.errors.shape)
 
     @property
     def implausible(self) -> bool:
         """Whether a joint would be farther from the file's place than machines are made."""
-        size = FAR * self.machine.parameters.mean_arm
+        size = MAX_PLAUSIBLE_ERROR * self.machine.parameters.mean_arm
         return bool((np.abs(self.errors / self.model.errors.scales) > size).any())
 
     @property
@@ -132,7 +242,7 @@ class Calibration:
     @cached_property
     def expected(self) -> PoseErrors:
         """Standard deviation of predicted poses all over the workspace, without their noise."""
-        poses = simulated(self.machine, poses_within(self.machine, ELSEWHERE, seed=1))
+        poses = simulated(self.machine, poses_within(self.machine, PREDICTION_POSES, seed=1))
         return expected_errors(self.model, self.after.unknowns, self.after.covariance, poses)
 
     def corrected(self, coordinates: Any) -> FloatArray:
@@ -194,7 +304,7 @@ def calibrate(
     """
     as_instance(machine, "machine", MachineModel)
     as_instance(poses, "poses", MeasuredPoses)
-    one_of(frames, "frames", FRAMES)
+    one_of(frames, "frames", FRAME_CHOICES)
     free = frames in ("both", "tracker"), frames in ("both", "target")
     if tolerance is not None:
         positive(tolerance, "tolerance")
@@ -223,7 +333,7 @@ def _check_explained(found: Calibration) -> None:
     """
     arm = found.machine.parameters.mean_arm
     before = _distance(found.errors_of(found.used)[0], arm)
-    if before <= HOPELESS * arm:
+    if before <= MAX_UNEXPLAINED_DISTANCE * arm:
         return
     message = f"are {1e3 * before:.3g} mm (root mean square) from those of the file's machine, and "
     try:
@@ -232,7 +342,7 @@ def _check_explained(found: Calibration) -> None:
     except InputError:
         left = np.inf
         message += "a machine fitted to them does not reach all of them"
-    if left > EXPLAINED * before or not found.after.counts.sum() > found.after.rank:
+    if left > MAX_REMAINING_FRACTION * before or not found.after.counts.sum() > found.after.rank:
         message += "; check units, signs and order of legs, and whether the rows belong together"
         frames = "" if found.frames_free == "both" else ", or --frames both"
         raise InputError("poses", f"{message}{frames}")
@@ -247,7 +357,7 @@ def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
     """Return which poses `(m,)` are wrong beyond noise by fits in which they count little."""
     gauge, poses = gauge_of(residuals.model), residuals.poses
     wrong = np.zeros(len(poses), dtype=bool)
-    for _ in range(ROUNDS):
+    for _ in range(ROBUST_ROUNDS):
         rest = Residuals(residuals.model, poses.kept(~wrong))
         found = solve(rest, gauge, tolerance, robust=True).wrong
         wrong[~wrong] = found
@@ -260,7 +370,7 @@ def _split(poses: MeasuredPoses, share: float) -> tuple[MeasuredPoses, MeasuredP
     """Return the poses that are fitted and those that are kept apart, spread over all."""
     apart = np.zeros(len(poses), dtype=bool)
     count = round(share * len(poses))
-    if len(poses) >= FEWEST_APART and count:
+    if len(poses) >= MIN_POSES_FOR_HOLDOUT and count:
         apart[np.linspace(0, len(poses) - 1, count + 2).round().astype(int)[1:-1]] = True
     return poses.kept(~apart), poses.kept(apart)
 

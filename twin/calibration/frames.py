@@ -8,28 +8,35 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import cross_matrix, quaternion_product, rotated, rotation_matrix
+from twin.calibration.measured import MeasuredPoses
 from twin.rotations import quaternion_from_angles
 
-FRAMES = ("both", "tracker", "target", "known")
+FRAME_CHOICES = ("both", "tracker", "target", "known")
 """Which frames are unknown."""
 
-HERE = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
+IDENTITY_POSE = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""Pose of a frame in itself."""
 
-WORDS = tuple(
+CONJUGATE_SIGNS = np.array([1.0, -1.0, -1.0, -1.0])
+"""Signs that turn a unit quaternion into its inverse."""
+
+FRAME_UNKNOWN_NAMES = tuple(
     f"{motion} of the {frame} {axis}"
     for frame in ("tracker", "target")
     for motion, axis in (*(("place", axis) for axis in "xyz"), *(("turn", axis) for axis in "xyz"))
 )
 """Names of the twelve unknowns of both frames."""
 
+MIN_POSES = 3
+"""Poses from which frames can be guessed."""
+
 
 class Frames(NamedTuple):
     """Measured pose = tracker * pose of the platform * target."""
 
-    tracker: FloatArray = HERE
+    tracker: FloatArray = IDENTITY_POSE
     """`(7,)` pose of the machine's base in the frame of the tracker"""
-    target: FloatArray = HERE
+    target: FloatArray = IDENTITY_POSE
     """`(7,)` pose of the target in the frame of the platform"""
 
     def moved(self, errors: FloatArray) -> Frames:
@@ -58,7 +65,7 @@ def product(left: FloatArray, right: FloatArray) -> FloatArray:
 def inverse(pose: FloatArray) -> FloatArray:
     """Return the inverse `(m, 7)` of poses `(m, 7)` or `(7,)`."""
     pose = np.atleast_2d(pose)
-    back = pose[:, 3:] * CONJUGATE
+    back = pose[:, 3:] * CONJUGATE_SIGNS
     return np.hstack([-rotated(back, pose[:, :3]), back])
 
 
@@ -102,3 +109,61 @@ def quaternion_of(matrix: FloatArray) -> FloatArray:
 
     quaternion: FloatArray = Rotation.from_matrix(matrix).as_quat(scalar_first=True)
     return quaternion
+
+
+def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool]) -> Frames:
+    """Return frames that lead from platform poses `(m, 7)` to about the measured ones.
+
+    Turns follow from A R = Y B^T, linear in both, by the smallest singular vector; places from
+    least squares. Without angles the tracker's turn is that between both clouds of points.
+    """
+    places = np.isfinite(poses.values[:, :3]).all(axis=1)
+    turned = np.isfinite(poses.values[:, 3:]).all(axis=1)
+    tracker: FloatArray = np.eye(3)
+    target: FloatArray = np.eye(3)
+    if not any(free):
+        return Frames()
+    if turned.sum() >= MIN_POSES:
+        mine, theirs = (rotation_matrix(each[turned, 3:]) for each in (platform, poses.poses))
+        tracker, target = _turns(mine, theirs, free)
+    elif places.sum() >= MIN_POSES and free[0]:
+        mine, theirs = (
+            a[places, :3] - a[places, :3].mean(axis=0) for a in (platform, poses.values)
+        )
+        tracker = _nearest(theirs.T @ mine)
+    origins: FloatArray = np.zeros(6)
+    if places.sum() >= MIN_POSES:
+        here, there = platform[places], poses.values[places, :3]
+        rows = np.tile(np.eye(3, 6), (len(here), 1, 1)) * free[0]
+        rows[:, :, 3:] = tracker @ rotation_matrix(here[:, 3:]) * free[1]
+        left = there - here[:, :3] @ tracker.T
+        origins = np.asarray(np.linalg.lstsq(rows.reshape(-1, 6), left.ravel(), rcond=1e-6)[0])
+    return Frames(
+        np.concatenate([origins[:3], quaternion_of(tracker)]),
+        np.concatenate([origins[3:], quaternion_of(target)]),
+    )
+
+
+def _turns(
+    mine: FloatArray, theirs: FloatArray, free: tuple[bool, bool]
+) -> tuple[FloatArray, FloatArray]:
+    """Return rotations of tracker and target that turn `mine` `(m, 3, 3)` into `theirs`."""
+    if free == (True, False):
+        return _nearest(np.einsum("mij,mkj->ik", theirs, mine)), np.eye(3)
+    if free == (False, True):
+        return np.eye(3), _nearest(np.einsum("mji,mjk->ik", mine, theirs))
+    rows = [
+        np.hstack([np.kron(np.eye(3), a.T), -np.kron(b, np.eye(3))])
+        for a, b in zip(mine, theirs, strict=True)
+    ]
+    last = np.linalg.svd(np.concatenate(rows))[2][-1].reshape(2, 3, 3)
+    sign = np.sign(np.linalg.det(last[0])) or 1.0
+    return _nearest(sign * last[0]), _nearest(sign * last[1]).T
+
+
+def _nearest(matrix: FloatArray) -> FloatArray:
+    """Return the rotation nearest to a matrix `(3, 3)`."""
+    left, _, right = np.linalg.svd(matrix)
+    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
+    nearest: FloatArray = left @ flip @ right
+    return nearest

@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.kernels.legs.rss.kinematics import CRANK_LENGTH, ROD_LENGTH, ZERO
 
-DIGITS = 9
+DECIMAL_PLACES = 9
 """Decimal places of lengths [m], directions and angles [rad]."""
 
 
@@ -59,7 +59,7 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
 def offsets_text(found: Calibration) -> str:
     """Return a mapping file for logs that adds the offsets to channels `coordinates 1` and on."""
     n, unit = found.machine.n_actuators, found.machine.coordinate_unit
-    offsets = [f"{value:.{DIGITS}f} {unit}" for value in found.errors[:, -1]]
+    offsets = [f"{value:.{DECIMAL_PLACES}f} {unit}" for value in found.errors[:, -1]]
     channels = [f"coordinates {number}" for number in range(1, n + 1)]
     return (
         "\n".join(_table("signals.coordinates", {"channels": channels, "offset": offsets})) + "\n"
@@ -93,6 +93,6 @@ def _value(value: Any) -> str:
     if isinstance(value, Iterable):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, float):
-        text = f"{value:.{DIGITS}f}".rstrip("0") if np.isfinite(value) else "inf"
+        text = f"{value:.{DECIMAL_PLACES}f}".rstrip("0") if np.isfinite(value) else "inf"
         return f"{text}0" if text.endswith(".") else text
     return str(value)

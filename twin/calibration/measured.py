@@ -15,17 +15,19 @@ from twin.logs import Log, LogMapping, read_log
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, pose_from_angles
 
-COMPONENTS = ("x", "y", "z", "yaw", "pitch", "roll")
-"""Of a pose, in m and rad; angles as of the convention `yaw_pitch_roll`."""
+POSE_COMPONENTS = ("x", "y", "z", "yaw", "pitch", "roll")
+"""Components of a pose in m and rad, with angles of the convention `yaw_pitch_roll`."""
 
-NOISES = ("position_noise", "angle_noise", "coordinate_noise")
-USUAL = (20e-6, 50e-6, 1e-6)
+NOISE_NAMES = ("position_noise", "angle_noise", "coordinate_noise")
+"""Columns of standard deviations in a file."""
+
+DEFAULT_NOISE = (20e-6, 50e-6, 1e-6)
 """Standard deviations [m, rad, m or rad] where none are given: a laser tracker's."""
 
-LEAST_NOISES = (1e-12, 1e-12, 0.0)
+MIN_NOISE = (1e-12, 1e-12, 0.0)
 """Smallest standard deviations: what is measured is divided by its noise."""
 
-STEEP = 0.1
+MIN_COS_PITCH = 0.1
 """Least cosine of the pitch at which yaw and roll have a meaning one by one."""
 
 
@@ -51,7 +53,7 @@ class MeasuredPoses:
             InputError: wrong shapes, not finite, or noise that is too small.
         """
         numbers = as_floats(self.numbers, "numbers")
-        shapes = {"coordinates": -1, "values": len(COMPONENTS), "noise": 3, "platform": 7}
+        shapes = {"coordinates": -1, "values": len(POSE_COMPONENTS), "noise": 3, "platform": 7}
         arrays = {name: getattr(self, name) for name in shapes if getattr(self, name) is not None}
         for name, array in arrays.items():
             given = np.nan_to_num(array, posinf=np.inf) if name == "values" else array
@@ -128,9 +130,9 @@ class MeasuredPoses:
         rows = {float(time): row for row, time in enumerate(legs.time)}
         if len(rows) < len(legs):
             raise InputError("time", "every pose needs a time or number of its own")
-        table = np.full((len(legs), len(COMPONENTS) + len(NOISES)), np.nan)
+        table = np.full((len(legs), len(POSE_COMPONENTS) + len(NOISE_NAMES)), np.nan)
         given = (position_noise, angle_noise, coordinate_noise)
-        for column, (name, option) in enumerate(zip(NOISES, given, strict=True)):
+        for column, (name, option) in enumerate(zip(NOISE_NAMES, given, strict=True)):
             if option is not None:
                 table[:, 6 + column] = not_negative(option, name)
         for channel in log.channels:
@@ -146,7 +148,7 @@ class MeasuredPoses:
                 values = np.hstack([values[:, :3], angles_from_quaternion(values[:, 3:])])
             table[np.ix_([rows[time] for time in channel.time.tolist()], found)] = values
         values, noise = table[:, :6], table[:, 6:]
-        noise = np.where(np.isfinite(noise), noise, USUAL)
+        noise = np.where(np.isfinite(noise), noise, DEFAULT_NOISE)
         _check(values, legs.time)
         return cls(legs.values, values, noise, legs.time)
 
@@ -179,12 +181,12 @@ def own_mapping(log: Log, machine: MachineModel) -> LogMapping:
     """
     widths = {"coordinates": machine.n_actuators, "pose": 7}
     signals = {}
-    for name in ("coordinates", "pose", *COMPONENTS, *NOISES):
+    for name in ("coordinates", "pose", *POSE_COMPONENTS, *NOISE_NAMES):
         parts = [f"{name} {number + 1}" for number in range(widths.get(name, 0))]
         channels = [name] if name in log else [part for part in parts if part in log]
         if channels:
             signals[name] = {"channels": channels}
-    if "coordinates" not in signals or not signals.keys() & {"pose", *COMPONENTS}:
+    if "coordinates" not in signals or not signals.keys() & {"pose", *POSE_COMPONENTS}:
         message = (
             "needs columns `coordinates 1` and so on, one per leg, and `x`, `y`, `z`, `yaw`, "
             "`pitch`, `roll` or some of them, with units in brackets; or give a mapping file"
@@ -197,9 +199,9 @@ def check_noise(noise: FloatArray) -> None:
     """Check standard deviations `(..., 3)` of positions [m], angles [rad] and coordinates.
 
     Raises:
-        InputError: one is below `LEAST_NOISES`.
+        InputError: one is below `MIN_NOISE`.
     """
-    for name, column, least in zip(NOISES, np.moveaxis(noise, -1, 0), LEAST_NOISES, strict=True):
+    for name, column, least in zip(NOISE_NAMES, np.moveaxis(noise, -1, 0), MIN_NOISE, strict=True):
         if column.size and not column.min() >= least:
             message = f"must be {least:g} or more (m or rad), got {column.min():.3g}"
             raise InputError(name, message)
@@ -207,7 +209,7 @@ def check_noise(noise: FloatArray) -> None:
 
 def _columns(name: str) -> list[int]:
     """Return the columns of a signal among components and noises; none for other signals."""
-    known = (*COMPONENTS, *NOISES)
+    known = (*POSE_COMPONENTS, *NOISE_NAMES)
     return list(range(6)) if name == "pose" else [known.index(name)] if name in known else []
 
 
@@ -219,9 +221,9 @@ def _check(values: FloatArray, numbers: FloatArray) -> None:
     if large.any():
         row, column = np.argwhere(large)[0]
         message = f"is {values[row, 3 + column]:.6g} rad at {numbers[row]:.9g}: maybe degrees"
-        raise InputError(COMPONENTS[3 + column], message)
+        raise InputError(POSE_COMPONENTS[3 + column], message)
     partial = np.isnan(values).any(axis=1) & np.isfinite(values[:, 3:]).any(axis=1)
-    steep = partial & (np.cos(np.nan_to_num(values[:, 4])) < STEEP)
+    steep = partial & (np.cos(np.nan_to_num(values[:, 4])) < MIN_COS_PITCH)
     if steep.any():
         row = float(numbers[int(np.argmax(steep))])
         message = f"is near 90 deg at {row:.9g}, where yaw and roll cannot be told apart"

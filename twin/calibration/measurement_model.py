@@ -1,4 +1,4 @@
-"""Model of a measurement: poses of the target that recorded coordinates lead to, by unknowns.
+"""Model of a measurement: poses of the target that recorded coordinates lead to, and residuals.
 
 Unknowns `(u,)` are the errors of the legs, leg after leg, then the twelve of the frames, each
 divided by its scale: the size that moves a point of the machine by about 1 m.
@@ -13,17 +13,17 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import cross_matrix, rotation_matrix
-from twin.calibration.frames import WORDS, Frames, by_frames
-from twin.calibration.geometry import by_errors, legs_with, solved
-from twin.calibration.leg_errors import LegErrors
+from twin.calibration.frames import FRAME_UNKNOWN_NAMES, Frames, by_frames
+from twin.calibration.leg_errors import LegErrors, by_errors, legs_with, solved
 from twin.calibration.measured import MeasuredPoses
 from twin.errors import ForwardKinematicsError, InputError
 from twin.kernels.legs.interface import Legs
 from twin.model.forward_kinematics import Geometry, geometry
+from twin.rotations import angles_from_quaternion, displacement
 
-FRAME_UNKNOWNS = len(WORDS)
+N_FRAME_UNKNOWNS = len(FRAME_UNKNOWN_NAMES)
 
-CONTRADICTION = 1.0
+MAX_CONTRADICTION = 1.0
 """[m] or [rad] by which coordinates of redundant legs may contradict each other before the fit,
 which explains it."""
 
@@ -63,13 +63,16 @@ class MeasurementModel:
     def names(self) -> tuple[str, ...]:
         """Names `(u,)` of the unknowns."""
         legs = range(1, self.machine.n_actuators + 1)
-        return (*(f"{name} of leg {leg}" for leg in legs for name in self.errors.names), *WORDS)
+        return (
+            *(f"{name} of leg {leg}" for leg in legs for name in self.errors.names),
+            *FRAME_UNKNOWN_NAMES,
+        )
 
     def at(self, unknowns: FloatArray) -> Setting:
         """Return what unknowns stand for."""
         values = unknowns * self.scales
-        errors = values[:-FRAME_UNKNOWNS].reshape(self.errors.shape)
-        frames = values[-FRAME_UNKNOWNS:]
+        errors = values[:-N_FRAME_UNKNOWNS].reshape(self.errors.shape)
+        frames = values[-N_FRAME_UNKNOWNS:]
         return Setting(errors, legs_with(self.errors, errors), self.frames.moved(frames), frames)
 
     def geometry(self, setting: Setting, platform: FloatArray) -> Geometry:
@@ -103,8 +106,10 @@ class MeasurementModel:
         """Return the platform pose `(7,)` of coordinates `(n,)`, from a pose near it if known."""
         if near is not None and np.isfinite(near).all():
             with suppress(ForwardKinematicsError):
-                return self.machine.forward_kinematics(coordinates, near, tolerance=CONTRADICTION)
-        return self.machine.forward_kinematics(coordinates, tolerance=CONTRADICTION)
+                return self.machine.forward_kinematics(
+                    coordinates, near, tolerance=MAX_CONTRADICTION
+                )
+        return self.machine.forward_kinematics(coordinates, tolerance=MAX_CONTRADICTION)
 
     def predicted(self, setting: Setting, poses: MeasuredPoses, start: FloatArray) -> FloatArray:
         """Return the poses `(m, 7)` of the target at recorded coordinates; NaN without solution.
@@ -153,3 +158,97 @@ class MeasurementModel:
         by_legs = -inverse @ self.coordinate_slopes(setting, platform)
         slopes = np.concatenate([by_legs, self.frame_slopes(setting, measured)], axis=2)
         return slopes * self.scales, inverse[:, :, : self.machine.n_actuators]
+
+
+class Residuals:
+    """Residuals `(m, 6)` of poses by the unknowns `(u,)` of a model; zero where not measured."""
+
+    def __init__(self, model: MeasurementModel, poses: MeasuredPoses) -> None:
+        """Prepare the residuals, weighted for the machine without errors.
+
+        Raises:
+            InputError: coordinates without a pose.
+        """
+        self.model, self.poses = model, poses
+        self._start = model.start(poses)
+        setting = model.at(np.zeros(model.size))
+        predicted = self._predicted(setting)
+        if not np.isfinite(predicted).all():
+            message = "no pose was found for some of them; check units and the order of legs"
+            raise InputError("coordinates", message)
+        rates = self._rates(predicted) @ model.pose_slopes(setting, predicted)[1]
+        covariance = np.einsum("mij,m,mkj->mik", rates, poses.noise[:, 2] ** 2, rates)
+        covariance[:, range(6), range(6)] += np.repeat(poses.noise[:, :2] ** 2, 3, axis=1)
+        self._weights = np.zeros_like(covariance)
+        for weight, given, there in zip(
+            self._weights, covariance, np.isfinite(poses.values), strict=True
+        ):
+            block = np.ix_(there, there)
+            weight[block] = np.linalg.inv(np.linalg.cholesky(given[block]))
+
+    def values(self, unknowns: FloatArray) -> FloatArray:
+        """Return the residuals `(m, 6)`; NaN where there is no solution."""
+        predicted = self._predicted(self.model.at(unknowns))
+        if not np.isfinite(predicted).all():
+            return np.full((len(predicted), 6), np.nan)
+        found = np.nan_to_num(differences(predicted, self.poses))
+        return np.asarray(np.einsum("mij,mj->mi", self._weights, found))
+
+    def slopes(self, unknowns: FloatArray) -> FloatArray:
+        """Return the derivatives `(m, 6, u)` of the residuals."""
+        setting = self.model.at(unknowns)
+        predicted = self._predicted(setting)
+        slopes, _ = self.model.pose_slopes(setting, predicted)
+        found: FloatArray = self._weights @ self._rates(predicted) @ slopes
+        return found
+
+    def _predicted(self, setting: Setting) -> FloatArray:
+        return self.model.predicted(setting, self.poses, self._start)
+
+    def _rates(self, predicted: FloatArray) -> FloatArray:
+        """Return the derivatives `(m, 6, 6)` of `differences` by displacement and turn."""
+        rates = np.tile(np.eye(6), (len(predicted), 1, 1))
+        turns = displacement(predicted, self.poses.poses)[:, 3:]
+        whole = self.poses.full[:, None, None]
+        rates[:, 3:, 3:] = np.where(whole, _of_vector(turns), _of_angles(predicted))
+        return rates
+
+
+def differences(predicted: FloatArray, poses: MeasuredPoses) -> FloatArray:
+    """Return predicted minus measured components `(m, 6)`; NaN where not measured.
+
+    Of poses that are measured as a whole the last three are a rotation vector [rad], of others
+    differences of yaw, pitch and roll.
+    """
+    angles = angles_from_quaternion(predicted[:, 3:]) - poses.values[:, 3:]
+    turns = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    whole = displacement(predicted, poses.poses)[:, 3:]
+    turns = np.where(poses.full[:, None], whole, turns)
+    return np.hstack([predicted[:, :3] - poses.values[:, :3], turns])
+
+
+def _of_angles(poses: FloatArray) -> FloatArray:
+    """Return the derivatives `(m, 3, 3)` of yaw, pitch and roll by a rotation vector on top."""
+    yaw, pitch, _ = angles_from_quaternion(poses[:, 3:]).T
+    cosine, sine, zero = np.cos(yaw), np.sin(yaw), np.zeros(len(yaw))
+    flat, tangent = 1.0 / np.cos(pitch), np.tan(pitch)
+    rows = [
+        [cosine * tangent, sine * tangent, zero + 1.0],
+        [-sine, cosine, zero],
+        [cosine * flat, sine * flat, zero],
+    ]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def _of_vector(turns: FloatArray) -> FloatArray:
+    """Return the derivatives `(m, 3, 3)` of rotation vectors `(m, 3)` by another one on top.
+
+    1 - [v] / 2 + (1 - h cot h) [v]^2 / |v|^2 with h = |v| / 2.
+    """
+    cross, half = cross_matrix(turns), 0.5 * np.linalg.norm(turns, axis=1)
+    safe = np.maximum(half, 1e-4)  # Below, the last factor is 1 / 12 to rounding.
+    factor = np.where(half > safe * 0.99, 1.0 - safe / np.tan(safe), safe**2 / 3.0) / (
+        4.0 * safe**2
+    )
+    rates: FloatArray = np.eye(3) - 0.5 * cross + factor[:, None, None] * cross @ cross
+    return rates

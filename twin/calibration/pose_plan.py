@@ -1,31 +1,51 @@
-"""Poses to measure: those that together show the errors of a machine best."""
+"""Poses to measure: those that together show the errors of a machine best, and their files."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance, one_of, positive, whole_number
+from twin.basics.quaternions import quaternion_product
 from twin.calibration.calibration import PoseErrors, expected_errors
-from twin.calibration.candidates import poses_within
-from twin.calibration.frames import FRAMES, Frames
-from twin.calibration.gauge import gauge_of
+from twin.calibration.frames import CONJUGATE_SIGNS, FRAME_CHOICES, Frames
 from twin.calibration.leg_errors import LegErrors
-from twin.calibration.measured import COMPONENTS, USUAL
-from twin.calibration.measurement_model import FRAME_UNKNOWNS, MeasurementModel
-from twin.calibration.observability import observability
-from twin.calibration.residuals import Residuals
-from twin.calibration.simulated import simulated
+from twin.calibration.measured import DEFAULT_NOISE, POSE_COMPONENTS
+from twin.calibration.measurement_model import N_FRAME_UNKNOWNS, MeasurementModel, Residuals
+from twin.calibration.simulated import poses_within, simulated
+from twin.calibration.solution import gauge_of, observability
+from twin.logs import Channel, Log, write_log
+from twin.logs.channel import POSE_UNITS
 from twin.model.machine_model import MachineModel
+from twin.motion.axes import axis_names
+from twin.motion.cueing.tables import write_motion
+from twin.motion.motion import minimum_jerk
+from twin.motion.recording import RecordedMotion
+from twin.motion.specification import convention_of
+from twin.rotations import angles_from_quaternion
 
-CANDIDATES = 600
-MOST = 500
-EXCHANGES = 200
-"""Poses that are tried again at most, the first ones first."""
+CANDIDATE_COUNT = 600
+"""Poses among which a plan chooses."""
 
-USUAL_TOLERANCE = 1e-3
-"""[m] of joints where none is given; it matters only until poses show more."""
+MAX_POSES = 500
+"""Largest number of planned poses."""
+
+MAX_EXCHANGES = 200
+"""Chosen poses that are exchanged for better ones, the first ones first."""
+
+DEFAULT_TOLERANCE = 1e-3
+"""[m] Tolerance of joints where none is given; it matters only until poses show more."""
+
+SAMPLE_PERIOD = 0.05
+"""[s] Time between the samples of the motion through all poses."""
+
+MOVE_TIME = 4.0
+"""[s] from home to a pose."""
+
+REST_TIME = 2.0
+"""[s] at rest in a pose and at home."""
 
 
 class Plan(NamedTuple):
@@ -49,8 +69,8 @@ def plan(
     count: int,
     *,
     frames: str = "both",
-    measured: tuple[str, ...] = COMPONENTS,
-    noise: tuple[float, float, float] = USUAL,
+    measured: tuple[str, ...] = POSE_COMPONENTS,
+    noise: tuple[float, float, float] = DEFAULT_NOISE,
     tolerance: float | None = None,
     seed: int = 0,
 ) -> Plan:
@@ -69,17 +89,17 @@ def plan(
         InputError: options out of range.
     """
     as_instance(machine, "machine", MachineModel)
-    whole_number(count, "plan", 3, MOST)
+    whole_number(count, "plan", 3, MAX_POSES)
     if tolerance is not None:
         positive(tolerance, "tolerance")
-    one_of(frames, "frames", FRAMES)
+    one_of(frames, "frames", FRAME_CHOICES)
     free = frames in ("both", "tracker"), frames in ("both", "target")
     model = MeasurementModel(LegErrors(machine), Frames(), free)
-    places = poses_within(machine, CANDIDATES, seed)
+    places = poses_within(machine, CANDIDATE_COUNT, seed)
     candidates = simulated(machine, places, measured=measured, noise=noise)
     rows = Residuals(model, candidates).slopes(np.zeros(model.size))
-    legs = model.size - FRAME_UNKNOWNS
-    weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or USUAL_TOLERANCE), 1e-3)
+    legs = model.size - N_FRAME_UNKNOWNS
+    weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), 1e-3)
     basis = gauge_of(model).basis
     prior = basis * weights[:, None]
     chosen = _exchanged(rows @ basis, prior.T @ prior, count)
@@ -89,7 +109,7 @@ def plan(
     root = np.linalg.solve(triangle.T, basis.T)
     covariance = root.T @ root
     deviations = np.sqrt(np.diag(covariance))[:legs] * model.scales[:legs]
-    elsewhere = simulated(machine, poses_within(machine, CANDIDATES // 3, seed + 1))
+    elsewhere = simulated(machine, poses_within(machine, CANDIDATE_COUNT // 3, seed + 1))
     start = np.zeros(model.size)
     return Plan(
         places[chosen],
@@ -113,7 +133,7 @@ def _exchanged(rows: FloatArray, prior: FloatArray, count: int) -> list[int]:
         best = _best(rows, total, chosen)
         chosen.append(best)
         total += rows[best].T @ rows[best]
-    for _ in range(min(EXCHANGES, 2 * count)):
+    for _ in range(min(MAX_EXCHANGES, 2 * count)):
         old = chosen.pop(0)
         total -= rows[old].T @ rows[old]
         best = _best(rows, total, chosen)
@@ -134,3 +154,40 @@ def _best(rows: FloatArray, total: FloatArray, taken: list[int]) -> int:
 def _indices(rows: FloatArray) -> dict[str, float]:
     sizes = np.linalg.svd(rows.reshape(-1, rows.shape[2]), compute_uv=False)
     return observability(sizes[sizes > 1e-9 * sizes[0]], len(rows))
+
+
+def write_table(found: Plan, machine: MachineModel, path: str | Path) -> Path:
+    """Write a log with the planned coordinates and poses, one row each, numbered from 1.
+
+    Raises:
+        InputError: another ending than those of logs, or a place that cannot be written to.
+    """
+    number = np.arange(1.0, len(found.poses) + 1.0)
+    units = (machine.coordinate_unit,) * machine.n_actuators
+    channels = (
+        Channel("coordinates", number, found.coordinates, units),
+        Channel("reference_pose", number, found.poses, POSE_UNITS),
+    )
+    return write_log(Log(channels, {"machine": machine.name}), path)
+
+
+def write_visits(found: Plan, machine: MachineModel, path: str | Path) -> Path:
+    """Write a motion that rests in every pose, for `twin track`; between poses it passes home.
+
+    All poses lie on ways from home on which all limits are kept.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    convention = convention_of(machine)
+    back = quaternion_product(found.poses[:, 3:], machine.home[None, 3:] * CONJUGATE_SIGNS)
+    places = np.hstack(
+        [found.poses[:, :3] - machine.home[:3], angles_from_quaternion(back, convention)]
+    )
+    phase = np.arange(0.0, MOVE_TIME + REST_TIME, SAMPLE_PERIOD) / MOVE_TIME
+    shares = np.concatenate([minimum_jerk(phase)[0], minimum_jerk(1.0 - phase)[0]])
+    samples = (places[:, None] * shares[:, None]).reshape(-1, places.shape[1])
+    columns = dict(zip(axis_names(convention), samples.T, strict=True))
+    time = SAMPLE_PERIOD * np.arange(len(samples))
+    motion = RecordedMotion(machine.home, time, columns, convention=convention)
+    return write_motion(motion, path, SAMPLE_PERIOD)

@@ -1,4 +1,4 @@
-"""Measurements of a machine whose errors are known."""
+"""Poses all over the workspace, and what is measured there of a machine with known errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.feasibility.joint_angles import JOINTS, angle_between, directions
+from twin.analysis.feasibility.leg_points import leg_points
+from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
     as_array,
     as_floats,
     as_instance,
@@ -17,17 +22,22 @@ from twin.basics.arrays import (
     whole_number,
 )
 from twin.calibration.frames import Frames
-from twin.calibration.geometry import legs_with
-from twin.calibration.leg_errors import LegErrors
-from twin.calibration.measured import COMPONENTS, USUAL, MeasuredPoses, check_noise
+from twin.calibration.leg_errors import LegErrors, legs_with
+from twin.calibration.measured import DEFAULT_NOISE, POSE_COMPONENTS, MeasuredPoses, check_noise
 from twin.errors import InputError
 from twin.model.constraints import constrained
 from twin.model.forward_kinematics import geometry
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, displaced
 
-STREAM = 1
-"""Of random numbers: others than those from which poses with the same seed are drawn."""
+NOISE_STREAM = 1
+"""Stream of the noise: poses that are drawn with the same seed use other random numbers."""
+
+MAX_HALVINGS = 30
+"""Bisections of a straight way from home, until it meets a limit."""
+
+LIMIT_FRACTION = 0.98
+"""Fraction of the way to the limit at which half of the poses are."""
 
 
 def simulated(
@@ -36,8 +46,8 @@ def simulated(
     errors: Any = None,
     *,
     frames: Frames | None = None,
-    measured: Sequence[str] = COMPONENTS,
-    noise: Sequence[float] = USUAL,
+    measured: Sequence[str] = POSE_COMPONENTS,
+    noise: Sequence[float] = DEFAULT_NOISE,
     seed: int | None = None,
 ) -> MeasuredPoses:
     """Return what a tracker and the encoders measure of a machine with errors.
@@ -56,9 +66,9 @@ def simulated(
     """
     as_instance(machine, "machine", MachineModel)
     names = as_array(measured, "measured").ravel().tolist()
-    known = [one_of(name, "measured", COMPONENTS) for name in names]
+    known = [one_of(name, "measured", POSE_COMPONENTS) for name in names]
     if not known:
-        raise InputError("measured", f"must be one or more of {', '.join(COMPONENTS)}")
+        raise InputError("measured", f"must be one or more of {', '.join(POSE_COMPONENTS)}")
     deviations = as_vector(noise, "noise", 3)
     check_noise(deviations)
     legs, size = LegErrors(machine), 6 - machine.dof
@@ -73,10 +83,56 @@ def simulated(
         raise InputError("poses", "a leg cannot reach one of them")
     seen = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(at)
     if seed is not None:
-        random = np.random.default_rng([whole_number(seed, "seed", 0), STREAM])
+        random = np.random.default_rng([whole_number(seed, "seed", 0), NOISE_STREAM])
         seen = displaced(seen, random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3))
         coordinates = coordinates + deviations[2] * random.normal(size=coordinates.shape)
     components = np.hstack([seen[:, :3], angles_from_quaternion(seen[:, 3:])])
-    kept = np.where([name in known for name in COMPONENTS], components, np.nan)
+    kept = np.where([name in known for name in POSE_COMPONENTS], components, np.nan)
     each = np.tile(deviations, (len(at), 1))
     return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0), at)
+
+
+def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray:
+    """Return poses `(count, 7)` on straight ways from home: half at limits, half before them.
+
+    Raises:
+        InputError: not a machine, or a count or seed that is no whole number from 0.
+    """
+    as_instance(machine, "machine", MachineModel)
+    whole_number(count, "count", 0)
+    whole_number(seed, "seed", 0)
+    random, inside = np.random.default_rng(seed), Admissible(machine, machine.home)
+    size = machine.parameters.mean_arm
+    ways = random.normal(size=(count, 6))
+    ways *= size * np.repeat([1.0, 1.0 / size], 3) / np.linalg.norm(ways, axis=1)[:, None]
+
+    def at(shares: FloatArray) -> FloatArray:
+        return machine.constrain(displaced(machine.home, shares[:, None] * ways)).pose
+
+    low, high = np.zeros(count), np.full(count, 2.0)
+    for _ in range(MAX_HALVINGS):
+        middle = 0.5 * (low + high)
+        poses = at(middle)
+        good = inside.inside(poses)
+        good[good] = joints_allow(machine, poses[good])
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    inner = random.random(count) ** 0.5
+    return at(low * np.where(np.arange(count) % 2, LIMIT_FRACTION, inner))
+
+
+def joints_allow(machine: MachineModel, poses: FloatArray) -> BoolArray:
+    """Return whether `(m,)` all joints with a limit keep it at poses `(m, 7)` in reach."""
+    good = np.ones(len(poses), dtype=bool)
+    if not len(poses):
+        return good
+    now = directions(machine, leg_points(machine, poses))
+    home = directions(machine, leg_points(machine, machine.home[None]))
+    for field in JOINTS:
+        present, neutral = getattr(now, field), getattr(home, field)
+        for number, leg in enumerate(machine.parameters.legs):
+            limit = getattr(leg, field, None)
+            if present is None or limit is None:
+                continue
+            middle = neutral[0, number] if limit.neutral is None else np.array(limit.neutral)
+            good &= angle_between(present[:, number], middle) <= limit.maximum_angle
+    return good

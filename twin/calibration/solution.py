@@ -1,34 +1,149 @@
-"""Least-squares estimate of unknowns, with its covariance and what the data do not show."""
+"""Least squares of a calibration: directions that are shown, their estimate, and how well.
+
+References: O1: Borm and Menq (1991); O2: Driels and Pathre (1990); O3: Nahvi, Hollerbach and
+Hayward (1994); O4: Nahvi and Hollerbach (1996); O5: Sun and Hollerbach (2008), who compare all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import null_space, qr
 from scipy.optimize import least_squares
 from scipy.stats import chi2
 
 from twin.basics.arrays import FloatArray
-from twin.calibration.gauge import Gauge
-from twin.calibration.measurement_model import FRAME_UNKNOWNS
-from twin.calibration.residuals import Residuals
+from twin.calibration.measurement_model import N_FRAME_UNKNOWNS, MeasurementModel, Residuals
+from twin.calibration.simulated import poses_within, simulated
+from twin.model.machine_model import MachineModel
 
-UNSEEN = 0.01
+GAUGE_POSES = 200
+"""Number of full poses that show everything that can be seen."""
+
+NULL_RATIO = 1e-9
+"""Singular value per largest below which a direction leaves all measurements as they are."""
+
+MIN_SQUARED_COSINE = 0.98
+"""Square of the cosine between a direction and the motion of all joints that names it."""
+
+MAX_NAMED_UNKNOWNS = 3
+"""Unknowns of a direction that a sentence names."""
+
+MIN_NAMED_FRACTION = 0.3
+"""Fraction of the largest entry of a direction from which on an unknown is named."""
+
+MAX_STANDARD_ERROR = 0.01
 """Standard error, per mean arm of the platform, beyond which the data say nothing."""
 
-EXACT = 1e-12
+SOLVER_TOLERANCE = 1e-12
 """Relative change of cost, unknowns and gradient at which the search ends."""
 
-MOST_STEPS = 100
+MAX_SOLVER_STEPS = 100
+"""Evaluations of the least-squares solver."""
 
 ROBUST_SCALE = 2.0
 """Residual in standard deviations from which a robust fit counts it linearly."""
 
-UNLIKELY = 0.999
+CHI_SQUARED_QUANTILE = 0.999
 """Quantile of chi squared above which residuals are larger than the stated noise explains."""
 
-RARE = 1e-5
+OUTLIER_PROBABILITY = 1e-5
 """Probability by chance of a pose as far off as one that counts as wrong."""
+
+INDEX_MEANINGS = {
+    "O1": "geometric mean of the singular values, per root of the number of poses",
+    "O2": "smallest per largest singular value",
+    "O3": "smallest singular value",
+    "O4": "square of the smallest per largest singular value",
+    "O5": "inverse of the sum of inverse singular values",
+}
+
+
+class Gauge(NamedTuple):
+    """Unknowns without what no measurement shows."""
+
+    basis: FloatArray
+    """`(u, q)` orthonormal: unknowns that are left; in them legs are nearest to the file's"""
+    free: int
+    """directions of the legs' errors that are fixed by that"""
+
+
+def gauge_of(model: MeasurementModel) -> Gauge:
+    """Return the unknowns that full poses all over the workspace can show.
+
+    Directions without effect are those of the frames: joints of the base move with the tracker's
+    frame, those of the platform with the target's. The legs keep away from them, so that their
+    joints lie as near to the file's as they can.
+    """
+    poses = simulated(model.machine, _rich(model.machine), frames=model.frames)
+    slopes = Residuals(model, poses).slopes(np.zeros(model.size)).reshape(-1, model.size)
+    used = model.scales > 0.0
+    _, sizes, directions = np.linalg.svd(slopes[:, used])
+    none = directions[(sizes > NULL_RATIO * sizes[0]).sum() :]
+    legs = model.size - N_FRAME_UNKNOWNS
+    kept = null_space(none[:, :legs], rcond=1e-6) if len(none) else np.eye(legs)
+    frames = np.eye(model.size)[:, legs:][:, used[legs:]]
+    basis = np.hstack([np.pad(kept, ((0, N_FRAME_UNKNOWNS), (0, 0))), frames])
+    return Gauge(basis, legs - kept.shape[1])
+
+
+@lru_cache(maxsize=8)
+def _rich(machine: MachineModel) -> FloatArray:
+    return poses_within(machine, GAUGE_POSES)
+
+
+def in_words(directions: FloatArray, model: MeasurementModel) -> list[str]:
+    """Return orthonormal directions `(s, u)` as phrases: which unknowns cannot be told apart.
+
+    Motions of all joints of a side come first. The others are combined so that each has an unknown
+    of its own.
+    """
+    found, names = [], model.names
+    for name, motion in _rigid_motions(model):
+        inside = directions @ motion
+        if inside @ inside > MIN_SQUARED_COSINE:
+            found.append(name)
+            left = null_space(inside[None])
+            directions = left.T @ directions
+    if not len(directions):
+        return found
+    own = qr(directions, pivoting=True, mode="r")[1][: len(directions)]
+    reduced = np.linalg.solve(directions[:, own], directions)
+    for number, row in zip(own, reduced, strict=True):
+        others = [
+            k for k in np.argsort(-np.abs(row)) if k != number and abs(row[k]) > MIN_NAMED_FRACTION
+        ]
+        text = names[number]
+        if others:
+            text += " together with " + ", ".join(names[k] for k in others[:MAX_NAMED_UNKNOWNS])
+        if len(others) > MAX_NAMED_UNKNOWNS:
+            text += f" and {len(others) - MAX_NAMED_UNKNOWNS} more"
+        found.append(text)
+    return found
+
+
+def _rigid_motions(model: MeasurementModel) -> Iterator[tuple[str, FloatArray]]:
+    """Yield motions of all joints of a side: their names, and unit directions `(u,)`."""
+    machine, (n, k) = model.machine, model.errors.shape
+    for side, first, points in (
+        ("base", 0, machine.base_joints),
+        ("platform", 3, machine.platform_joints),
+    ):
+        for index, axis in enumerate(np.eye(3)):
+            for word, motion in (
+                ("shift along", np.tile(axis, (n, 1))),
+                ("turn about", np.cross(axis, points - points.mean(axis=0))),
+            ):
+                errors = np.zeros((n, k))
+                errors[:, first : first + 3] = motion
+                direction = np.pad(errors.ravel(), (0, N_FRAME_UNKNOWNS))
+                yield (
+                    f"{word} {'xyz'[index]} of all {side} joints",
+                    direction / np.linalg.norm(direction),
+                )
 
 
 class Solution(NamedTuple):
@@ -61,7 +176,9 @@ class Solution(NamedTuple):
         """
         usual = chi2.ppf(0.5, np.maximum(self.counts, 1.0))
         size = max(1.0, float(np.median(self.squares / usual)))
-        return self.squares > size * chi2.ppf(1.0 - RARE, np.maximum(self.counts, 1.0))
+        return self.squares > size * chi2.ppf(
+            1.0 - OUTLIER_PROBABILITY, np.maximum(self.counts, 1.0)
+        )
 
 
 def solve(
@@ -78,11 +195,11 @@ def solve(
         robust: whether large residuals count linearly.
     """
     model, start = residuals.model, np.zeros(residuals.model.size)
-    legs = model.size - FRAME_UNKNOWNS
+    legs = model.size - N_FRAME_UNKNOWNS
     slopes = residuals.slopes(start).reshape(-1, model.size) @ gauge.basis
     _, sizes, rows = np.linalg.svd(slopes, full_matrices=len(slopes) < slopes.shape[1])
     sizes = np.pad(sizes, (0, len(rows) - len(sizes)))
-    least = 1.0 / (UNSEEN * model.machine.parameters.mean_arm)
+    least = 1.0 / (MAX_STANDARD_ERROR * model.machine.parameters.mean_arm)
     unseen, basis = rows[sizes <= least] @ gauge.basis.T, gauge.basis
     prior = np.zeros((0, model.size))
     if tolerance is not None:
@@ -103,10 +220,10 @@ def solve(
             best,
             jacobian,
             x_scale="jac",
-            ftol=EXACT,
-            xtol=EXACT,
-            gtol=EXACT,
-            max_nfev=MOST_STEPS,
+            ftol=SOLVER_TOLERANCE,
+            xtol=SOLVER_TOLERANCE,
+            gtol=SOLVER_TOLERANCE,
+            max_nfev=MAX_SOLVER_STEPS,
             loss="soft_l1" if robust else "linear",
             f_scale=ROBUST_SCALE,
         ).x
@@ -117,7 +234,7 @@ def solve(
     rank = int((sizes > least).sum())
     freedom = max(float(counts.sum()) - rank, 0.0)
     ratio = float(squares.sum()) / freedom if freedom else 1.0
-    noisy = freedom > 0.0 and ratio * freedom > chi2.ppf(UNLIKELY, freedom)
+    noisy = freedom > 0.0 and ratio * freedom > chi2.ppf(CHI_SQUARED_QUANTILE, freedom)
     covariance = root @ root.T * (ratio if noisy else 1.0)
     return Solution(unknowns, covariance, unseen, sizes, squares, counts, rank, ratio, bool(noisy))
 
@@ -125,3 +242,21 @@ def solve(
 def _kept(sizes: FloatArray, least: float, rows: FloatArray, prior: FloatArray) -> Any:
     """Return which directions `rows` are estimated: shown by the data, or by a prior."""
     return (sizes > least) | (np.linalg.norm(prior @ rows.T, axis=0) > least)
+
+
+def observability(sizes: FloatArray, poses: int) -> dict[str, float]:
+    """Return the five indices of singular values `(q,)` [1/m], larger is better.
+
+    Residuals are in standard deviations of their noise, unknowns in m at the machine's joints; so
+    1 / O3 is the largest standard error [m] of any combination of unknowns.
+
+    Args:
+        sizes: singular values that belong to directions which can be seen.
+        poses: their number.
+    """
+    if not len(sizes) or sizes.min() <= 0.0:
+        return dict.fromkeys(INDEX_MEANINGS, 0.0)
+    least, most = float(sizes.min()), float(sizes.max())
+    mean = float(np.exp(np.log(sizes).mean()) / np.sqrt(poses))
+    values = (mean, least / most, least, least**2 / most, float(1.0 / (1.0 / sizes).sum()))
+    return dict(zip(INDEX_MEANINGS, values, strict=True))

@@ -146,12 +146,12 @@ def _calibrate(
 ) -> Calibration:
     """Return the calibration by the poses in a file, and print it."""
     from twin.calibration import calibrate, read_poses
-    from twin.calibration.measured import NOISES
+    from twin.calibration.measured import NOISE_NAMES
     from twin.cli.tables.calibrate import print_calibration
     from twin.logs import LogMapping
 
     rules = None if mapping is None else LogMapping.read(mapping)
-    given = dict(zip(NOISES, noise, strict=True))
+    given = dict(zip(NOISE_NAMES, noise, strict=True))
     found = calibrate(platform, read_poses(poses, platform, rules, **given), **settings)
     print_calibration(found)
     return found
@@ -166,13 +166,12 @@ def _propose(
     visits: Path | None,
 ) -> None:
     """Print which poses to measure and what they will show; write them."""
-    from twin.calibration.measured import USUAL
-    from twin.calibration.plan_files import write_table, write_visits
-    from twin.calibration.pose_plan import plan
+    from twin.calibration.measured import DEFAULT_NOISE
+    from twin.calibration.pose_plan import plan, write_table, write_visits
     from twin.cli.tables.calibrate import print_plan
 
     position, angle, coordinate = (
-        usual if value is None else value for value, usual in zip(noise, USUAL, strict=True)
+        usual if value is None else value for value, usual in zip(noise, DEFAULT_NOISE, strict=True)
     )
     found = plan(platform, count, noise=(position, angle, coordinate), **settings)
     print_plan(found, platform)

@@ -10,8 +10,8 @@ import numpy as np
 
 from twin.basics.files import write_text
 from twin.calibration.calibration import Calibration, PoseErrors
-from twin.calibration.observability import MEANINGS
 from twin.calibration.report.findings import error_rows, findings
+from twin.calibration.solution import INDEX_MEANINGS
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results_page import results_page
 
@@ -49,7 +49,9 @@ def page_of(found: Calibration) -> str:
         legs=_corrections(found),
         rotary="rad" in joints.units,
         expected=[1e6 * float(np.sqrt(np.mean(each**2))) for each in found.expected],
-        indices=[(name, value, MEANINGS[name]) for name, value in found.observability.items()],
+        indices=[
+            (name, value, INDEX_MEANINGS[name]) for name, value in found.observability.items()
+        ],
     )
 
 
