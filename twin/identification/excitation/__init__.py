@@ -2,7 +2,6 @@
 
 from twin.identification.excitation.excite import Excitation, excite
 from twin.identification.excitation.motion import ExcitingMotion, motion_table
-from twin.identification.excitation.prediction import predictable
-from twin.identification.excitation.trial import trial
+from twin.identification.excitation.prediction import predictable, trial
 
 __all__ = ["Excitation", "ExcitingMotion", "excite", "motion_table", "predictable", "trial"]

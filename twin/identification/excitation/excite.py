@@ -2,49 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.basics.arrays import FloatArray, bounded, one_or_each, whole_number
 from twin.basics.progress import Progress
 from twin.errors import InputError, StateError, listed
-from twin.identification.excitation.limits import largest, within_all
 from twin.identification.excitation.motion import ExcitingMotion, sizes
-from twin.identification.excitation.prediction import RATE, Prediction, predictable
+from twin.identification.excitation.prediction import SAMPLE_RATE, Prediction, predictable
 from twin.identification.excitation.search import maximised
 from twin.identification.parameters.parameter import Parameter
 from twin.identification.visibility import Visibility, visibility
 from twin.model.machine_model import MachineModel, as_model
+from twin.motion.fitting import LIMIT_SHARE, limit_use
 from twin.motion.motion import Motion
 from twin.plant.drives import actuator_limit
 
-LINES = 6
-"""Frequencies of the series."""
+Made = Callable[[float], Motion]
+"""Size of a motion, 1 for a usual one -> the motion."""
 
-LOWEST = 2.0
-"""Periods of the lowest frequency in a motion, at least."""
+MAX_SIZE_ROUNDS = 8
+"""Changes of size until a motion uses its share of the limits."""
 
-NOISE = 0.005
-"""Of the largest force of an actuator: noise that is left below 10 Hz. Adopted."""
+USE_TOLERANCE = 0.05
+"""Relative difference of the use of the limits from its share beyond which it is judged anew."""
 
-LIMIT_STEPS = 8.0
+SHRINK_FACTOR = 0.9
+"""Factor of size as long as a limit that is judged at the end is violated."""
+
+MAX_SHRINK_ROUNDS = 40
+"""Times that a motion is made smaller before it is given up."""
+
+FREQUENCY_COUNT = 6
+"""Number of frequencies of the series."""
+
+MIN_PERIODS = 2.0
+"""Least number of periods of the lowest frequency in a motion."""
+
+DEFAULT_NOISE_FRACTION = 0.005
+"""Adopted: noise below 10 Hz, as a fraction of the largest force of an actuator."""
+
+SAMPLES_PER_PERIOD = 8.0
 """Times per period of the highest frequency at which limits are judged during the search."""
 
 SEARCH_SAMPLES = 60
 """Times along a motion at which forces are predicted during the search."""
 
-SHORTEST, LONGEST = 2.0, 600.0
-"""Duration [s]."""
+MIN_DURATION = 2.0
+"""[s] Shortest motion."""
 
-WIDTH = 1.0
+MAX_DURATION = 600.0
+"""[s] Longest motion."""
+
+INITIAL_WIDTH = 1.0
 """Standard deviation of the first amplitudes about them, each in its usual size."""
 
-RANDOM = 20
-"""Random motions, of which the best is where the search begins."""
+RANDOM_MOTIONS = 20
+"""Number of random motions, of which the best is where the search begins."""
+
+
+def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> float:
+    """Return the size at which a motion uses its share of travel, speed and force; 0 for none.
+
+    Args:
+        machine: with limits.
+        make: gives the motion of a size.
+        size: to begin with.
+        timestep: [s] between the times at which limits are judged.
+    """
+    for _ in range(MAX_SIZE_ROUNDS):
+        use = limit_use(machine, make(size), timestep)
+        if np.isfinite(use) and abs(use / LIMIT_SHARE - 1.0) < USE_TOLERANCE:
+            return size * LIMIT_SHARE / use
+        size *= float(np.clip(LIMIT_SHARE / use, 0.1, 10.0)) if use > 0.0 else 10.0
+    return 0.0
+
+
+def within_all(machine: MachineModel, make: Made, size: float) -> tuple[Motion, Feasibility]:
+    """Return the motion, made smaller until no known limit is violated, and the verdict on it.
+
+    Raises:
+        InputError: there is no such motion.
+    """
+    for _ in range(MAX_SHRINK_ROUNDS):
+        motion = make(size)
+        found = feasibility(machine, motion)
+        if found.feasible:
+            return motion, found
+        size *= SHRINK_FACTOR
+    resting = feasibility(machine)
+    reason = "; ".join(resting.remedies or found.remedies[:1])
+    raise InputError("platform", f"{machine.name} has no motion within its limits: {reason}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +152,8 @@ def excite(
         excitation and identification, IEEE Trans. Robotics and Automation 13 (1997).
     """
     machine = as_model(platform)
-    seconds = bounded(duration, "duration", SHORTEST, LONGEST)
-    top = bounded(highest, "highest", 2.0 * LOWEST / seconds, 0.5 * RATE)
+    seconds = bounded(duration, "duration", MIN_DURATION, MAX_DURATION)
+    top = bounded(highest, "highest", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
     whole_number(rounds, "rounds", 0)
     known, others = predictable(machine, parameters)
     if not known:
@@ -111,11 +164,11 @@ def excite(
     )
     task = _Task(machine, known, seconds, _frequencies(seconds, top), deviations)
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
-    drawn = [generator.normal(size=task.size) for _ in range(RANDOM)]
+    drawn = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
     with Progress("exciting motion", rounds + 1, progress, every=1) as bar:
         values = [task.information(point) for point in drawn]
         begin = drawn[int(np.argmax(values))]
-        best = maximised(task.information, begin, WIDTH, rounds, generator, bar.tick)
+        best = maximised(task.information, begin, INITIAL_WIDTH, rounds, generator, bar.tick)
         motion, verdict = task.finished(best.point)
         random, _ = task.finished(drawn[0])
     return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
@@ -141,7 +194,7 @@ class _Task:
         self.size = 2 * self._sizes.size
         self._spreads = np.array([parameter.spread for parameter in parameters])
         self._last = 1.0
-        self._timestep = 1.0 / (LIMIT_STEPS * float(frequencies[-1]))
+        self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 
     def information(self, point: FloatArray) -> float:
         """Return half the logarithm of the determinant of the information, prior included."""
@@ -164,7 +217,7 @@ class _Task:
 
     def seen(self, motion: Motion) -> Visibility:
         """Return what a motion shows of the parameters."""
-        rows, noise = self._scaled(motion, round(RATE * self._duration))
+        rows, noise = self._scaled(motion, round(SAMPLE_RATE * self._duration))
         return visibility(rows, self._parameters, noise)
 
     def _motion(self, point: FloatArray, size: float) -> ExcitingMotion:
@@ -175,12 +228,12 @@ class _Task:
         """Return the Jacobian `(rows, p)` and the noise of its rows `(rows,)`."""
         rows, legs = self._prediction.jacobian(motion, samples)
         # Fewer samples stand for all of them.
-        return rows, self._noise[legs] * np.sqrt(samples / (RATE * self._duration))
+        return rows, self._noise[legs] * np.sqrt(samples / (SAMPLE_RATE * self._duration))
 
 
 def _frequencies(duration: float, highest: float) -> FloatArray:
     """Return whole numbers of periods in the duration, evenly apart in their logarithm [Hz]."""
-    periods = np.geomspace(LOWEST, highest * duration, LINES)
+    periods = np.geomspace(MIN_PERIODS, highest * duration, FREQUENCY_COUNT)
     return np.unique(np.round(periods)) / duration
 
 
@@ -189,4 +242,6 @@ def _noise(machine: MachineModel) -> FloatArray:
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / machine.n_actuators
     drives = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
     known = np.array([np.nan if peak is None else peak for peak in drives])
-    return NOISE * actuator_limit(machine, "effort", np.where(np.isnan(known), weight, known))
+    return DEFAULT_NOISE_FRACTION * actuator_limit(
+        machine, "effort", np.where(np.isnan(known), weight, known)
+    )

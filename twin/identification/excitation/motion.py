@@ -13,10 +13,10 @@ from twin.motion.motion import Motion
 from twin.motion.multi_sine import FourierMotion
 from twin.motion.specification import convention_of, usual_amplitude
 
-FADE = 0.1
+FADE_FRACTION = 0.1
 """Rise and fall, per duration."""
 
-LONGEST_FADE = 2.0
+MAX_FADE = 2.0
 """[s] Longest rise or fall."""
 
 FREE_AXES = ("z", "roll", "pitch")
@@ -43,7 +43,7 @@ class ExcitingMotion(FourierMotion):
         Raises:
             InputError: wrong shapes, not finite, or a duration out of range.
         """
-        fade = min(FADE * float(duration), LONGEST_FADE)
+        fade = min(FADE_FRACTION * float(duration), MAX_FADE)
         super().__init__(platform.home, duration, convention_of(platform), fade, fade)
         lines, axes = as_floats(frequencies, "frequencies"), moved_axes(platform)
         given = as_floats(amplitudes, "amplitudes", 2)
