@@ -30,7 +30,7 @@ from twin.calibration import (
     poses_within,
     simulated,
 )
-from twin.calibration.residuals import Residuals
+from twin.calibration.measurement_model import Residuals
 from twin.rotations import displacement
 
 MACHINES = ("stewart", "srspm", "rss", "micro_hexapod")

@@ -43,6 +43,11 @@ class Started:
         self._reader.join(PATIENCE)
         return code
 
+    def has_ended(self, within: float) -> bool:
+        """Return whether the command ends within a time [s]."""
+        self._reader.join(within)
+        return not self._reader.is_alive()
+
     @property
     def output(self) -> str:
         """All lines so far."""

@@ -225,6 +225,31 @@ def test_simulate_says_when_legs_leave_their_limits() -> None:
     assert "limits" not in run("simulate", "srspm", "--duration", 0.01).output
 
 
+def test_nothing_that_is_read_is_written_to(tmp_path: Path) -> None:
+    motion, content = tmp_path / "motion.csv", "time [s],z [m]\n0,0\n0.1,0.001\n0.2,0\n"
+    motion.write_text(content)
+    words = {
+        "track": ("stewart", "--motion", motion, "--out", motion),
+        "setpoints": ("stewart", motion, "--replace", "--out", motion),
+        "imu": (motion, "--machine", "stewart", "--motion", motion, "--compensated", motion),
+        "cue": ("stewart", "--input", motion, "--out", motion),
+    }
+    for command, arguments in words.items():
+        result = run(command, *arguments)
+        assert result.exit_code == 2, command
+        assert "is a file that is read" in result.output.replace("\n", " "), result.output
+        assert motion.read_text() == content
+
+
+def test_gains_do_not_replace_a_file_unasked(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text("mine")
+    result = run("tune", "stewart", "--configuration", "hardware", "--out", mine)
+    assert result.exit_code == 2
+    assert "--replace" in result.output
+    assert mine.read_text() == "mine"
+
+
 @pytest.mark.parametrize("machine", twin.machine_names())
 def test_export_writes_the_models(machine: str, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "models"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,17 @@ import pytest
 from typer.testing import CliRunner
 
 import twin
-from twin.basics.files import new_folder, write_text
+from twin.basics.files import as_path, check_place, new_folder, write_text
 from twin.cli import app
 from twin.engines.export import export
-from twin.errors import InputError, StateError
+from twin.engines.guard import replay
+from twin.errors import InputError, StateError, TwinError
+from twin.logs import LogMapping, read_log
+from twin.machine.file.template import write_template
+from twin.shadow import read_thresholds
+from twin.simulation.trajectory import Trajectory
+from twin.sweep import read_results, read_sweep
+from twin.training.policy import Policy, load_policy
 
 pytestmark = pytest.mark.quick
 
@@ -69,3 +76,39 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch)
     result = CliRunner().invoke(app, ["list"])
     assert result.exit_code == 2
     assert result.output == "twin: No space left on device: /tmp/x\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        as_path,
+        check_place,
+        twin.load,
+        read_log,
+        Trajectory.load,
+        Policy.load,
+        load_policy,
+        replay,
+        read_results,
+        read_thresholds,
+        read_sweep,
+        LogMapping.read,
+        write_template,
+    ],
+)
+def test_a_name_too_long_is_refused(use: Callable[[Any], Any]) -> None:
+    for path in ("x" * 5000, "x" * 5000 + ".csv", Path("a") / ("x" * 5000 + ".npz")):
+        with pytest.raises(TwinError):
+            use(path)
+
+
+def test_commands_refuse_names_too_long() -> None:
+    name = "x" * 5000
+    for words in (
+        ["logs", name],
+        ["simulate", "stewart", "--out", name],
+        ["record", "twin/PoseTracking-v0", "--dataset", "a/b-v0", "--lerobot", name],
+    ):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 2, done.exception
+        assert len(done.output) < 3000

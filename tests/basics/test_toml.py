@@ -24,6 +24,9 @@ FAULTS = {
     "no TOML": b"a = [",
     "no text": b"\xff\xfe",
     "large": b"#" * (LARGEST_FILE + 1),
+    "control": b'title = "a\\u001b[31m"',
+    "control below": b'a = [{b = ["\\u202e"]}]',
+    "control name": b'"\\u0007" = 3',
 }
 
 
@@ -47,3 +50,10 @@ def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
 def test_places_that_are_none_are_refused(path: Any) -> None:
     with pytest.raises(TwinError):
         read_toml(path)
+
+
+def test_lines_and_letters_of_all_languages_are_texts(tmp_path: Path) -> None:
+    file = tmp_path / "file.toml"
+    text = "\u0416\u00a0\u00b5m \U0001f600\ttab\nline"
+    file.write_text(f'a = """{text}"""', encoding="utf-8")
+    assert read_toml(file) == {"a": text}

@@ -12,6 +12,7 @@ from twin.control.drive_model import drive_model
 from twin.control.feedforward import InverseDynamicsFeedforward, ahead, feedforward_table
 from twin.control.reference import sample_reference
 from twin.errors import InputError
+from twin.motion import StepMotion
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -117,3 +118,13 @@ def test_machines_with_springs_inside_their_legs_are_refused() -> None:
     for options in ({"preview": 1}, {"friction": None}, {"velocity_gain": -1.0}):
         with pytest.raises(InputError):
             InverseDynamicsFeedforward(platform, **options)
+
+
+@pytest.mark.parametrize("name", ["stewart", "rss"])
+def test_a_motion_wholly_out_of_reach_is_stopped_at_once(name: str) -> None:
+    platform = twin.load(name)
+    center = platform.home.copy()
+    center[2] += 3.0 * float(platform.home_reaches.max())
+    motion = StepMotion(center, displacement={"z": 0.01}, rise=0.1, duration=0.2)
+    run = platform.simulate(0.05, controller=InverseDynamicsFeedforward(platform, motion))
+    assert run.stopped.startswith("unreachable pose: the reference at 0 s")

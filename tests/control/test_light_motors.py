@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from twin.control.gains import (
     loop_lag,
     suitable_position_loop,
 )
+from twin.machine import MachineParameters
 from twin.motion import SineMotion
 from twin.plant.drives import mobility
 
@@ -113,6 +115,47 @@ def test_slow_loops_are_said(tmp_path: Path) -> None:
     remark = tracking_remark(machine, run)
     assert "times what the lag of 1.75 ms explains" in remark
     assert "[control]" in remark
+
+
+def light_legs() -> Platform:
+    """Return `compliant_stewart` with little mass between its actuators and stiffer springs."""
+    content = twin.load("compliant_stewart").parameters.model_dump()
+    content["leg"] |= {
+        "housing_mass": 0.5,
+        "spring_mass": 0.05,
+        "follower_mass": 1.0,
+        "stiffness": 5e5,
+        "damping": 2e3,
+    }
+    return Platform(MachineParameters.model_validate(content))
+
+
+def test_loops_before_stiff_springs_hold_the_platform() -> None:
+    """Loops for 0.5 kg alone left home at 12/s and ran beyond the actuators' speed."""
+    machine = light_legs()
+
+    def push(time: float, state: Any) -> np.ndarray:
+        return np.array([5.0, 3.0, 0.0, 0.0, 0.0, 0.5]) * (time < 0.05)
+
+    run = machine.simulate(
+        0.6, controller=Cascade(machine), timestep=5e-5, wrench=push, fidelity="fast"
+    )
+    assert not run.stopped
+    off = np.abs(run.lengths - machine.home_coordinates).max(axis=1)
+    late = run.time > 0.3
+    assert off[late].max() < off[~late].max()
+
+
+def test_stiff_springs_take_the_platform_along() -> None:
+    """Without a spring that yields, the heaviest motion is that of the whole machine."""
+    machine = light_legs()
+    jacobian = machine.jacobian(machine.home)
+    whole = jacobian @ np.linalg.solve(machine.mass_matrix(machine.home), jacobian.T)
+    moved = burden(machine)
+    assert moved.heaviest == pytest.approx(1.0 / np.linalg.eigvalsh(whole)[0])
+    assert moved.lightest < 0.5 + 0.05
+    soft = burden(twin.load("compliant_stewart"))
+    assert soft.heaviest < 9.0
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "driving_simulator"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from random_machines import random_machine
 from redundant import redundant_machine
 
 import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.load_sharing import DROOP, LoadSharing, internal_forces, shares_loads
-from twin.motion import SineMotion
+from twin.motion import SineMotion, StepMotion
 from twin.plant.signals import Measurement
 
 pytestmark = pytest.mark.quick
@@ -71,6 +72,18 @@ def test_wrong_readings_let_no_integral_grow() -> None:
     controller.start(reading)
     speeds = [controller.update(step, reading).values for step in range(500)]
     np.testing.assert_allclose(speeds, 0.0, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["cascade", "observer", "feedforward"])
+def test_a_pose_out_of_reach_ends_in_a_safe_stop(name: str) -> None:
+    """Cranks have no Jacobian there, and so no internal forces."""
+    machine = random_machine(7)
+    assert machine.n_actuators == 8
+    far = 3.0 * float(machine.home_reaches.max())
+    leap = StepMotion(machine.home, displacement={"z": far}, start=0.05, rise=0.0, duration=0.3)
+    run = machine.simulate(0.3, controller=make_controller(name, machine, leap))
+    assert "unreachable pose" in run.stopped
+    assert np.isfinite(run.pose).all()
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod", "rss"])

@@ -114,6 +114,8 @@ def _other_letters(text: str, random: Random) -> str:
 def _change(content: dict[str, Any], random: Random) -> None:
     """Change one entry anywhere inside."""
     places = list(_places(content))
+    if not places:  # a fault before has taken all away
+        return
     owner, key = random.choice(places)
     old = owner[key]
     number = isinstance(old, int | float) and not isinstance(old, bool)

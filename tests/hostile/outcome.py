@@ -23,6 +23,9 @@ RESULT, REFUSED, LONG = "result", "refused", "long"
 PATIENCE = 8.0
 """[s] for one input."""
 
+LONG_PATIENCE = 120.0
+"""[s] for one that starts processes or waits for others."""
+
 SHARE = 2.0
 """[s] that work may take which is allowed to be long; it is then left."""
 
@@ -70,7 +73,9 @@ def aside() -> Iterator[None]:
             yield
 
 
-def outcome(call: Callable[[], Any], *, may_take_long: bool = False) -> Outcome:
+def outcome(
+    call: Callable[[], Any], *, may_take_long: bool = False, waits: bool = False
+) -> Outcome:
     """Return what becomes of a call: numpy must not warn, and results must not hold NaN."""
     began = perf_counter()
 
@@ -78,7 +83,8 @@ def outcome(call: Callable[[], Any], *, may_take_long: bool = False) -> Outcome:
         return Outcome(kind, perf_counter() - began)
 
     try:
-        limit = time_limit(SHARE if may_take_long else PATIENCE)
+        patience = LONG_PATIENCE if waits else PATIENCE
+        limit = time_limit(SHARE if may_take_long else patience)
         with warnings.catch_warnings(), aside(), limit:
             warnings.simplefilter("error", RuntimeWarning)
             found = call()

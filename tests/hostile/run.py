@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from hostile import calls, commands, files, logs
+from hostile import calls, commands, copies, damage, extensions, files, links, logs
 from hostile.outcome import Outcome, aside, outcome
 from twin.errors import TwinError
 
@@ -23,10 +23,27 @@ GENERATORS: dict[str, Callable[[Random], Input]] = {
     "calls": calls.call_input,
     "commands": commands.command_input,
     "logs": logs.log_input,
+    "copies": copies.copy_input,
+    "links": links.link_input,
+    "ends": links.killed_input,
+    "damage": damage.damage_input,
+    "caches": damage.cache_input,
+    "extensions": extensions.extension_input,
 }
 
-SHARES = {"files": 0.42, "calls": 0.5, "commands": 0.04, "logs": 0.04}
-"""Of all inputs; a command takes as long as a hundred calls."""
+SHARES = {
+    "files": 0.38,
+    "calls": 0.378,
+    "commands": 0.04,
+    "logs": 0.04,
+    "links": 0.04,
+    "ends": 0.002,
+    "copies": 0.01,
+    "damage": 0.05,
+    "caches": 0.02,
+    "extensions": 0.04,
+}
+"""Of all inputs; a command takes as long as a hundred calls, a killed one as a thousand."""
 
 MEMORY = 4 << 30
 """Bytes beyond those in use that an input may ask for."""
@@ -45,7 +62,7 @@ def judged(kind: str, number: int, seed: int) -> Judged:
     """Return the outcome of the input of a kind, a number and a seed."""
     name, call = GENERATORS[kind](Random(f"{seed}/{kind}/{number}"))
     long = kind == "commands" and name in commands.LONG
-    return Judged(kind, number, name, outcome(call, may_take_long=long))
+    return Judged(kind, number, name, outcome(call, may_take_long=long, waits=kind == "ends"))
 
 
 def numbers(count: int) -> list[tuple[str, int]]:
@@ -63,6 +80,8 @@ def warmed_up() -> None:
             call.function(**call.good)
     for function, good in logs.calls().values():
         function(**good)
+    for number in range(copies.PROCESSES):
+        copies.warm_up(number)
     for texts, use in files.USES.values():
         for seed in range(20):
             _written_and_used(texts()[seed % len(texts())], use, seed)

@@ -192,3 +192,51 @@ def test_cache_depends_on_kernels_alone() -> None:
     called = called_modules("twin.kernels.dynamics.forward")
     assert called
     assert all(module.startswith("twin.kernels") for module in called)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("change", ["byte", "garbage", "nothing", "folder", "old"])
+def test_a_damaged_file_is_as_good_as_none(change: str, tmp_path: Path) -> None:
+    """And the next version that is kept takes its place."""
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    files.save("key", list(range(1000)))
+    (path,) = tmp_path.iterdir()
+    content = path.read_bytes()
+    damaged = {"garbage": b"\xff\xfe garbage", "nothing": b"", "old": pickle.dumps("x")}
+    if change == "folder":
+        path.unlink()
+        path.mkdir()
+        assert files.load("key") is None
+        return
+    for place in range(0, len(content), 7 if change == "byte" else len(content)):
+        flipped = content[:place] + bytes([content[place] ^ 8]) + content[place + 1 :]
+        path.write_bytes(damaged.get(change, flipped))
+        assert files.load("key") is None
+    files.save("key", [1.0])
+    assert files.load("key") == [1.0]
+
+
+FULL = """
+import errno, os, warnings
+from twin.kernels.cache_files import KernelFiles
+from twin.kernels.jit import compiled, device
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+KernelFiles._open_for_write = full
+@device
+def twice(x):
+    return 2.0 * x
+@compiled
+def first(x):
+    return twice(x) + 1.0
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    print(first(1.5), len(said), "No space left on device" in str(said[0].message))
+"""
+
+
+@pytest.mark.quick
+def test_a_full_disk_ends_no_call(tmp_path: Path) -> None:
+    """It is said once, for all kernels."""
+    (tmp_path / "kernel.py").write_text(FULL)
+    assert run(tmp_path) == "4.0 1 True"

@@ -21,7 +21,7 @@ from twin.link.emulated import EmulatedMachine, parse_fault
 from twin.link.emulation import Emulation
 from twin.link.pace import Pace
 from twin.link.protocol import Sample
-from twin.link.recording import Recording
+from twin.link.recording import FileRecording, Recording
 from twin.link.transport import UdpLink, open_source, samples
 from twin.link.transport.address import Address
 from twin.logs import read_log
@@ -179,6 +179,39 @@ def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
     np.testing.assert_allclose(read["motor_forces"].values[0], expected, rtol=0.0, atol=5.0)
     replayed = open_source(f"replay:{log}", machine)
     assert len(list(samples(replayed, 1.0))) == 51
+
+
+def test_a_log_is_replaced_only_on_request(tmp_path: Path) -> None:
+    log = tmp_path / "run.csv"
+    log.write_text("precious")
+    options = ["--listen", "127.0.0.1:0", "--duration", "5 ms", "--log", log]
+    refused = run("stewart", *options)
+    assert refused.exit_code == 2 and "--replace" in refused.output
+    assert log.read_text() == "precious"
+    assert run("stewart", *options, "--replace").exit_code == 0
+    assert len(read_log(log)["coordinates"]) == 6
+    assert list(tmp_path.iterdir()) == [log]
+
+
+def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> None:
+    """Commands lie a period before their samples, also where a block begins."""
+    machine = EmulatedMachine(twin.load("stewart"))
+    whole = Recording(machine.platform, machine.period)
+    parts = FileRecording(machine.platform, machine.period, tmp_path / "run.csv")
+    for k in range(250):
+        sample = machine.step()
+        for each in (whole, parts):
+            each.add(sample)
+        if k == 130:
+            parts.flush()
+    machine.close()
+    written = parts.finish()
+    assert written is not None
+    found, wanted = read_log(written), whole.log()
+    assert found.names == wanted.names
+    for name in wanted.names:
+        np.testing.assert_array_equal(found[name].time, wanted[name].time)
+        np.testing.assert_array_equal(found[name].values, wanted[name].values)
 
 
 @pytest.mark.parametrize(

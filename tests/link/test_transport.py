@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.link.protocol import Encoder, Sample
-from twin.link.transport import Counts, UdpLink, open_source, open_telemetry, samples
+from twin.link.transport import Counts, UdpLink, opcua, open_source, open_telemetry, samples
 from twin.link.transport.address import Address
 from twin.link.transport.arrivals import Arrivals
 from twin.logs import Channel, Log, LogMapping, signal_units, write_log
@@ -61,9 +63,43 @@ def test_numbers_begin_again_after_the_last_and_after_a_restart() -> None:
     handed, counts = accepted([2**32 - 2, 2**32 - 1, 0, 1, 2**32 - 1])
     assert handed == [2**32 - 2, 2**32 - 1, 0, 1]
     assert counts == Counts(received=4, doubled=1)
-    handed, counts = accepted([1000, 1001, 0, 1])
-    assert handed == [1000, 1001, 0, 1]
-    assert counts == Counts(received=4, restarted=1)
+
+
+def arrived(sent: list[tuple[int, float, float]]) -> tuple[list[int], Counts]:
+    """Return the numbers that are handed on of samples with number, sender's time and arrival."""
+    counts = Counts()
+    arrivals = Arrivals(counts)
+    return [k for k, time, at in sent if arrivals.accept(numbered(k, time), at)], counts
+
+
+@pytest.mark.parametrize("old", [1, 63, 64, 100, 899])
+def test_no_old_setpoint_is_put_in_force(old: int) -> None:
+    sent = [(k, 1e-3 * k, 1e-3 * k) for k in range(1000)]
+    handed, counts = arrived([*sent, (999 - old, 1e-3 * (999 - old), 1.0), (1000, 1.0, 1.001)])
+    assert handed == [*range(1001)]
+    assert counts.restarted == 0
+    assert counts.doubled == 1
+
+
+@pytest.mark.parametrize("delay", [0.01, 0.1, 0.9])
+def test_datagrams_on_a_slower_way_are_no_restarts(delay: float) -> None:
+    """Every tenth of 2,000 comes late: it arrives in the end, and none is lost for good."""
+    sent = [(k, 1e-3 * k, 1e-3 * k + (delay if k % 10 == 9 else 0.0)) for k in range(2000)]
+    handed, counts = arrived(sorted(sent, key=lambda each: each[2]))
+    assert handed == sorted(handed) and len(set(handed)) == len(handed)
+    assert counts.restarted == counts.lost == counts.doubled == 0
+    assert counts.received + counts.reordered == 2000
+    assert counts.received >= 1800
+
+
+def test_a_restart_is_a_later_time_of_the_clock_or_a_gap() -> None:
+    """The numbers alone are none: those of a clock that begins anew wait for a second."""
+    handed, counts = arrived([(1000, 5.0, 0.0), (1001, 5.1, 0.1), (0, 5.2, 0.2), (1, 5.3, 0.3)])
+    assert handed == [1000, 1001, 0, 1] and counts == Counts(received=4, restarted=1)
+    begun_anew = [(k, 0.1 * k, 0.1 * k + 0.2) for k in range(15)]
+    handed, counts = arrived([(1000, 5.0, 0.0), (1001, 5.1, 0.1), *begun_anew])
+    assert handed == [1000, 1001, *range(9, 15)]
+    assert (counts.restarted, counts.doubled) == (1, 9)
 
 
 def test_late_samples_are_counted_and_slow_clocks_are_not() -> None:
@@ -90,6 +126,11 @@ def test_what_is_no_sample_is_counted_and_stops_nothing(link: UdpLink) -> None:
     assert link.receive(0.0) is None
     assert link.counts == Counts(received=3, malformed=len(bad), foreign=1)
     assert str(link.counts) == f"3 received, {len(bad)} malformed, 1 foreign"
+    reasons = link.counts.reasons
+    assert reasons["measurements in place of commands"] == 1
+    assert reasons["of a machine with 7 legs in place of 6"] == 1
+    assert reasons["from a second sender beside the first one"] == 1
+    assert sum(reasons.values()) == len(bad) + 1
     assert link.peer is not None
     link.send(numbered(8), link.peer)
     sender.settimeout(WAIT)
@@ -157,28 +198,104 @@ def test_a_log_is_replayed_in_order(machine: Platform, tmp_path: Path) -> None:
         open_source(f"replay:{write_log(wrong, tmp_path / 'mm.csv')}", machine)
 
 
+class Served:
+    """A server of OPC UA on a port, with nodes of the machine.
+
+    Attributes:
+        nodes: by their names.
+    """
+
+    def __init__(self, port: int, names: dict[str, Any] | None = None) -> None:
+        sync = pytest.importorskip("asyncua.sync", reason="asyncua is not installed")
+        from asyncua import ua
+
+        self._loop = sync.ThreadLoop(WAIT)
+        self._loop.daemon = True  # a test that fails does not wait for it
+        self._loop.start()
+        self._server = sync.Server(tloop=self._loop)
+        self._server.set_endpoint(f"opc.tcp://127.0.0.1:{port}/")
+        self._server.register_namespace("urn:machine")
+        names = names or {"coordinates": [1.0] * 6, "residuals": [0.0] * 6, "counts[1]": 0.0}
+        self.nodes = {
+            name: self._server.nodes.objects.add_variable(ua.NodeId(name, 2), name, value)
+            for name, value in names.items()
+        }
+        if "residuals" in self.nodes:
+            self.nodes["residuals"].set_writable()
+        self._server.start()
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop()
+        self._loop.stop()
+
+
+def listening() -> tuple[socket.socket, int]:
+    """Return a socket that takes connections, and its port."""
+    found = socket.create_server(("127.0.0.1", 0))
+    return found, found.getsockname()[1]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with listening()[0] as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_a_server_of_opc_ua_that_begins_again_is_read_on(machine: Platform) -> None:
+    port = free_port()
+    with Served(port):
+        source = open_source(f"opcua://127.0.0.1:{port}", machine)
+        assert source.receive(WAIT) is not None
+    while not source.counts.reasons:
+        assert source.receive(0.05) is None
+    assert source.counts.lost == 0, "polls are no samples"
+    with Served(port) as server:
+        assert source.receive(WAIT) is not None
+        assert source.counts.restarted == 1
+        server.nodes["coordinates"].write_value([2.0] * 6)
+        found = source.receive(WAIT)
+        assert found is not None and found.values["coordinates"][0] == 2.0
+        source.close()
+
+
+@pytest.mark.slow
+def test_nodes_that_hold_no_coordinates_are_refused(machine: Platform) -> None:
+    port = free_port()
+    with Served(port, {"speed": 1.0}), pytest.raises(InputError, match="give a mapping"):
+        open_source(f"opcua://127.0.0.1:{port}", machine)
+    port = free_port()
+    with Served(port, {"coordinates": "one metre"}):
+        source = open_source(f"opcua://127.0.0.1:{port}", machine)
+        assert source.receive(0.0) is source.receive(0.0) is None
+        assert (source.counts.malformed, source.counts.lost) == (1, 0), "one sample, many polls"
+        source.close()
+
+
+@pytest.mark.parametrize("sent", [b"", bytes(range(256)) * 40], ids=["silent", "garbage"])
+def test_what_is_no_server_of_opc_ua_ends_in_a_reason(
+    sent: bytes, machine: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("asyncua", reason="asyncua is not installed")
+    monkeypatch.setattr(opcua, "PATIENCE", 0.2)
+    listener, port = listening()
+    with listener, ThreadPoolExecutor(1) as other:
+        taken = other.submit(listener.accept)
+        answered = other.submit(lambda: taken.result()[0].sendall(sent))
+        with pytest.raises(InputError, match=r"gives no session: \S+"):
+            open_source(f"opcua://127.0.0.1:{port}", machine)
+        answered.result(WAIT)
+        taken.result()[0].close()
+
+
 @pytest.mark.slow
 def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
-    sync = pytest.importorskip("asyncua.sync", reason="asyncua is not installed")
-    from asyncua import ua
-
-    loop = sync.ThreadLoop(WAIT)
-    loop.daemon = True  # a test that fails does not wait for it
-    loop.start()
-    server = sync.Server(tloop=loop)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server.set_endpoint(f"opc.tcp://127.0.0.1:{port}/")
-    server.register_namespace("urn:machine")
-    names = {"coordinates": [1.0] * 6, "residuals": [0.0] * 6, "counts[1]": 0.0}
-    nodes = {
-        name: server.nodes.objects.add_variable(ua.NodeId(name, 2), name, value)
-        for name, value in names.items()
-    }
-    nodes["residuals"].set_writable()
-    server.start()
-    try:
+    port = free_port()
+    with Served(port) as server:
+        nodes = server.nodes
         source = open_source(f"opcua://127.0.0.1:{port}", machine)
         first = source.receive(WAIT)
         assert first is not None
@@ -208,8 +325,5 @@ def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
         np.testing.assert_allclose(third.values["coordinates"], np.full(6, 1.5), rtol=1e-15)
         for each in (source, telemetry, mapped):
             each.close()
-    finally:
-        server.stop()
-        loop.stop()
     with pytest.raises(InputError, match="session"):
         open_source(f"opcua://127.0.0.1:{port}", machine)

@@ -415,6 +415,10 @@ def test_a_mapping_is_guessed_from_names_and_units(tmp_path: Path, stewart: Plat
     assert set(mapping.signals) == {"coordinates", "setpoint", "forces", "currents"}
     found = read_log(path, mapping, stewart)
     assert found["coordinates"].values[0, :2].tolist() == pytest.approx([2e-3, 1e-3])
+    out.write_text("edited")
+    refused = CliRunner().invoke(cli.app, ["logs", str(path), "--map", str(out)])
+    assert refused.exit_code == 2 and "--replace" in refused.output
+    assert out.read_text() == "edited"
 
 
 GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))

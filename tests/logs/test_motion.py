@@ -100,6 +100,8 @@ def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
     heave = read_motion(out, stewart)(TIME[:101] / 2.0).pose[:, 2] - stewart.home[2]
     assert heave.max() == pytest.approx(5e-3, rel=1e-3)
     assert run("track", "stewart", "--motion", out, "--fidelity", "fast").exit_code == 0
+    refused = run("setpoints", "stewart", "sine", "--out", out)
+    assert refused.exit_code == 2 and "--replace" in refused.output
 
 
 @pytest.mark.parametrize(

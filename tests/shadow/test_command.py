@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -46,8 +47,8 @@ def next_of(link: UdpLink) -> Sample:
 
 
 def alarms_in(path: Path) -> list[list[str]]:
-    """Return the rows of a table of alarms."""
-    return [row.split(",") for row in path.read_text().splitlines()[1:]]
+    """Return the rows of a table of alarms, without the time of the day."""
+    return [row.split(",")[:-1] for row in path.read_text().splitlines()[1:]]
 
 
 def test_machine_controller_and_shadow_are_three_processes(
@@ -176,3 +177,27 @@ def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
     [[time, kind, leg, *_]] = alarms_in(alarms)
     assert (kind, leg) == ("counts", "4")
     assert 0.0 < float(time) - BEGUN - fault < 0.1
+
+
+def test_a_wrong_sender_is_named_while_the_shadow_waits(tmp_path: Path) -> None:
+    """By its kind of message and its number of legs; what is right is heard beside it."""
+    limits = write_thresholds(LIMITS, tmp_path / "limits.toml")
+    port = free_port(socket.SOCK_DGRAM)
+    address, home = Address("127.0.0.1", port), np.ones(7)
+    wrong = [
+        (UdpLink(LOCAL, 6, "measurement"), Sample("command", 0.0, {"setpoint": home[:6]})),
+        (UdpLink(LOCAL, 7, "command"), Sample("measurement", 0.0, {"coordinates": home})),
+        (UdpLink(LOCAL, 6, "command"), Sample("measurement", 0.0, {"rates": home[:6]})),
+    ]
+    reasons = ("commands in place of", "with 7 legs in place of 6", "samples without coordinates")
+    watching = ["shadow", "stewart", "--thresholds", limits, "--source", f"udp://{address}"]
+    with started(*watching) as shadow:
+        shadow.wait_for("(waiting for samples)")
+        for number in count(1):
+            for link, sample in wrong:
+                link.send(sample._replace(sequence=number), address)
+            if shadow.has_ended(within=0.05) or all(each in shadow.output for each in reasons):
+                break
+        assert all(each in shadow.output for each in reasons), shadow.output
+    for link, _ in wrong:
+        link.close()

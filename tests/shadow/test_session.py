@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +13,17 @@ from typer.testing import CliRunner
 
 from twin.analysis.platform import Platform, load
 from twin.cli import app
-from twin.cli.tables.shadow import counts
+from twin.cli.console import interruption
+from twin.cli.tables import shadow as tables
+from twin.cli.tables.shadow import AlarmTable, counts
 from twin.errors import InputError
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.link.transport.arrivals import Counts
 from twin.logs import read_log, write_log
+from twin.shadow import session as sessions
+from twin.shadow.alarm import Alarm
 from twin.shadow.derive import NEVER, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
@@ -47,6 +55,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.sent: list[Sample] = []
+        self.counts = Counts()
 
     def send(self, sample: Sample) -> None:
         """Keep it."""
@@ -110,6 +119,156 @@ def test_the_command_replays_a_log(
     assert set(again.names) == set(first.names)
     for name in first.names:  # all that follows from the samples is the same again
         assert (again[name].values == first[name].values).all(), name
+
+
+def replayed(log: Path, limits: Path, *options: object) -> Any:
+    """Run the command on a log."""
+    words = ["--source", f"replay:{log}", "--thresholds", limits, *options]
+    return CliRunner().invoke(app, ["shadow", "stewart", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def files(
+    stewart: Platform, samples: list[Sample], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """A log of work, in which a few samples are none of the machine's, and thresholds."""
+    recording = Recording(stewart, 1e-3)
+    spoiled = {0: 0.0, 3: -1.0, 200: 100.0, 300: 1e140}
+    for k, each in enumerate(samples):
+        values = dict(each.values)
+        if k in spoiled:
+            values["coordinates"] = np.full(6, spoiled[k])
+        recording.add(each._replace(values=values))
+    folder = tmp_path_factory.mktemp("replayed")
+    limits = write_thresholds(NEVER, folder / "limits.toml")
+    return write_log(recording.log(), folder / "run.csv"), limits
+
+
+def test_samples_of_no_machine_do_not_end_the_command(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """They are counted and said, and the log is written; the first sample is one of them."""
+    out = tmp_path / "last.csv"
+    done = replayed(*files, "--log", out)
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.split())
+    assert "refused: 3 coordinates out of reach; home the machine" in text
+    assert "refused: 1 coordinates that are not finite, or beyond 1e+09" in text
+    assert "model put beside the machine 1 times" in text
+    assert len(read_log(out)["coordinates"]) == 500
+
+
+@pytest.mark.parametrize("option", ["--log", "--alarms"])
+def test_a_replayed_file_is_not_written_to(files: tuple[Path, Path], option: str) -> None:
+    before = files[0].read_bytes()
+    done = replayed(*files, option, files[0], "--replace")
+    assert done.exit_code == 2 and "is the file that is replayed" in done.output
+    assert files[0].read_bytes() == before
+    assert not list(files[0].parent.glob("*.part"))
+
+
+def test_logs_are_replaced_only_on_request(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "last.csv"
+    out.write_text("precious")
+    done = replayed(*files, "--log", out)
+    assert done.exit_code == 2 and "--replace" in done.output
+    assert out.read_text() == "precious"
+    assert replayed(*files, "--log", out, "--replace").exit_code == 0
+    assert len(read_log(out)["coordinates"]) == 500
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_alarms_are_added_to_those_of_other_runs(tmp_path: Path) -> None:
+    path = tmp_path / "alarms.csv"
+    alarms = [Alarm(0.5, "counts", 4, 30.0, "counts"), Alarm(1.5, "payload", None, 9.7, "kg")]
+    AlarmTable(path).add(alarms[:1])
+    with path.open("a") as file:
+        file.write("1.2,fricti")  # of a process that was killed
+    AlarmTable(path).add(alarms[1:])
+    first, *rows = path.read_text().splitlines()
+    assert first.startswith("time [s],kind,leg,size,unit")
+    assert [row[:16] for row in rows] == ["0.5,counts,4,30,", "1.2,fricti", "1.5,payload,,9.7"]
+    other = tmp_path / "other.csv"
+    other.write_text("time [s],kind\n1,2\n")
+    with pytest.raises(InputError, match="no table of alarms"):
+        AlarmTable(other)
+    assert other.read_text() == "time [s],kind\n1,2\n"
+
+
+def test_alarms_wait_for_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin goes on, and they are written when there is room again."""
+    table = AlarmTable(tmp_path / "alarms.csv")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as without:
+        without.setattr(tables, "append_text", full)
+        table.add([Alarm(0.5, "counts", 4, 30.0, "counts")])
+        assert "No space left" in table.fault
+    table.add([])
+    assert not table.fault
+    assert (tmp_path / "alarms.csv").read_text().splitlines()[1].startswith("0.5,counts")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_request_an_end(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with interruption() as requested:
+        assert not requested()
+        signal.raise_signal(number)
+        assert requested()
+    assert signal.getsignal(number) is before
+
+
+def test_a_command_that_runs_without_its_terminal_goes_on() -> None:
+    """As nohup starts it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruption() as requested:
+            signal.raise_signal(signal.SIGHUP)
+            assert not requested()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+class Interrupted(Listed):
+    """A source that has no sample now and then, and does not end."""
+
+    def receive(self, timeout: float) -> Sample | None:
+        """Return every other time the next one."""
+        self._turn = not getattr(self, "_turn", False)
+        found = next(self._samples, None) if self._turn else None
+        self.ended = False
+        return found
+
+
+def test_silence_is_an_alarm_that_is_raised_once(
+    stewart: Platform, samples: list[Sample], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SILENCE", 0.0)
+    session = ShadowSession(Shadow(stewart, thresholds=NEVER), Interrupted(samples[:2]))
+    for _ in range(8):
+        session.receive(0.0)
+    times = [each.time for each in samples[:2]]
+    assert [(each.kind, each.time) for each in session.alarms] == [("silence", k) for k in times]
+    assert session.alarms[0].note == f"no samples since {times[0]:.3f} s"
+
+
+def test_estimates_that_cannot_be_sent_are_counted(
+    stewart: Platform, samples: list[Sample]
+) -> None:
+    class Picky(Kept):
+        def send(self, sample: Sample) -> None:
+            raise InputError("time", "must be from 0 to 9e9 s")
+
+    telemetry = Picky()
+    session = ShadowSession(
+        Shadow(stewart, thresholds=NEVER), Listed(samples[:5]), telemetry=telemetry
+    )
+    while session.receive(0.0):
+        pass
+    assert sum(telemetry.counts.reasons.values()) == session.updates == 5
 
 
 LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)

@@ -164,6 +164,18 @@ def test_a_damaged_part_is_computed_again(
     assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
 
 
+@pytest.mark.parametrize("place", ["results.parquet", "parts"])
+def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path, place: str) -> None:
+    """And is no finished run, although it has no rows that are wrong."""
+    run_sweep(small(), tmp_path, backend="serial")
+    file = tmp_path / place if place != "parts" else next((tmp_path / place).iterdir())
+    file.unlink()
+    file.mkdir()
+    assert read_results(tmp_path).num_rows == 3
+    with pytest.raises(InputError, match=r"cannot (replace|write) .*Is a directory"):
+        run_sweep(small(), tmp_path, backend="serial")
+
+
 def test_a_damaged_description_is_named(tmp_path: Path) -> None:
     run_sweep(small(), tmp_path, backend="serial")
     for content in ('{"format": 1}', '{"format": 1, "sweep": 3, "runs": 4}'):

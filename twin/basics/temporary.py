@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -39,12 +39,46 @@ def temporary_place(
 
 
 def remove_leftovers(folder: str | Path, prefix: str) -> None:
-    """Remove what killed processes left in a folder under names with a prefix."""
+    """Remove what killed processes left in a folder under names with a prefix.
+
+    Where the file system has no locks, everything stays.
+    """
     for path in Path(folder).glob(f"{prefix}*"):
-        lock = _lock(path)
-        if lock is not None:
-            _remove(path)
-            os.close(lock)
+        with suppress(OSError):
+            lock = _lock(path)
+            if lock is not None:
+                _remove(path)
+                os.close(lock)
+
+
+def remove_oldest(folder: str | Path, pattern: str, keep: int) -> None:
+    """Remove files of processes that are gone, but for the newest ones.
+
+    Args:
+        folder: where they lie.
+        pattern: of their names, whose first number between underscores is that of the process.
+        keep: number of the newest files that stay, whosever they are.
+    """
+    found = []
+    for path in Path(folder).glob(pattern):
+        with suppress(OSError):
+            found.append((path.stat().st_mtime, path))
+    for _, path in sorted(found, reverse=True)[keep:]:
+        number = next((part for part in path.name.split("_") if part.isdecimal()), None)
+        if number is None or not _is_alive(int(number)):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(number: int) -> bool:
+    """Return whether there is a process of a number."""
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tuple[Path, int]:
@@ -55,7 +89,10 @@ def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tu
             handle, name = tempfile.mkstemp(ending, prefix, folder)
             os.close(handle)
             path = Path(name)
-        lock = _lock(path)
+        try:
+            lock = _lock(path)
+        except OSError:  # a file system without locks
+            return path, os.open(path, os.O_RDONLY)
         # Before it was locked, another process may have taken it for a leftover.
         if lock is not None and path.exists():
             return path, lock
@@ -64,16 +101,22 @@ def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tu
 
 
 def _lock(path: Path) -> int | None:
-    """Return a handle that holds the lock of a file or folder, None where another has it."""
+    """Return a handle that holds the lock of a file or folder, None where another has it.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
         os.close(handle)
-        return None
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
     return handle
 
 

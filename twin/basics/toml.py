@@ -6,7 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from twin.errors import ParameterError
+from twin.basics.control_characters import CONTROL, visible
+from twin.errors import ParameterError, brief
 
 LARGEST_FILE = 1_000_000
 """Bytes; files of machines, sweeps and distributions have a few thousand."""
@@ -45,13 +46,14 @@ def toml_content(raw: bytes, file: str | Path) -> dict[str, Any]:
     """Return the content of a TOML text; `file` names it in errors.
 
     Raises:
-        ParameterError: not UTF-8, not TOML, nested too deeply, or with an integer too long.
+        ParameterError: not UTF-8, not TOML, nested too deeply, with an integer too long, or with
+            control characters in a text.
     """
     try:
         content = tomllib.loads(raw.decode("utf-8"))
-        if not _too_deep(content):
+        message = _fault(content)
+        if not message:
             return content
-        message = f"is nested more than {DEEPEST} levels deep"
     except UnicodeDecodeError as error:
         message = f"is not UTF-8 text ({error.reason})"
     except tomllib.TOMLDecodeError as error:
@@ -64,14 +66,19 @@ def toml_content(raw: bytes, file: str | Path) -> dict[str, Any]:
     raise ParameterError(file, [("file", message)])
 
 
-def _too_deep(content: Any) -> bool:
+def _fault(content: Any) -> str:
+    """Return what is wrong with a content, level by level; empty for nothing."""
     level = [content]
     for _ in range(DEEPEST):
         inside: list[Any] = []
         for each in level:
-            entries = each.values() if isinstance(each, dict) else each
-            inside += [entry for entry in entries if isinstance(entry, dict | list)]
+            entries = list(each.items()) if isinstance(each, dict) else list(enumerate(each, 1))
+            inside += [entry for _, entry in entries if isinstance(entry, dict | list)]
+            for name, entry in entries:
+                if CONTROL.search(f"{name}{entry if isinstance(entry, str) else ''}"):
+                    shown = f"{name} = {brief(entry)}" if isinstance(entry, str) else str(name)
+                    return f"has control characters in {visible(shown)}; remove them"
         if not inside:
-            return False
+            return ""
         level = inside
-    return True
+    return f"is nested more than {DEEPEST} levels deep"

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from twin import __version__
+from twin.basics.control_characters import visible
 from twin.errors import TwinError, TwinWarning
 
 WRONG_USAGE = 2
@@ -20,26 +21,32 @@ WRONG_USAGE = 2
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a quota or a limit of the size of files."""
 
+LONGEST_NAME = 300
+"""Characters of a file's name in a message."""
+
 
 class Group(TyperGroup):
     """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a TwinError, a wrong option and a full disk end with exit code 2."""
+        """Run the command; a TwinError, a wrong option and a fault of a file end with exit code 2.
+
+        That is a full disk, or a file that is named but cannot be used.
+        """
         try:
             return super().invoke(ctx)
         except TwinError as error:
-            typer.echo(f"twin: {one_line(error)}", err=True)
+            _say(one_line(error))
             raise typer.Exit(WRONG_USAGE) from None
         except OSError as error:
-            if error.errno not in FULL:
+            if error.errno not in FULL and error.filename is None:
                 raise
-            typer.echo(f"twin: {error.strerror}: {error.filename or 'while writing'}", err=True)
+            _say(f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}")
             raise typer.Exit(WRONG_USAGE) from None
         except typer.BadParameter as error:
             field, message = error.param_hint, error.format_message()
             told = f"{field}: {error.message}" if isinstance(field, str) else message
-            typer.echo(f"twin: {' '.join(told.split())}", err=True)
+            _say(" ".join(told.split()))
             raise typer.Exit(WRONG_USAGE) from None
 
 
@@ -47,6 +54,11 @@ def one_line(error: TwinError) -> str:
     """Return the message of an error on one line, its parts separated by semicolons."""
     head, *parts = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
     return f"{head} {'; '.join(parts)}".strip()
+
+
+def _say(text: str) -> None:
+    """Print a line of the program about itself, on the error stream."""
+    typer.echo(f"twin: {visible(text)}", err=True)
 
 
 def command_line() -> str:
@@ -72,7 +84,7 @@ def _show_warning(
 ) -> None:
     """Print a warning of the package as one line; others as Python does."""
     if issubclass(category, TwinWarning):
-        typer.echo(f"twin: {message}", err=True)
+        _say(str(message))
     else:
         _show_others(message, category, *place, **more)
 

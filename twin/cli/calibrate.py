@@ -67,7 +67,6 @@ Visits = Annotated[
     Path | None, options.file_option("With --plan: write a motion through all poses, for track.")
 ]
 Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Files that exist may be replaced.")]
 
 
 @app.command()
@@ -90,7 +89,7 @@ def calibrate(
     offsets: Offsets = None,
     visits: Visits = None,
     report: Report = None,
-    replace: Replace = False,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Find errors of joints and offsets from measured poses, or with --plan the poses to measure.
 
@@ -104,10 +103,7 @@ def calibrate(
     ending = ".csv" if plan is not None else ".toml"
     files = {"out": (out, ending), "offsets": (offsets, ".toml"), "visits": (visits, ".csv")}
     files["report"] = report, ".html"
-    check_files(**files)
-    for option, (path, _) in files.items():
-        if path is not None and path.exists() and not replace:
-            raise InputError(option, f"{path} exists; take another name, or add --replace")
+    check_files(reads=(machine, poses, mapping), replace=replace, **files)
     if (poses is None) == (plan is None):
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
     if plan is None and visits is not None:

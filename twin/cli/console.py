@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time as clock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -15,6 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from twin.basics.control_characters import visible
+
 WIDTH = 100
 """Columns of tables and sentences at most, and where the output goes to a file."""
 
@@ -23,6 +26,9 @@ LONGEST_WORD = 36
 
 GAP = 2
 """Characters between two columns."""
+
+NOTICE_PERIOD = 1.0
+"""[s] Between two notices of the same kind."""
 
 COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
 """Cells with these texts are coloured; the word says it too."""
@@ -38,7 +44,7 @@ class Column(NamedTuple):
 
 def line(text: str = "", bold: bool = False) -> None:
     """Print a line; long ones are wrapped by the terminal."""
-    _console().print(Text(text, style="bold" if bold else ""), soft_wrap=True)
+    _console().print(Text(visible(text), style="bold" if bold else ""), soft_wrap=True)
 
 
 def paragraph(text: str, mark: str = "", bold: bool = False) -> None:
@@ -55,7 +61,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
     """
     if title:
         paragraph(title, bold=True)
-    cells = [tuple(row) for row in rows]
+    cells = [tuple(map(visible, row)) for row in rows]
     least = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
     for part in _parts(columns, least, _console().width):
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
@@ -92,6 +98,26 @@ def _console() -> Console:
     return Console(width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
 
 
+class Notices:
+    """Lines of a loop that goes on, printed once a second at most and only where they are new."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._shown: set[str] = set()
+        self._due = 0.0
+
+    def show_due(self, lines: Callable[[], Iterable[str]]) -> None:
+        """Print the lines that are new since the last time, if a second has passed since then."""
+        if clock.monotonic() < self._due:
+            return
+        self._due = clock.monotonic() + NOTICE_PERIOD
+        found = list(lines())
+        for text in found:
+            if text not in self._shown:
+                paragraph(text)
+        self._shown = set(found)
+
+
 @contextmanager
 def progress_bar(title: str, parts: int | None, done: int = 0) -> Iterator[Callable[[str], None]]:
     """Show a bar on a terminal, with the name of the part that is under way or has just ended.
@@ -116,13 +142,20 @@ def progress_bar(title: str, parts: int | None, done: int = 0) -> Iterator[Calla
 
 @contextmanager
 def interruption() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C, or a request to terminate, has come."""
+    """Yield a function that returns whether a signal to end has come.
+
+    These are Ctrl-C, a request to terminate, and the end of the terminal, unless that is ignored as
+    by nohup.
+    """
     # A list, read now and then: a handler may run while its own thread holds the lock of an event,
     # and one that came just before a wait without end would never run.
     requests: list[int] = []
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
     before = {
         number: signal.signal(number, lambda number, _: requests.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in numbers
     }
     try:
         yield lambda: bool(requests)

@@ -78,7 +78,7 @@ def cue(
     from twin.errors import InputError
     from twin.motion import cueing
 
-    check_files(out=(out, ".csv"), plot=(plot, PAGE))
+    check_files(reads=(machine, source), out=(out, ".csv"), plot=(plot, PAGE))
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +11,9 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, interruption, line, table
+from twin.cli.console import Column, Notices, interruption, line, table
 from twin.cli.quantities import quantity_option
+from twin.cli.tables.shadow import refused_lines
 from twin.cli.values import check_files, settings_from
 from twin.errors import InputError
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.link.emulated import EmulatedMachine
     from twin.link.emulation import Emulation
+    from twin.link.recording import FileRecording
 
 LOGS = (".mcap", ".csv", ".parquet")
 """Endings of logs."""
@@ -78,7 +82,7 @@ Lockstep = Annotated[
 Priority = Annotated[
     bool, typer.Option("--priority", help="Ask the system for real-time priority.")
 ]
-Log = Annotated[Path | None, options.file_option("Write all measurements as a log at the end.")]
+Log = Annotated[Path | None, options.file_option("Record all measurements as a log.")]
 
 
 @app.command()
@@ -100,12 +104,14 @@ def emulate(
     priority: Priority = False,
     seed: options.Seed = 0,
     log: Log = None,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Play a machine on a UDP link: commands in, measurements out; Ctrl-C ends it.
 
     \f
     Raises:
-        InputError: an invalid value, or a machine that does not take a parameter or a fault.
+        InputError: an invalid value, a machine that does not take a parameter or a fault, or a log
+            that exists or cannot be written.
     """
     from math import inf
 
@@ -113,7 +119,6 @@ def emulate(
     from twin.basics.arrays import positive
     from twin.link import pace
     from twin.link.emulated import EmulatedMachine, parse_fault
-    from twin.logs import write_log
 
     check_files(log=(log, *LOGS))
     design = load(machine, configuration)
@@ -127,29 +132,70 @@ def emulate(
         engine=engine,
         watchdog=watchdog,
     )
-    emulation = _emulation(played, listen, to or [], allow_remote or [], log is not None)
-    played.warm()
-    with interruption() as requested, pace.priority(priority):
-        how = "step by step" if lockstep else f"at {rate:g} Hz"
-        address = emulation.link.address
-        line(f"{design.name} in {engine} plays {how} on udp://{address}", bold=True)
-        line("Ctrl-C ends it")
-        play = emulation.run_in_steps if lockstep else emulation.run
-        play(inf if duration is None else positive(duration, "duration"), requested)
-    emulation.link.close()
+    end = inf if duration is None else positive(duration, "duration")
+    emulation = _emulation(played, listen, to or [], allow_remote or [])
+    if log is not None:
+        emulation.recording = _recording(played, log, replace)
+    try:
+        played.warm()
+        with interruption() as requested, pace.priority(priority):
+            how = "step by step" if lockstep else f"at {rate:g} Hz"
+            address = emulation.link.address
+            line(f"{design.name} in {engine} plays {how} on udp://{address}", bold=True)
+            line("Ctrl-C ends it")
+            play = emulation.run_in_steps if lockstep else emulation.run
+            play(end, _told(emulation, requested))
+    finally:  # before anything is printed: the terminal may be gone
+        _finish(emulation)
     _print_summary(emulation, lockstep)
-    if log is not None and emulation.recording is not None:
-        line(f"writing {log}")
-        line(f"wrote {write_log(emulation.recording.log(), log)}")
     played.close()
 
 
+def _recording(played: EmulatedMachine, log: Path, replace: bool) -> FileRecording:
+    """Begin the file into which the measurements go until the end, and print its name."""
+    from twin.link.recording import FileRecording
+
+    found = FileRecording(played.platform, played.period, log, replace=replace)
+    line(f"measurements go to {found.recorder.part} until the end")
+    return found
+
+
+def _finish(emulation: Emulation) -> None:
+    """Write the log, and close the link."""
+    from twin.link.recording import FileRecording
+
+    emulation.link.close()
+    if isinstance(emulation.recording, FileRecording):
+        written = emulation.recording.finish()
+        with suppress(OSError):
+            if written is not None:
+                line(f"wrote {written}")
+
+
+def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], bool]:
+    """Return the request to end, which also prints what is refused and cannot be written."""
+    from twin.link.recording import FileRecording
+
+    notices = Notices()
+
+    def lines() -> list[str]:
+        recording = emulation.recording
+        fault = recording.recorder.fault if isinstance(recording, FileRecording) else ""
+        refused = refused_lines(emulation.link.counts.reasons)
+        return [*refused, *([f"{fault}; it is tried again"] if fault else [])]
+
+    def ended() -> bool:
+        notices.show_due(lines)
+        return requested()
+
+    return ended
+
+
 def _emulation(
-    played: EmulatedMachine, listen: str, to: list[str], allowed: list[str], recorded: bool
+    played: EmulatedMachine, listen: str, to: list[str], allowed: list[str]
 ) -> Emulation:
     """Return the machine on its link."""
     from twin.link.emulation import Emulation
-    from twin.link.recording import Recording
     from twin.link.transport import UdpLink, parse_address
     from twin.link.transport.address import check_allowed
 
@@ -158,8 +204,7 @@ def _emulation(
         check_allowed(receiver, allowed, "to")
     address, legs = parse_address(listen, "listen"), played.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
-    recording = Recording(played.platform, played.period) if recorded else None
-    return Emulation(played, link, receivers=receivers, recording=recording)
+    return Emulation(played, link, receivers=receivers)
 
 
 def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
@@ -207,5 +252,7 @@ def _print_summary(emulation: Emulation, lockstep: bool) -> None:
         ]
     table((Column("quantity"), Column("value", True), Column("unit")), rows)
     line(f"commands: {emulation.link.counts}")
+    for text in refused_lines(emulation.link.counts.reasons):
+        line(text)
     if machine.stopped:
         line(f"stopped: {machine.stopped}", bold=True)

@@ -53,12 +53,14 @@ def excite(
     configuration: options.Configuration = None,
     seed: options.Seed = 0,
     out: Out = None,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Make the motion that shows parameters of a machine best, within all its limits.
 
     \f
     Raises:
-        InputError: parameters that the machine does not have, or an invalid value.
+        InputError: parameters that the machine does not have, an invalid value, or a file that
+            exists.
     """
     from twin.analysis.platform import load
     from twin.cli.quantities import in_unit
@@ -66,7 +68,7 @@ def excite(
     from twin.identification.excitation import motion_table
     from twin.identification.parameters import select
 
-    check_files(out=(out, ".csv"))
+    check_files(reads=(machine,), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
     chosen = select(platform, parameters, settings_from(spread or (), "spread"))
     sigma = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
@@ -86,7 +88,7 @@ def excite(
 def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:
     """Print what a simulated run shows of the parameters that forces do not, or why nothing."""
     from twin.errors import InputError
-    from twin.identification.excitation.trial import trial
+    from twin.identification.excitation.prediction import trial
     from twin.identification.linear.unknowns import ERRORS
 
     together = [each for each in chosen if not each.path.startswith(ERRORS)]

@@ -61,7 +61,7 @@ def feasible(
     from twin.cli.tables.feasible import print_feasibility
     from twin.errors import InputError
 
-    check_files(plot=(plot, PAGE), json=(json, ""))
+    check_files(reads=(machine, motion), plot=(plot, PAGE), json=(json, ""))
     if over_range and motion is not None:
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if plot is not None and motion is None:

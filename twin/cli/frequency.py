@@ -78,7 +78,7 @@ def frequency(
     from twin.cli.tables.frequency import print_responses, response_content
     from twin.control import make_controller
 
-    check_files(json=(json, ".json"), plot=(plot, PAGE))
+    check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE))
     given = {"timestep": timestep, "low": low, "high": high, "length": length, "speed": speed}
     measured = measure_response(
         load(machine, configuration),

@@ -60,8 +60,6 @@ Robust = Annotated[
 WINDOW = 20.0
 """[s] of a log that are read at once."""
 
-Replace = Annotated[bool, typer.Option("--replace", help="Replace files that exist.")]
-
 
 @app.command()
 def identify(
@@ -78,7 +76,7 @@ def identify(
     unseen: Unseen = "refuse",
     window: Window = "0.1",
     robust: Robust = False,
-    replace: Replace = False,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Find a machine's parameters in logs of its motion.
 
@@ -93,11 +91,14 @@ def identify(
     from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import EVALUATIONS, identify
-    from twin.identification.result.machine_file import check_new, write_identified
+    from twin.identification.result.machine_file import write_identified
 
-    check_files(out=(out, ".toml"), report=(report, ".html"))
-    for path in filter(None, (out, report)):
-        check_new(path, replace=replace)
+    check_files(
+        reads=(machine, mapping, *logs),
+        replace=replace,
+        out=(out, ".toml"),
+        report=(report, ".html"),
+    )
     if report is not None:
         optional("jinja2")
     platform = load(machine, configuration)

@@ -88,7 +88,12 @@ def imu(
     from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
 
-    check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
+    check_files(
+        reads=(machine, motion, log),
+        plot=(plot, PAGE),
+        compensated=(compensated, ""),
+        json=(json, ""),
+    )
     width = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}
     platform = load(machine, configuration)
     own = platform.parameters.imu

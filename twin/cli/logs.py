@@ -25,18 +25,20 @@ TimeName = Annotated[
 
 
 @app.command()
-def logs(file: File, *, map: Map = None, time: TimeName = None) -> None:
+def logs(
+    file: File, *, map: Map = None, time: TimeName = None, replace: options.ReplaceFile = False
+) -> None:
     """List the channels of a log, and guess which signals of a machine they are.
 
     \f
     Raises:
-        InputError: a file that cannot be read or written.
+        InputError: a file that cannot be read or written, or a mapping that exists.
     """
     from twin.charts.text import number
     from twin.logs import read_log
     from twin.logs.guess import guessed_mapping
 
-    check_files(map=(map, ".toml"))
+    check_files(reads=(file,), replace=replace, map=(map, ".toml"))
     found = read_log(file, time=time or "time")
     rows = []
     for channel in found.channels:

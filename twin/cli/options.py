@@ -45,6 +45,8 @@ Configuration = Annotated[
     typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
 ]
 
+ReplaceFile = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
+
 NoLimits = Annotated[
     bool,
     typer.Option("--no-limits", help="Actuators give any force at any speed, beyond their limits."),

@@ -75,7 +75,7 @@ def payload(
     from twin.analysis.platform import load
     from twin.cli.tables.payload import print_dynamic, print_static
 
-    check_files(json=(json, ""), plot=(plot, PAGE))
+    check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     limits: dict[str, Any] = {"limit": limit, "sense": sense}

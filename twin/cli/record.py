@@ -49,6 +49,7 @@ def record(
     log: Annotated[
         Path | None, options.file_option("Also write the first episode as .mcap, .csv or .parquet.")
     ] = None,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Record episodes of an environment as a Minari dataset, in Minari's own folder.
 
@@ -57,7 +58,7 @@ def record(
     """
     from twin.datasets import record_dataset
 
-    check_files(log=(log, ".mcap", ".csv", ".parquet"))
+    check_files(replace=replace, log=(log, ".mcap", ".csv", ".parquet"))
     own = environment_options(
         option,
         machine=machine,

@@ -43,12 +43,13 @@ def setpoints(
     column: options.Columns = None,
     absolute: options.Absolute = False,
     configuration: options.Configuration = None,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Write the leg coordinates of a motion as a table, for the controller of a machine.
 
     \f
     Raises:
-        InputError: a motion that the machine cannot do, or an invalid value.
+        InputError: a motion that the machine cannot do, an invalid value, or a file that exists.
     """
     import numpy as np
 
@@ -58,7 +59,7 @@ def setpoints(
     from twin.errors import InputError
     from twin.machine.units import UNITS
 
-    check_files(out=(out, ".csv"))
+    check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
     known = UNITS[platform.coordinate_unit]
     unit = units or platform.coordinate_unit

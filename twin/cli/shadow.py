@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twin.basics.files import write_text
 from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line, paragraph
-from twin.cli.tables.shadow import alarm_rows, counts, live_table
+from twin.cli.console import Notices, interruption, line, paragraph
+from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
 from twin.cli.values import check_files
+from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.link.protocol import Sample
     from twin.link.transport.source import Source
+    from twin.logs.recorder import LogRecorder
     from twin.page.shadow_page import ShadowWindow
     from twin.plant.signals import Mode
     from twin.shadow.session import ShadowSession
@@ -84,7 +86,8 @@ def shadow(
     log: Annotated[
         Path | None, options.file_option("Write the last seconds as .mcap, .parquet or .csv.")
     ] = None,
-    alarms: Annotated[Path | None, options.file_option("Write the alarms as CSV.")] = None,
+    replace: options.ReplaceFile = False,
+    alarms: Annotated[Path | None, options.file_option("Add the alarms to a CSV file.")] = None,
     seconds: Ends = None,
     view: Viewed = False,
     port: options.Port = None,
@@ -94,7 +97,8 @@ def shadow(
 
     \f
     Raises:
-        InputError: an invalid value, or a source of no use.
+        InputError: an invalid value, a source of no use, or a file that exists or cannot be
+            written.
     """
     from twin.analysis.platform import load
     from twin.link.transport.source import open_source, open_telemetry
@@ -112,55 +116,121 @@ def shadow(
         if telemetry is not None:
             sent = open_telemetry(telemetry, platform, allow_remote=remote)
             opened.callback(sent.close)
-        first = _first(samples)
+        _check_targets(source, log, alarms)
+        added = AlarmTable(alarms)
+        recorder = None if log is None else _recorder(log, platform, ring, replace)
+        if recorder is not None:
+            opened.callback(recorder.close)
+        first = _first(samples, platform)
         limits = _thresholds(platform, rate, first, thresholds)
         forced = "command_forces" in first.values and "command_rates" not in first.values
         mode: Mode | None = "force" if forced else None
         watch = Shadow(platform, rate, thresholds=limits, mode=mode, learning=learning)
-        session = ShadowSession(watch, samples, ring=ring, telemetry=sent)
-        window = None
-        if view:
-            from twin.page.shadow_page import ShadowWindow
-
-            optional("viser")
-            window = ShadowWindow(platform, port, browser=not no_browser)
-            opened.callback(window.close)
-            line(f"page: {window.url}", bold=True)
-        with suppress(KeyboardInterrupt):
-            _run(session, first, alarms, seconds, window)
-    _finish(session, alarms, log)
-    raise typer.Exit(int(bool(watch.alarms)))
+        session = ShadowSession(watch, samples, ring=ring, telemetry=sent, recorder=recorder)
+        window = _window(platform, port, not no_browser, opened) if view else None
+        _play(session, first, added, seconds, window)
+    _finish(session, added)
+    raise typer.Exit(int(bool(session.alarms)))
 
 
-def _finish(session: ShadowSession, alarms: Path | None, log: Path | None) -> None:
-    """Judge a stream that was too short to learn from, print the counts, and write the log."""
-    from twin.logs import write_log
+def _window(platform: Platform, port: int | None, browser: bool, opened: ExitStack) -> ShadowWindow:
+    """Open the page, and print its address."""
+    from twin.page.shadow_page import ShadowWindow
 
+    optional("viser")
+    window = ShadowWindow(platform, port, browser=browser)
+    opened.callback(window.close)
+    line(f"page: {window.url}", bold=True)
+    return window
+
+
+def _play(
+    session: ShadowSession,
+    first: Sample,
+    table: AlarmTable,
+    seconds: float | None,
+    window: ShadowWindow | None,
+) -> None:
+    """Feed the shadow until the end, then write the log, whatever has ended it."""
+    try:
+        with interruption() as requested:
+            _run(session, first, table, seconds, window, requested)
+    finally:  # before anything is printed: the terminal may be gone
+        written = session.finish()
+        with suppress(OSError):
+            if written is not None:
+                line(f"wrote {written}")
+
+
+def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
+    """Raise InputError where a file would be written to that is replayed, or written twice."""
+    from twin.logs.recorder import files_of
+
+    if log is not None and alarms is not None and log.absolute() == alarms.absolute():
+        raise InputError("alarms", f"{alarms} is the file of the log; name another one")
+    scheme, _, replayed = source.partition(":")
+    if scheme != "replay":
+        return
+    targets = [("alarms", alarms), *(("log", each) for each in files_of(log) if log is not None)]
+    for option, path in targets:
+        if path is not None and path.exists() and path.samefile(replayed):
+            raise InputError(option, f"{path} is the file that is replayed; name another one")
+
+
+def _recorder(log: Path, platform: Platform, ring: float, replace: bool) -> LogRecorder:
+    """Begin the file into which the samples go until the end, and print its name."""
+    from twin.basics.arrays import positive
+    from twin.logs.recorder import LogRecorder
+    from twin.shadow.session import metadata_of
+
+    keep = positive(ring, "ring")
+    found = LogRecorder(log, metadata_of(platform.name), keep=keep, replace=replace)
+    line(f"samples go to {found.part} until the end")
+    return found
+
+
+def _finish(session: ShadowSession, alarms: AlarmTable) -> None:
+    """Judge a stream that was too short to learn from, and print counts and faults.
+
+    Raises:
+        InputError: alarms are not in their file.
+    """
+    told = len(session.alarms)
     if session.judge_short():
-        found = session.shadow.alarms
-        for alarm in found:
+        alarms.add(session.alarms[told:])
+        for alarm in session.alarms[told:]:
             paragraph(f"{alarm}; look at {alarm.look_at}")
-        if alarms is not None:
-            write_text(alarms, alarm_rows(found))
-    for text in counts(session):
+    alarms.add([])
+    for text in [*counts(session), *refusals(session)]:
         paragraph(text)
-    if log is not None and session.ring is not None:
-        line(f"wrote {write_log(session.ring.log(), log)}")
+    if alarms.fault:
+        raise InputError("alarms", alarms.fault)
 
 
-def _first(source: Source) -> Sample:
-    """Wait for the first sample of a source and return it.
+def _first(source: Source, platform: Platform) -> Sample:
+    """Wait for the first sample of a source that has coordinates and return it.
 
     Raises:
         InputError: it ended before.
     """
-    from twin.errors import InputError
+    from twin.shadow.sample_check import SampleCheck
+
+    check, notices = SampleCheck(platform), Notices()
+
+    def told() -> list[str]:
+        return [*refused_lines(source.counts.reasons), *refused_lines(check.refused, check.latest)]
 
     line("waiting for samples")
-    while (sample := source.receive(SILENCE)) is None:
+    while True:
+        sample = source.receive(SILENCE)
+        usable = None if sample is None else check.usable(sample)
+        if usable is not None and "coordinates" in usable.values:
+            return usable
+        if usable is not None:
+            check.refuse("samples without coordinates", f"at {usable.time:.6g} s")
         if source.ended:
-            raise InputError("source", "ended before its first sample")
-    return sample
+            raise InputError("source", "; ".join(["ended before its first sample", *told()]))
+        notices.show_due(told)
 
 
 def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | None) -> Thresholds:
@@ -185,32 +255,34 @@ def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | Non
 def _run(
     session: ShadowSession,
     first: Sample,
-    path: Path | None,
+    table: AlarmTable,
     seconds: float | None,
     window: ShadowWindow | None,
+    requested: Callable[[], bool],
 ) -> None:
-    """Feed the shadow until the source ends; show it on a terminal, print alarms elsewhere."""
+    """Feed the shadow until its source ends, or an end is requested; print alarms and refusals.
+
+    On a terminal a live table shows them.
+    """
     from rich.console import Console
     from rich.live import Live
 
-    console, shown, due = Console(), 0, 0.0
-    if path is not None:
-        write_text(path, alarm_rows([]))
+    console, shown, due, notices = Console(), 0, 0.0, Notices()
     session.take(first)
     with Live(console=console, auto_refresh=False, transient=False) as live:
-        while not session.source.ended:
+        while not (session.source.ended or requested()):
             session.receive(SILENCE)
             if window is not None:
                 window.offer(session)
-            found, state = session.shadow.alarms, session.state
-            if len(found) > shown:
-                if path is not None:
-                    write_text(path, alarm_rows(found))
-                for alarm in found[shown:] if not console.is_terminal else ():
+            if len(session.alarms) > shown:
+                found, shown = session.alarms[shown:], len(session.alarms)
+                table.add(found)
+                for alarm in found if not console.is_terminal else ():
                     paragraph(f"{alarm}; look at {alarm.look_at}")
-                shown = len(found)
             if console.is_terminal and clock.monotonic() >= due:
                 live.update(live_table(session), refresh=True)
                 due = clock.monotonic() + REFRESH
-            if seconds is not None and state is not None and state.time - first.time >= seconds:
+            elif not console.is_terminal:
+                notices.show_due(lambda: [*refusals(session), *faults(session, table)])
+            if seconds is not None and session.elapsed >= seconds:
                 return

@@ -60,7 +60,7 @@ def simulate(
     from twin.charts.text import number
     from twin.engines.stability import suitable_timestep
 
-    check_files(out=(out, *TRAJECTORY), plot=(plot, PAGE))
+    check_files(reads=(machine,), out=(out, *TRAJECTORY), plot=(plot, PAGE))
     platform = load(machine, configuration)
     start = pose_of(platform, pose)
     forces = constant_forces(platform, force, start)

@@ -84,6 +84,7 @@ def tune(
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
     out: Annotated[Path | None, options.file_option("Write the table of gains as .toml.")] = None,
     plot: options.Plot = None,
+    replace: options.ReplaceFile = False,
 ) -> None:
     """Find gains whose step response meets a specification; exit code 1 when there are none.
 
@@ -91,14 +92,15 @@ def tune(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from dataclasses import replace
+    from dataclasses import replace as changed
 
     from twin.analysis.platform import load
     from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(out=(out, ".toml"), plot=(plot, PAGE))
+    check_files(reads=(machine,), plot=(plot, PAGE))
+    check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
     search: dict[str, Any] = {"margin": margin, "start": quantities(start, "start", *units[1:])}
@@ -112,7 +114,7 @@ def tune(
     step: dict[str, Any] = _given({"size": size, "carried": carried or None})
     kind: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
     study = kind(engine=engine, fidelity=fidelity, **step)
-    rule = replace(study.specification, **_given(bounds))
+    rule = changed(study.specification, **_given(bounds))
     with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
         found = study.tune(platform, specification=rule, watch=watch, **_given(search))
     _print(found)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.files import check_place, write_text
+from twin.basics.files import check_place, check_replaced, write_text
 from twin.basics.optional import optional
 from twin.cli.console import line
 from twin.cli.quantities import quantities
@@ -48,27 +48,47 @@ def renamed_fields(**names: str) -> Iterator[None]:
         raise InputError(names[error.field], error.message) from None
 
 
-def check_files(**files: tuple[Path | None, *tuple[str, ...]]) -> None:
+def check_files(
+    *,
+    reads: Iterable[str | Path | None] = (),
+    replace: bool = True,
+    **files: tuple[Path | None, *tuple[str, ...]],
+) -> None:
     """Check, before the work, that the files named by options can probably be written.
 
     Args:
+        reads: arguments that name files which the command reads, or other things.
+        replace: whether files that exist may be replaced.
         files: option -> file, None for none, and the endings of its name, empty for any.
 
     Raises:
-        InputError: wrong ending, a folder, or a file in a folder that does not exist.
+        InputError: wrong ending, a folder, a file in a folder that does not exist, one that exists
+            and is not to be replaced, or one that the command reads.
         MissingDependencyError: a page, a Parquet or an MCAP file is to be written, and its library
             is not installed.
     """
+    reads = tuple(reads)
     for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):
                 check_place(path, *endings)
+            check_replaced(path, option, replace=replace)
+            if any(_is_same_file(path, each) for each in reads if each):
+                raise InputError(option, f"{path} is a file that is read; name another one")
             if PAGE in endings:
                 optional("plotly")
             if path.suffix == ".parquet":
                 optional("pyarrow", "Parquet files")
             if path.suffix == ".mcap":
                 optional("mcap")
+
+
+def _is_same_file(path: Path, name: str | Path) -> bool:
+    """Return whether a name is that of an existing file, the one at a path."""
+    try:
+        return path.samefile(name)
+    except (OSError, ValueError):
+        return False
 
 
 def write(path: Path | None, text: str) -> None:

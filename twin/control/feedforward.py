@@ -63,13 +63,16 @@ def feedforward_table(
     """
     if platform.n_deflections:
         raise InputError("platform", "springs inside its legs: actuators alone do not move it")
-    known = np.asarray(np.isfinite(reference.accelerations).all(axis=1))
-    if not known.any():
-        raise InputError("motion", "no pose of it can be reached")
+    known = reference.reachable > 0.0
     # The loop stops before poses that cannot be reached. The rows before them stay valid.
     held = np.maximum.accumulate(np.where(known, np.arange(len(known)), int(np.argmax(known))))
     pose, twist, acceleration = (
-        part[held] for part in (reference.pose, reference.twist, reference.acceleration)
+        np.where(known[:, None], part, otherwise)[held]
+        for part, otherwise in (
+            (reference.pose, platform.home),
+            (reference.twist, 0.0),
+            (reference.acceleration, 0.0),
+        )
     )
     legs = platform.inverse_dynamics(pose, twist, acceleration)
     rates, accelerations = reference.rates[held], reference.accelerations[held]

@@ -85,7 +85,7 @@ def felt_mass(platform: MachineModel, lag: float) -> float:
         lag: T, sum of the small lags [s].
     """
     moved, s, steepest = burden(platform), 1j * FREQUENCIES / lag, 0.0
-    load = 1.0 / np.linalg.eigvalsh(mobility(platform))[-platform.dof :, None]
+    load = _loads(platform)[:, None]
     for motor, stiffness, damping in _couplings(platform):
         spring = damping * s + stiffness
         speed = (load * s * s + spring) / (s * (motor * load * s * s + (motor + load) * spring))
@@ -95,8 +95,38 @@ def felt_mass(platform: MachineModel, lag: float) -> float:
     return max(moved.lightest, 2.0 * lag / (np.pi * steepest)) if steepest else moved.lightest
 
 
+@lru_cache(maxsize=32)
+def _locked_mobility(platform: MachineModel) -> FloatArray | None:
+    """Return accelerations per force `(n, n)` at home where stiff springs in series do not yield.
+
+    None where there are no such springs, or where legs between actuator and spring swing slower on
+    them than the fastest velocity loop of the symmetrical optimum, 1 / (sqrt(8) T), reacts: the
+    loops then move these parts of the legs alone, and the platform swings on the springs.
+    """
+    if not platform.n_deflections:
+        return None
+    own = 1.0 / float(np.linalg.eigvalsh(mobility(platform))[-1])
+    if platform.leg_springs.stiffness.max() < own / (8.0 * SHORTEST_LAG**2):
+        return None
+    jacobian = platform.jacobian(platform.home)
+    return np.asarray(jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T))
+
+
+def _loads(platform: MachineModel) -> FloatArray:
+    """Return the masses `(dof,)` behind transmissions or stiff springs, one of each mode."""
+    locked = _locked_mobility(platform)
+    response = mobility(platform) if locked is None else locked
+    return np.asarray(1.0 / np.linalg.eigvalsh(response)[-platform.dof :])
+
+
 def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
-    """Return inertia, stiffness and damping of motors on transmissions; empty unless all are."""
+    """Return inertia, stiffness and damping of motors on transmissions; empty unless all are.
+
+    Legs before stiff springs in series count as motors, and the springs as their transmissions.
+    """
+    if _locked_mobility(platform) is not None:
+        springs, own = platform.leg_springs, burden(platform).lightest
+        return {(own, *each) for each in zip(springs.stiffness, springs.damping, strict=True)}
     drives = [leg.drive for leg in platform.parameters.legs]
     seen = [drive.reflected() for drive in drives if drive is not None]
     found = {(each.inertia, each.stiffness, each.damping) for each in seen}
@@ -113,7 +143,7 @@ def _speed_per_effort(platform: MachineModel, step: float) -> float:
     couplings = _couplings(platform)
     if not couplings:
         return step / burden(platform).lightest
-    load = 1.0 / np.linalg.eigvalsh(mobility(platform))[-platform.dof :, None]
+    load = _loads(platform)[:, None]
     time, largest = np.linspace(0.0, step, 65), 0.0
     for motor, stiffness, damping in couplings:
         reduced = motor * load / (motor + load)
@@ -130,14 +160,16 @@ def burden(platform: MachineModel) -> Burden:
     """Return what the velocity loops move at home, motors included.
 
     A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
+    Stiff springs in series take the platform along, all but in the easiest motion.
     """
     drives = [leg.drive for leg in platform.parameters.legs]
     motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
     alone = min(motors)
     lightest = alone if alone > 0.0 else 1.0 / float(response[-1])
-    heaviest = 1.0 / float(response[0]) + max(motors)
-    return Burden(lightest, float(equivalent_inertia(platform).max()), heaviest)
+    heaviest = float(_loads(platform)[0]) + max(motors)
+    together = equivalent_inertia(platform, _locked_mobility(platform))
+    return Burden(lightest, float(together.max()), heaviest)
 
 
 def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import gettempdir, mkstemp
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import as_path
+from twin.basics.size_limits import read_arrays
+from twin.basics.temporary import remove_oldest
 from twin.errors import SimulationStoppedError
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
@@ -25,6 +27,9 @@ LARGEST_GAP = 1e-2
 
 KEPT_STEPS = 100
 """Steps the dump can replay at most."""
+
+KEPT_DUMPS = 20
+"""Adopted: newest dumps that stay; of others, those of processes that are gone are removed."""
 
 
 class Guard:
@@ -108,7 +113,8 @@ class Guard:
 
     def dump(self, reason: str) -> Path:
         """Write what `replay` needs to a new file in the temporary folder; return its path."""
-        handle, name = mkstemp(prefix=f"twin_{self.engine}_", suffix=".dump.npz")
+        remove_oldest(gettempdir(), "twin_*.dump.npz", KEPT_DUMPS)
+        handle, name = mkstemp(prefix=f"twin_{self.engine}_{os.getpid()}_", suffix=".dump.npz")
         with os.fdopen(handle, "wb") as file:
             np.savez(
                 file,
@@ -138,8 +144,7 @@ def replay(path: str | Path) -> list[State]:
 
     file = as_path(path)
     try:
-        with np.load(file, allow_pickle=False) as data:
-            content = {name: data[name] for name in data.files}
+        content = read_arrays(file)
         parameters = MachineParameters.model_validate_json(str(content["parameters"]))
         settings = (float(content["timestep"]), str(content["fidelity"]))
         options = dict(json.loads(str(content["options"])))

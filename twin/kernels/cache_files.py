@@ -5,12 +5,21 @@ from __future__ import annotations
 import hashlib
 import pickle
 import re
+import warnings
+import zlib
+from collections.abc import Callable
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import Cache, IndexDataCacheFile
+from numba.core.caching import Cache, FunctionCache, IndexDataCacheFile
+
+from twin.errors import TwinWarning
+
+CHECKSUM_BYTES = 4
+"""At the beginning of a file."""
 
 
 class KernelFiles(IndexDataCacheFile):
@@ -33,21 +42,26 @@ class KernelFiles(IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         """Write what has been compiled for a key: types, processor and instructions of Python."""
+        state = pickle.dumps((numba.__version__, self._source_stamp))
+        content = state + self._dump((key, data))
         with self._open_for_write(self._data_path(self._name(key))) as file:
-            pickle.dump((numba.__version__, self._source_stamp), file)
-            file.write(self._dump((key, data)))
+            file.write(zlib.crc32(content).to_bytes(CHECKSUM_BYTES, "little") + content)
 
     def load(self, key: Any) -> Any:
         """Return what `save` has written; None where there is nothing, or nothing of this source.
 
-        A file that names types which have moved since is of no use either.
+        A damaged file, or one that names types which have moved since, is of no use either.
         """
         try:
-            with Path(self._data_path(self._name(key))).open("rb") as file:
-                if pickle.load(file) != (numba.__version__, self._source_stamp):
-                    return None
-                found, data = pickle.load(file)
-        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError):
+            content = Path(self._data_path(self._name(key))).read_bytes()
+            checksum, content = content[:CHECKSUM_BYTES], content[CHECKSUM_BYTES:]
+            if int.from_bytes(checksum, "little") != zlib.crc32(content):
+                return None
+            stream = BytesIO(content)
+            if pickle.load(stream) != (numba.__version__, self._source_stamp):
+                return None
+            found, data = pickle.load(stream)
+        except Exception:  # a type that has moved or changed raises anything
             return None
         return data if found == key else None
 
@@ -55,8 +69,37 @@ class KernelFiles(IndexDataCacheFile):
         return f"{self._begin}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
 
 
-def keep_by_types(kernel: Any, module: str) -> None:
-    """Let a kernel of a module keep its compiled versions in `KernelFiles`.
+class KernelCache(FunctionCache):
+    """The cache of a kernel: whatever fails with its files, the kernel is compiled and runs."""
+
+    has_warned = False
+    """whether the process has said that files cannot be written"""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled version; None where there is none of use."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # numba and LLVM raise anything for instructions of other versions
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled version, as far as folder and disk allow."""
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:  # numba cannot write what an interrupt left half compiled
+            if not KernelCache.has_warned:
+                KernelCache.has_warned = True
+                reason = getattr(error, "strerror", None) or error
+                warnings.warn(
+                    f"cannot keep compiled equations in {self.cache_path} ({reason}): "
+                    "other processes compile them again",
+                    TwinWarning,
+                    stacklevel=2,
+                )
+
+
+def keep_by_types(kernel: Any, function: Callable[..., Any]) -> None:
+    """Let the kernel of a function keep its compiled versions in `KernelFiles`.
 
     Numba compares a cached function with its own file alone, and would go on using it after a
     function that it calls has changed in another file.
@@ -64,7 +107,9 @@ def keep_by_types(kernel: Any, module: str) -> None:
     kept: Any = getattr(kernel, "_cache", None)
     if not isinstance(kept, Cache):
         return  # numba is told not to compile
-    stamp = (kept._impl.locator.get_source_stamp(), _stamps(module))
+    if not isinstance(kept, KernelCache):
+        kept = kernel._cache = KernelCache(function)
+    stamp = (kept._impl.locator.get_source_stamp(), _stamps(function.__module__))
     kept._cache_file = KernelFiles(kept.cache_path, kept._impl.filename_base, stamp)
 
 

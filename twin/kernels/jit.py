@@ -97,7 +97,7 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         return kernel
     if options["pipeline_class"] is LinkedCompiler:
         cache_linked(kernel, function)
-    keep_by_types(kernel, function.__module__)
+    keep_by_types(kernel, function)
     return kernel
 
 

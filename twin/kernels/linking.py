@@ -13,9 +13,11 @@ from typing import Any
 
 from llvmlite import binding
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
+
+from twin.kernels.cache_files import KernelCache
 
 # Numba numbers the functions of a process, to tell those of one name and type apart. Linked ones
 # come from the caches of several processes, which would use the same numbers for others.
@@ -149,8 +151,8 @@ class _LinkedImpl(CompileResultCacheImpl):
         return result._replace(target_context=target_context)
 
 
-class _LinkedCache(FunctionCache):
-    _impl_class = _LinkedImpl
+class _LinkedCache(KernelCache):
+    _impl_class: Any = _LinkedImpl
 
 
 def cache_linked(kernel: Any, function: Any) -> None:

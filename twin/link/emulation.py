@@ -14,7 +14,7 @@ from twin.link.emulated.fault import LinkFault
 from twin.link.emulated.machine import EmulatedMachine
 from twin.link.pace import Pace
 from twin.link.protocol import Encoder, Sample
-from twin.link.recording import Recording
+from twin.link.recording import FileRecording, Recording
 from twin.link.transport.address import Address
 from twin.link.transport.udp import UdpLink
 from twin.plant.signals import seed_sequence
@@ -44,7 +44,7 @@ class Emulation:
         link: UdpLink,
         *,
         receivers: Iterable[Address] = (),
-        recording: Recording | None = None,
+        recording: Recording | FileRecording | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -92,6 +92,8 @@ class Emulation:
             command = self.link.receive(LOOKING)
             if command is not None:
                 self._send(machine.step(command))
+            elif isinstance(self.recording, FileRecording):
+                self.recording.flush()
 
     def _command(self) -> Sample | None:
         """Return the newest command that has come since the last period."""

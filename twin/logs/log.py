@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -29,7 +30,7 @@ class Log:
             raise InputError("channels", f"must be a list of Channel, not {brief(self.channels)}")
         channels = tuple(as_instance(each, "channels", Channel) for each in self.channels)
         names = [channel.name for channel in channels]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if twice:
             raise InputError("channels", f"{listed(twice)} is there twice; names must differ")
         if not isinstance(self.metadata, Mapping):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
+
+from twin.basics.control_characters import CONTROL
 
 TAGS = ("kind", "layout")
 """Fields that decide which other fields a table has."""
@@ -24,6 +26,14 @@ class Table(BaseModel):
     )
 
     source: str = Field(min_length=1, description="Where the numbers of this table are from")
+
+    @field_validator("source", "title", check_fields=False)
+    @classmethod
+    def _has_no_control_characters(cls, value: str, info: ValidationInfo) -> str:
+        if CONTROL.search(value) or (info.field_name == "title" and len(value.splitlines()) > 1):
+            lines = " and ends of lines" if info.field_name == "title" else ""
+            raise ValueError(f"has control characters; remove them{lines}")
+        return value
 
     @property
     def derived(self) -> frozenset[str]:

@@ -261,13 +261,17 @@ def mobility(platform: MachineModel) -> FloatArray:
     return read_only(0.5 * (response + response.T))
 
 
-def equivalent_inertia(platform: MachineModel) -> FloatArray:
+def equivalent_inertia(platform: MachineModel, response: FloatArray | None = None) -> FloatArray:
     """Return what each actuator moves at home when all give the same force `(n,)` [kg, kg m2].
 
     Motors are included. An actuator that the others would drive backwards counts as one that they
     almost hold.
+
+    Args:
+        platform: the machine.
+        response: accelerations per force `(n, n)`, default its `mobility`.
     """
-    response = mobility(platform)
+    response = mobility(platform) if response is None else response
     alone = np.maximum(np.diag(response), SMALLEST)
     legs = 1.0 / np.maximum(response.sum(axis=1), BACKWARDS * alone)
     drives = [leg.drive for leg in platform.parameters.legs]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["friction", "backlash", "counts", "payload", "sensor", "overload"]
+Kind = Literal["friction", "backlash", "counts", "payload", "sensor", "overload", "silence"]
+"""Faults of the machine, and samples that do not come any more."""
+
 KINDS: tuple[Kind, ...] = ("friction", "backlash", "counts", "payload", "sensor", "overload")
 """In the order of the field `alarms` of an estimate."""
 
@@ -15,6 +17,7 @@ LOOK_AT: dict[Kind, str] = {
     "payload": "what is on the platform, and the mass that controller and model are told",
     "sensor": "cable, supply and mounting of the sensor; stop the machine",
     "overload": "what pushes the platform: a collision, a jam, a load beyond the rating",
+    "silence": "whether controller and sender still run; network and cable between",
 }
 
 

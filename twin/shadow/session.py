@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time as clock
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
 from twin.link.protocol import Sample
-from twin.link.recording import channel_of
+from twin.link.recording import BLOCK_DURATION, channel_of
 from twin.link.transport.source import Source, Telemetry
 from twin.logs import Log, signal_units
 from twin.logs.channel import POSE_UNITS
+from twin.logs.recorder import LogRecorder
 from twin.model.machine_model import MachineModel
-from twin.shadow.alarm import KINDS
+from twin.shadow.alarm import KINDS, Alarm
 from twin.shadow.shadow import Shadow, ShadowState
 
 LARGEST = 1 << 28
@@ -54,7 +56,7 @@ class Ring:
         self._values: dict[str, FloatArray] = {
             name: np.zeros((rows, len(units))) for name, units in self._units.items()
         }
-        self._name, self._period, self._count = machine.name, period, 0
+        self._name, self._period, self._count, self._taken = machine.name, period, 0, 0
 
     def add(self, sample: Sample, state: ShadowState) -> None:
         """Add a sample with the state that follows from it; missing fields keep their values."""
@@ -73,14 +75,32 @@ class Ring:
 
     def log(self) -> Log:
         """Return what the ring holds, oldest first."""
-        size = len(self._time)
-        rows = np.arange(max(0, self._count - size), self._count) % size
+        return self._log(max(0, self._count - len(self._time)), 0)
+
+    @property
+    def fresh(self) -> int:
+        """Number of samples since the last `take`."""
+        return self._count - self._taken
+
+    def take(self) -> Log:
+        """Return the samples since the last call as a log."""
+        start = max(0, self._taken - 1, self._count - len(self._time))
+        first, self._taken = max(0, self._taken - start), self._count
+        return self._log(start, first)
+
+    def _log(self, start: int, first: int) -> Log:
+        rows = np.arange(start, self._count) % len(self._time)
         time, units, period = self._time[rows], self._units, self._period
         channels = [
-            channel_of(name, time, table[rows], units[name], period)
+            channel_of(name, time, table[rows], units[name], period, first)
             for name, table in self._values.items()
         ]
-        return Log(tuple(channels), {"machine": self._name, "engine": "shadow"})
+        return Log(tuple(channels), metadata_of(self._name))
+
+
+def metadata_of(machine: str) -> dict[str, str]:
+    """Return the metadata of a shadow's log."""
+    return {"machine": machine, "engine": "shadow"}
 
 
 KEPT = 10_000
@@ -92,6 +112,12 @@ SHORT_SHARE = 0.5
 LEAST_LEARNING = 1.0
 """[s] Adopted: of motion, from less of which nothing is judged but encoders and dead sensors."""
 
+SILENCE = 1.0
+"""[s] Adopted: without a sample, after which a live source is silent."""
+
+LONGEST_STEP = 10.0
+"""[s] Adopted: between two samples; a longer one is a clock that was set."""
+
 
 class ShadowSession:
     """Feeds a shadow from a source, and hands its estimates on.
@@ -99,9 +125,13 @@ class ShadowSession:
     Attributes:
         shadow: that is fed.
         source: of the samples.
+        telemetry: to which the estimates go; None without one.
+        recorder: of the samples, into a file; None without one.
         ring: of the last samples; None before the first one.
-        sample: the last one; None before the first.
+        sample: the last one that could be used; None before the first.
         state: that follows from it.
+        alarms: of the shadow and of silence, in the order in which they were raised.
+        elapsed: [s] of the machine's clock, without the steps by which it was set.
         last: duration of the last update [s].
         shortened: whether `judge_short` judged a stream shorter than its learning time.
     """
@@ -113,20 +143,25 @@ class ShadowSession:
         *,
         ring: float = 120.0,
         telemetry: Telemetry | None = None,
+        recorder: LogRecorder | None = None,
     ) -> None:
         """Put the parts together; `ring`: seconds that are kept.
 
         Raises:
             InputError: a ring that is not above zero.
         """
-        self.shadow, self.source = shadow, source
+        self.shadow, self.source, self.recorder = shadow, source, recorder
         self.ring: Ring | None = None
         self.sample: Sample | None = None
         self.state: ShadowState | None = None
-        self._seconds, self._telemetry = positive(ring, "ring"), telemetry
+        self.alarms: list[Alarm] = []
+        self.elapsed = 0.0
+        self._seconds, self.telemetry = positive(ring, "ring"), telemetry
         self._spent, self._count, self.last = np.zeros(KEPT), 0, 0.0
+        self._heard, self._silent, self._told = clock.monotonic(), False, 0
         self.shortened = False
         rows = max(1, round(self._seconds / shadow.period))
+        self._block = max(1, round(BLOCK_DURATION / shadow.period))
         self._early: deque[Sample] = deque(maxlen=rows)
 
     @property
@@ -146,26 +181,61 @@ class ShadowSession:
         sample = self.source.receive(timeout)
         if sample is not None:
             self.take(sample)
-        return sample is not None
+            return True
+        self._record(1)
+        silent = clock.monotonic() - self._heard
+        if silent >= SILENCE and not (self._silent or self.source.ended):
+            self._silent = True
+            since = 0.0 if self.sample is None else self.sample.time
+            note = f"no samples since {since:.3f} s"
+            self.alarms.append(Alarm(since, "silence", None, silent, "s", note))
+        return False
 
-    def take(self, sample: Sample) -> ShadowState:
-        """Return the state at a sample, kept and sent on."""
-        begin = clock.perf_counter()
-        state = self.shadow.update(sample)
+    def take(self, sample: Sample) -> ShadowState | None:
+        """Return the state at a sample, kept and sent on; the last one where it cannot be used."""
+        begin, shadow = clock.perf_counter(), self.shadow
+        state, taken = shadow.update(sample), shadow.taken
+        self._heard, self._silent = clock.monotonic(), False
+        if taken is None:
+            return self.state
         self.last = clock.perf_counter() - begin
         self._spent[self._count % KEPT] = self.last
         self._count += 1
-        if self.shadow.is_learning:
-            self._early.append(sample)
+        self.alarms += shadow.alarms[self._told :]
+        self._told = len(shadow.alarms)
+        if shadow.is_learning:
+            self._early.append(taken)
         else:
             self._early.clear()
         if self.ring is None:
-            self.ring = Ring(self.shadow.machine, sample, self._seconds, self.shadow.period)
-        self.ring.add(sample, state)
-        if self._telemetry is not None:
-            self._telemetry.send(self._estimate(sample, state))
-        self.sample, self.state = sample, state
+            self.ring = Ring(shadow.machine, taken, self._seconds, shadow.period)
+        self.ring.add(taken, state)
+        self._record(self._block)
+        self._send(self._estimate(taken, state))
+        step = 0.0 if self.sample is None else taken.time - self.sample.time
+        self.elapsed += step if 0.0 < step < LONGEST_STEP else 0.0
+        self.sample, self.state = taken, state
         return state
+
+    def finish(self) -> Path | None:
+        """Write the log and return its path; raises InputError as `LogRecorder.finish`."""
+        if self.recorder is None:
+            return None
+        self._record(1)
+        return self.recorder.finish(None if self.ring is None else self.ring.log())
+
+    def _record(self, least: int) -> None:
+        """Write the new samples into the file, if there are so many."""
+        if self.recorder is not None and self.ring is not None and self.ring.fresh >= least:
+            self.recorder.write(self.ring.take())
+
+    def _send(self, estimate: Sample) -> None:
+        if self.telemetry is not None:
+            try:
+                self.telemetry.send(estimate)
+            except InputError as error:
+                reason = f"estimates that cannot be sent, by their {error.field}"
+                self.telemetry.counts.refuse(reason)
 
     def judge_short(self) -> bool:
         """Judge a stream that ended while its shadow learned, and return whether it could.
@@ -179,6 +249,10 @@ class ShadowSession:
         shadow.reset(learning=half)
         for sample in self._early:
             shadow.update(sample)
+        known = {(alarm.time, alarm.kind, alarm.leg) for alarm in self.alarms}
+        found = (each for each in shadow.alarms if (each.time, each.kind, each.leg) not in known)
+        self.alarms += found
+        self._told = len(shadow.alarms)
         self.shortened = True
         return True
 

@@ -11,7 +11,7 @@ from twin.basics.arrays import FloatArray, as_instance, bounded, not_negative, o
 from twin.control.gains import suitable_position_loop
 from twin.control.position_loop import PositionLoop
 from twin.control.positions import takes_positions
-from twin.errors import ForwardKinematicsError
+from twin.errors import TwinError
 from twin.link.protocol import Sample
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.signals import MODES, Mode
@@ -20,6 +20,7 @@ from twin.shadow.channels import ChannelWatch
 from twin.shadow.encoders import EncoderWatch
 from twin.shadow.evidence import Sizes
 from twin.shadow.model import LONGEST_SILENCE, ShadowModel
+from twin.shadow.sample_check import SampleCheck
 from twin.shadow.thresholds import Thresholds
 from twin.shadow.watch import BLOCK, MachineWatch
 
@@ -73,6 +74,7 @@ class Shadow:
     The sample holds what was measured and the command that was in force over the period before
     it. Lost samples are bridged by the model. For the first seconds it learns what is normal for
     this machine; faults are changes from there. docs/shadow.md derives residuals and thresholds.
+    No sample ends it: what cannot be used is left out and counted in `check`.
 
     Attributes:
         machine: as the model knows it.
@@ -83,6 +85,8 @@ class Shadow:
         missed: samples that did not come.
         late: samples that came twice or after later ones, and were left out.
         restarts: how often the model started from a measured state, the first time included.
+        check: what was left out of samples, and how often.
+        taken: the last sample, without what was left out of it; None where nothing is left.
     """
 
     def __init__(
@@ -141,6 +145,8 @@ class Shadow:
         self._watch = MachineWatch(self.model, self.thresholds, round(self.learning / self.period))
         self._time, self._running, self._calm = 0.0, False, 0.0
         self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
+        self.check = SampleCheck(machine)
+        self.taken: Sample | None = None
 
     @property
     def active(self) -> list[Alarm]:
@@ -177,10 +183,11 @@ class Shadow:
 
     def update(self, sample: Sample) -> ShadowState:
         """Take one sample and return the state at its time."""
-        values, time = sample.values, sample.time
+        self.taken = self.check.usable(sample)
+        if self.taken is None:
+            return self._state()
+        values, time = self.taken.values, sample.time
         coordinates = values.get("coordinates")
-        if coordinates is not None and not np.isfinite(coordinates).all():
-            coordinates = None
         periods = round((time - self._time) / self.period) if self._running else 1
         if -RESTART < periods * self.period < 0.5 * self.period:
             self.late += 1
@@ -212,10 +219,14 @@ class Shadow:
         return self._state()
 
     def _start(self, coordinates: FloatArray) -> None:
+        begun = coordinates - self._encoders.offset
+        if self.check.unreachable(begun).any():
+            return
         try:
             rates = self._command if self.mode == "velocity" else np.zeros(len(coordinates))
-            self.model.start(coordinates - self._encoders.offset, rates)
-        except ForwardKinematicsError:
+            self.model.start(begun, rates)
+        except (TwinError, np.linalg.LinAlgError) as error:
+            self.check.refuse("coordinates that no pose has", str(error))
             return
         self._running = True
         self.restarts += 1
@@ -245,6 +256,8 @@ class Shadow:
         self._unheard = 0
         if time >= self._calm:
             self.alarms += self._encoders.check(time, coordinates, innovation)
+        read = np.where(self._encoders.dead, np.nan, coordinates - self._encoders.offset)
+        innovation[self.check.unreachable(read)] = 0.0
         self.model.correct(innovation)
         self._innovation = innovation
 

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import as_path, write_atomically
+from twin.basics.size_limits import read_arrays
 from twin.errors import InputError, brief
 from twin.training.residual import Residual
 from twin.training.settings import Settings, validated
@@ -192,8 +193,7 @@ class Policy:
             InputError: no such file, or not a policy that this version can use.
         """
         try:
-            with np.load(as_path(path), allow_pickle=False) as data:
-                content = {name: data[name] for name in data.files}
+            content = read_arrays(as_path(path))
             metadata = json.loads(str(content["metadata"]))
             layers = range(int(metadata["layers"]))
             return cls(
@@ -244,7 +244,7 @@ def load_policy(name: str | Path, known: Sequence[str] = ()) -> Policy:
         raise InputError("policy", f"must be a name or a path, not {brief(name)}")
     if str(name) in policy_names():
         return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
-    if Path(name).is_file():
+    if as_path(name, "policy").is_file():
         return Policy.load(name)
     names = ", ".join(known or policy_names())
     raise InputError("policy", f"no policy called {str(name)!r} and no such file; known: {names}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.files import new_folder, write_text
+from twin.basics.files import as_path, new_folder, write_text
 from twin.basics.optional import library_versions, optional
 from twin.errors import InputError
 from twin.training.algorithms import make_model, make_normaliser
@@ -112,12 +112,12 @@ def train(
             law = Residual(linear_gains(parameters.law, env), parameters.correction)
         if isinstance(parameters, SearchSettings):
             search = RandomSearch(env, parameters, seed, law, METRICS.get(environment, ()))
-            place = _prepared(Path(folder), chosen, command, resume)
+            place = _prepared(as_path(folder, "out"), chosen, command, resume)
             with with_tensorboard(place, callback) as callbacks:
                 return _search(chosen, place, search, progress, command, callbacks)
         optional("torch").set_num_threads(chosen.threads)
         adapter = VectorAdapter(env, METRICS.get(environment, ()), law=law)
-        place = _prepared(Path(folder), chosen, command, resume)
+        place = _prepared(as_path(folder, "out"), chosen, command, resume)
         with with_tensorboard(place, callback) as callbacks:
             return _run(chosen, place, adapter, law, progress, command, callbacks)
     finally:

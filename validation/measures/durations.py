@@ -7,7 +7,11 @@ import math
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.validation.measures.equilibrium import fastest_rate
+from twin.basics.arrays import FloatArray
+from twin.errors import SimulationStoppedError
+from twin.simulation.simulate import simulate
+from twin.validation.measures.equilibrium import fastest_rate, rest
+from twin.validation.measures.sampling import WORST_CONDITION, followed
 
 TIMESTEP = 1e-3
 """[s] of comparisons, the step the bars are set for; less in a stiff machine."""
@@ -64,6 +68,44 @@ def duration_for(platform: Platform, longest: float) -> float:
     grid = GRID * stiff_scale(platform)
     cells = math.floor(longest * time_scale(platform) / grid + 1e-9)
     return max(cells, 1) * grid
+
+
+def followed_duration(platform: Platform, longest: float, forces: FloatArray) -> float:
+    """Return `longest` [s] on the grid, halved until the machine can follow its actuators' forces.
+
+    Forces near those that hold it may still topple it: cranks come into line with their rods, or
+    the platform turns into a singular pose, near which every solution loses its digits.
+
+    Args:
+        platform: the machine, which starts from rest at home.
+        longest: as `duration_for` returns it.
+        forces: `(n,)`, or `(steps, n)` at the compared step.
+    """
+    grid, step = GRID * stiff_scale(platform), compared_step(platform)
+    cells = max(math.floor(longest / grid + 1e-9), 1)
+    while cells > 1 and not _follows(platform, forces, round(cells * grid / step)):
+        cells = cells // 2
+    return cells * grid
+
+
+def _follows(platform: Platform, forces: FloatArray, count: int) -> bool:
+    """Return whether the reference keeps to sound poses for a count of compared steps."""
+    step = compared_step(platform)
+    try:
+        pose = simulate(
+            platform,
+            count * step,
+            forces=forces[:count] if forces.ndim > 1 else forces,
+            deflection=rest(platform).deflection,
+            timestep=step,
+            progress=False,
+        ).pose
+    except SimulationStoppedError:
+        return False
+    if not followed(platform, pose):
+        return False
+    condition = platform.condition_number(pose)
+    return bool(condition.max() < WORST_CONDITION * condition[0])
 
 
 def whole_steps(platform: Platform, duration: float) -> float:

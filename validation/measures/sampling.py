@@ -5,6 +5,7 @@ They lie on home's side of singularity: behind it, forward kinematics from home 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,9 @@ from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import FloatArray
 from twin.basics.quaternions import quaternion_product
-from twin.errors import InputError
+from twin.errors import InputError, SingularPoseError, UnreachablePoseError
+from twin.model.machine_model import MachineModel
+from twin.motion import SineMotion
 from twin.rotations import quaternion_from_angles
 from twin.validation.measures.metrics import largest
 
@@ -29,6 +32,15 @@ WORST_CONDITION = 10.0
 STEEPEST = 2.0
 """Poses with actuator rates so many times larger than at home are left out: cranks in line with
 their rods, where rates grow without bound."""
+
+STEEPEST_MOTION = 4.0
+"""Times the actuator rates per velocity of the platform where a motion begins."""
+
+MOTION_SAMPLES = 401
+"""Times at which a motion is tried."""
+
+MAX_HALVINGS = 20
+"""Of an amplitude; a machine that cannot follow what is left then stands at a singular pose."""
 
 LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
 """[m/s], [rad/s] of random states: a few times what a motion platform does."""
@@ -95,8 +107,7 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     """
     generator = np.random.default_rng(seed)
     pose = _poses(platform, count, generator)
-    shorter = min(1.0, float(platform.home_reaches.mean()) / FULL_LENGTH)
-    twist = LARGEST_TWIST * np.repeat([shorter, 1.0], 3)
+    twist = LARGEST_TWIST * np.repeat([length_scale(platform), 1.0], 3)
     motion = platform.constrain(
         pose,
         generator.uniform(-1.0, 1.0, (count, 6)) * twist,
@@ -131,6 +142,43 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     raise InputError(
         "home", f"{platform.name}: hardly any pose about home is inside the actuators' limits"
     )
+
+
+def followed(platform: Platform, pose: FloatArray) -> bool:
+    """Return whether all actuators' rates stay bounded along poses `(k, 7)`.
+
+    Those of a crank that comes into line with its rod do not.
+    """
+    try:
+        steepness = np.abs(platform.jacobian(pose)).max(axis=(1, 2))
+    except (SingularPoseError, UnreachablePoseError):
+        return False
+    return bool(steepness.max() < STEEPEST_MOTION * steepness[0])
+
+
+def followed_motion(
+    platform: Platform, motion_of: Callable[[float], SineMotion], amplitude: float
+) -> SineMotion:
+    """Return the motion of an amplitude [m], halved until all actuators can follow it.
+
+    Args:
+        platform: the machine.
+        motion_of: motion of an amplitude.
+        amplitude: [m] of the first attempt.
+    """
+    motion = motion_of(amplitude)
+    time = np.linspace(0.0, motion.duration, MOTION_SAMPLES)
+    for _ in range(MAX_HALVINGS):
+        if followed(platform, platform.constrain(*motion(time)).pose):
+            break
+        amplitude *= 0.5
+        motion = motion_of(amplitude)
+    return motion
+
+
+def length_scale(platform: MachineModel) -> float:
+    """Return the mean leg length per `FULL_LENGTH`, at most 1."""
+    return min(1.0, float(platform.home_reaches.mean()) / FULL_LENGTH)
 
 
 def stroke(platform: Platform) -> float:

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 from redundant import redundant_machine
+from scipy.optimize import brentq
 from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
-from twin.analysis.feasibility.course import rest_course
+from twin.analysis.feasibility import collisions
+from twin.analysis.feasibility.course import motion_course, rest_course
 from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+from twin.analysis.feasibility.leg_points import leg_points
 from twin.analysis.feasibility.margin import Margin
 from twin.analysis.feasibility.verdict import Feasibility, verdict
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
+from twin.basics.quaternions import rotated
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.model.motions import REST
@@ -88,6 +92,65 @@ def test_axes_that_cross_collide_whatever_their_thickness() -> None:
 
 
 THIN = {"housing_radius": 1e-9, "rod_radius": 1e-9, "housing_length": 0.1, "rod_length": 0.1}
+
+
+def passing_legs() -> Platform:
+    """Return `stewart` with leg 2 beside leg 1: turned by some 40 degrees, they cross."""
+    machine = twin.load("stewart")
+    base, top = machine.base_joints, machine.platform_joints.copy()
+    across = np.cross(base[0] - base[1], [0.0, 0.0, 1.0])
+    top[1] = top[0] + base[0] - base[1] + 0.1 * across / np.linalg.norm(across)
+    content = machine.parameters.model_dump()
+    content["leg"]["appearance"] = None
+    content["platform"]["joints"] = {"source": "Test", "coordinates": top.tolist()}
+    content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 3.0}
+    return Platform(MachineParameters.model_validate(content))
+
+
+def crossing_yaw(machine: Platform) -> float:
+    """Return the yaw [rad] at which legs 1 and 2 are in one plane."""
+
+    def volume(yaw: float) -> float:
+        turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+        tips = machine.platform_joints[:2].copy()
+        tips[:, :2] = tips[:, :2] @ turn.T
+        base = machine.base_joints[:2]
+        legs = machine.home[:3] + tips - base
+        return float(np.linalg.det([*legs, base[1] - base[0]]))
+
+    return float(brentq(volume, 0.1, 1.5))
+
+
+def turned(machine: Platform, yaw: float, samples: int | None = None) -> Margin:
+    """Return the legs' margin after a yaw [rad]: at rest, or of a sine with so many samples."""
+    if samples is None:
+        course = rest_course(
+            machine, pose_from_angles(machine.home[:3], [yaw, 0.0, 0.0])[None], ("turned",)
+        )
+    else:
+        motion = SineMotion(machine.home, amplitude={"yaw": yaw}, frequency=1.0, duration=1.0)
+        course = motion_course(machine, motion, samples)
+    return margin(verdict(machine, course, "turned"), "legs to each other")
+
+
+@pytest.mark.parametrize("samples", [None, 1003])
+def test_legs_that_passed_each_other_on_the_way_collided(samples: int | None) -> None:
+    """Behind the crossing their axes are apart again."""
+    machine = passing_legs()
+    yaw = crossing_yaw(machine)
+    assert turned(machine, 0.9 * yaw, samples).holds
+    crossed = turned(machine, 1.5 * yaw, samples)
+    assert crossed.legs == (1, 2)
+    assert not crossed.holds
+    assert "legs 1 and 2 pass through each other" in crossed.remedy.lower()
+
+
+def test_a_crossing_as_short_as_the_samples_is_seen() -> None:
+    """The peak of the sine is between two of 1003 samples; past the crossing for 1.4 of them."""
+    machine = passing_legs()
+    yaw = crossing_yaw(machine)
+    assert not turned(machine, (1.0 + 1e-5) * yaw, 1003).holds
+    assert turned(machine, (1.0 - 1e-4) * yaw, 1003).holds
 
 
 def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
@@ -229,6 +292,57 @@ def test_elbow_angle_of_a_crank() -> None:
         2.0 * leg.crank_length * leg.rod_length  # type: ignore[attr-defined]
     )
     assert angle.required == pytest.approx(np.degrees(np.arccos(cosine)))
+
+
+def test_steps_on_the_way_home_are_small_enough(
+    stewart: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 60 poses turned by up to 170 degrees, ten times as many steps judge none otherwise."""
+    generator = np.random.default_rng(5)
+    shifts, turns = generator.uniform(-1.0, 1.0, (2, 60, 3))
+    poses = pose_from_angles(stewart.home[:3] + 0.3 * shifts, turns * [3.0, 0.8, 0.8])
+    course = rest_course(stewart, poses, tuple(map(str, range(60))))
+
+    def crossed() -> Any:
+        legs = next(
+            collisions.collision_quantities(
+                stewart, course, leg_points(stewart, course.motion.pose)
+            )
+        )
+        return np.isinf(legs.share).any(axis=1)
+
+    found = crossed()
+    assert 0 < found.sum() < 60
+    monkeypatch.setattr(collisions, "WAY_STEPS", 10 * collisions.WAY_STEPS)
+    np.testing.assert_array_equal(crossed(), found)
+    monkeypatch.setattr(collisions, "WAY_STEPS", 1)
+    assert not np.array_equal(crossed(), found)
+
+
+@pytest.mark.parametrize("neutral", np.eye(3).tolist())
+def test_elbow_angle_of_a_tilted_machine(neutral: list[float]) -> None:
+    """The rod in the crank's frame, from the sides of the triangle alone.
+
+    Along the crank's axis it reaches as far as the platform joint, and along the crank as the
+    cosine rule says; the third part is the rest, on the side of the branch.
+    """
+    limit = SOURCE | {"maximum_angle": 3.0, "neutral": neutral}
+    machine = changed("rss", elbow_joint=limit)
+    position = np.add(machine.home[:3], [0.03, -0.02, 0.01])
+    pose = pose_from_angles(position, [0.1, 0.2, -0.15])[None]
+    leg: Any = machine.parameters.leg
+    vectors = pose[0, :3] + rotated(pose[0, 3:], machine.platform_joints) - machine.base_joints
+    along = np.einsum("ni,ni->n", vectors, machine.first_axes) / leg.rod_length
+    reach = np.einsum("ni,ni->n", vectors, vectors)
+    cosine = (reach - leg.crank_length**2 - leg.rod_length**2) / (
+        2.0 * leg.crank_length * leg.rod_length
+    )
+    rest = np.sqrt(1.0 - along**2 - cosine**2)
+    expected = np.degrees(np.arccos(np.array([along, rest, cosine]).T @ neutral))
+    found = verdict(machine, rest_course(machine, pose, ("tilted",)), "tilted")
+    elbow = margin(found, "angle of elbow joint")
+    assert elbow.required == pytest.approx(expected.max())
+    assert elbow.legs == (int(expected.argmax()) + 1,)
 
 
 def test_springs_in_series_carry_the_load() -> None:

@@ -9,6 +9,7 @@ import pytest
 import twin
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
+from twin.machine.file.extends import DEEPEST
 from twin.machine.randomisation.paths import nominal_values
 
 pytestmark = pytest.mark.quick
@@ -164,6 +165,7 @@ def test_a_base_that_changes_is_read_again(tmp_path: Path) -> None:
         ),
         ('extends = "stewart"\nsource = "x"\n[leg]\n2 = 3', "leg.2", "table"),
         ('extends = "stewart"\nsource = "x"\n[leg.7.actuator]\nspeed = 1', "variant", "leg 7"),
+        (f'extends = "stewart"\nsource = "x"\n[leg.{"9" * 5000}]\na = 1', "leg.99", "unknown"),
     ],
 )
 def test_what_cannot_be_extended_is_refused(
@@ -174,3 +176,22 @@ def test_what_cannot_be_extended_is_refused(
     message = str(caught.value)
     assert f"  {field}" in message
     assert words in message
+
+
+@pytest.mark.parametrize("variant", ["3", "[3]", "[{}]", "[{legs = 3}]", "'x'", "{a = 1}"])
+def test_single_legs_need_variants_that_are_tables(tmp_path: Path, variant: str) -> None:
+    text = f'extends = "stewart"\nsource = "x"\nvariant = {variant}\n[leg.3.drive]\ndelay = 0.001'
+    with pytest.raises(ParameterError, match="variant: must be a list of tables"):
+        twin.load(written(tmp_path, text))
+
+
+def test_a_long_chain_is_no_circle(tmp_path: Path) -> None:
+    """As many files as are allowed can be read; one more makes the chain too long."""
+    base = "stewart"
+    for number in range(1, DEEPEST):
+        text = f'extends = "{base}"\nsource = "x"\n'
+        base = written(tmp_path, text, f"file_{number}.toml").name
+    assert twin.load(tmp_path / base).name == "stewart"
+    text = f'extends = "{base}"\nsource = "x"\n'
+    with pytest.raises(ParameterError, match=f"extends: is a chain of more than {DEEPEST} files"):
+        twin.load(written(tmp_path, text, "last.toml"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import trimesh
 
 import twin
 from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.errors import InputError, ParameterError, SimulationStoppedError
@@ -113,3 +116,62 @@ def test_files_that_cannot_be_drawn_are_refused(tmp_path: Path, name: str) -> No
     platform = twin.load(tmp_path / "mine.toml")
     with pytest.raises(InputError, match=r"appearance\.mesh"):
         SceneModel(platform)
+
+
+CUBE = np.array(trimesh.creation.box(BOX).triangles)
+"""Triangles `(12, 3, 3)` [m]."""
+
+
+def exported(folder: Path, triangles: FloatArray, unit: str) -> Platform:
+    """Return a machine whose drawing is an STL file of triangles `(k, 3, 3)`."""
+    rows = b"".join(struct.pack("<12fH", 0, 0, 0, *each.ravel(), 0) for each in triangles)
+    (folder / "a.stl").write_bytes(bytes(80) + struct.pack("<I", len(triangles)) + rows)
+    file = folder / "mine.toml"
+    file.write_text(MACHINE.format("a.stl") + f'unit = "{unit}"\n')
+    return twin.load(file)
+
+
+@pytest.mark.parametrize(
+    ("triangles", "unit", "field"),
+    [
+        (CUBE[:1].repeat(8, axis=0), "1 m", "mesh"),
+        (CUBE * [1.0, 0.0, 0.0], "1 m", "mesh"),
+        (CUBE * 0.0, "1 m", "unit"),
+        (CUBE, "1e-9 m", "unit"),
+        (CUBE, "1e9 m", "unit"),
+    ],
+)
+def test_what_has_no_size_names_its_field(
+    tmp_path: Path, triangles: FloatArray, unit: str, field: str
+) -> None:
+    with pytest.raises(InputError, match=rf"appearance\.{field}: "):
+        SceneModel(exported(tmp_path, triangles, unit))
+
+
+def test_a_triangle_that_is_there_twice_is_drawn(tmp_path: Path) -> None:
+    platform = exported(tmp_path, np.concatenate([CUBE, CUBE[:1]]), "1 m")
+    assert SceneModel(platform).corners()[:, 2].max() > platform.home[2]
+
+
+@pytest.mark.parametrize("index", [8, 10**6, 2**32 - 5])
+def test_vertices_that_do_not_exist_are_named(tmp_path: Path, index: int) -> None:
+    drawn(tmp_path, "box.glb")
+    file = tmp_path / "cad" / "box.glb"
+    content = bytearray(file.read_bytes())
+    length = struct.unpack("<I", content[12:16])[0]
+    document = json.loads(content[20 : 20 + length])
+    number = document["meshes"][0]["primitives"][0]["indices"]
+    view = document["bufferViews"][document["accessors"][number]["bufferView"]]
+    place = 28 + length + view.get("byteOffset", 0)
+    assert document["accessors"][number]["componentType"] == 5125
+    content[place : place + 4] = struct.pack("<I", index)
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=rf"appearance\.mesh: .* vertex {index} of 8"):
+        SceneModel(twin.load(tmp_path / "mine.toml"))
+
+
+def test_a_name_too_long_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(MACHINE.format("x" * 5000 + ".stl"))
+    with pytest.raises(ParameterError, match=r"appearance\.mesh: cannot use"):
+        twin.load(file)

@@ -147,14 +147,15 @@ def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) 
     found = _closest(course, parts, pairs, "legs to each other", "each other")
     meeting = _meetings(platform, course)
     remedy = found.remedy
+    turning = "Turn cranks the other way, check" if platform.leg.has_crank else "Check"
 
     def meeting_remedy(row: int, column: int) -> str:
         if not meeting[row, column]:
             return remedy(row, column)
         return (
             f"{legs_text(pairs[column]).capitalize()} pass through each other "
-            f"({course.place(row)}): their axes meet, so they collide however thin they are. Turn "
-            "cranks the other way, check the order of the joints, or move them apart."
+            f"({course.place(row)}): their axes meet, so they collide however thin they are. "
+            f"{turning} the order of the joints, or move them apart."
         )
 
     share = np.where(meeting, np.inf, found.share)

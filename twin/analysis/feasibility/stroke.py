@@ -79,7 +79,10 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
     values = coordinates(platform, _poses(platform, mobility, axes))
     reached = np.isfinite(values).all(axis=1)
     if not reached.any():
-        raise InputError("mobility", f"{platform.name} reaches no pose of the box")
+        raise InputError(
+            "mobility",
+            f"{platform.name} reaches no pose of the box; narrow its ranges or move its center",
+        )
     ends = [
         _extreme(platform, mobility, axes[reached], values[reached], leg, sign)
         for sign in (1.0, -1.0)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -9,7 +14,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from twin.basics.files import append_text
 from twin.cli.console import WIDTH
+from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.shadow.alarm import Alarm
@@ -20,6 +27,9 @@ BAR = 20
 
 LAST = 8
 """Alarms that are shown."""
+
+ALARM_TITLES = "time [s],kind,leg,size,unit,note,look at,raised [UTC]"
+"""First line of a table of alarms; times are those of the machine's clock."""
 
 
 def live_table(session: ShadowSession) -> RenderableType:
@@ -45,7 +55,8 @@ def live_table(session: ShadowSession) -> RenderableType:
         Text(f"{shadow.machine.name} at {state.time:.1f} s: {state.phase}", style="bold"),
         table,
         *(Text(line) for line in counts(session)),
-        *(Text(str(alarm), style="bold red") for alarm in shadow.alarms[-LAST:]),
+        *(Text(text) for text in [*refusals(session), *faults(session)]),
+        *(Text(str(alarm), style="bold red") for alarm in session.alarms[-LAST:]),
     )
 
 
@@ -82,18 +93,75 @@ def counts(session: ShadowSession) -> list[str]:
     ]
 
 
-def alarm_rows(alarms: list[Alarm]) -> str:
-    """Return alarms as CSV, the first line with the titles."""
-    import csv
-    import io
+def refusals(session: ShadowSession) -> list[str]:
+    """Return a line for each reason for which samples or estimates were left out."""
+    check, telemetry = session.shadow.check, session.telemetry
+    unsent = {} if telemetry is None else telemetry.counts.reasons
+    return [
+        *refused_lines(session.source.counts.reasons),
+        *refused_lines(check.refused, check.latest),
+        *(f"telemetry: {number} {reason}" for reason, number in unsent.items()),
+    ]
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("time [s]", "kind", "leg", "size", "unit", "note", "look at"))
-    for alarm in alarms:
-        where = "" if alarm.leg is None else alarm.leg
-        size = f"{alarm.size:.6g}"
-        writer.writerow(
-            (alarm.time, alarm.kind, where, size, alarm.unit, alarm.note, alarm.look_at)
-        )
-    return text.getvalue()
+
+def faults(session: ShadowSession, alarms: AlarmTable | None = None) -> list[str]:
+    """Return lines about files that cannot be written at present."""
+    texts = [each.fault for each in (session.recorder, alarms) if each is not None and each.fault]
+    return [f"{text}; it is tried again" for text in texts]
+
+
+def refused_lines(refused: Mapping[str, int], latest: Mapping[str, str] | None = None) -> list[str]:
+    """Return lines with what was refused, how often, and what it was the last time."""
+    lines = []
+    for reason, number in refused.items():
+        last = (latest or {}).get(reason)
+        lines.append(f"refused: {number} {reason}" + (f" (last: {last})" if last else ""))
+    return lines
+
+
+class AlarmTable:
+    """Alarms as rows of a CSV file, added to those of earlier runs; what cannot be written waits.
+
+    Attributes:
+        fault: why alarms are not in the file yet; empty where all are.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """Begin the file where there is none; without a path nothing is written.
+
+        Raises:
+            InputError: a file that is no table of alarms, or cannot be written to.
+        """
+        self._path, self.fault, self._waiting = path, "", ""
+        if path is None:
+            return
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        except OSError as error:
+            raise InputError("alarms", f"cannot read {path} ({error.strerror})") from None
+        if text and text.splitlines()[0] != ALARM_TITLES:
+            raise InputError("alarms", f"{path} is no table of alarms; name another file")
+        if not text.endswith("\n"):  # a new file, or one whose last row was cut off
+            self._waiting = "\n" if text else f"{ALARM_TITLES}\n"
+        self.add([])
+        if self.fault:
+            raise InputError("alarms", self.fault)
+
+    def add(self, alarms: Iterable[Alarm]) -> None:
+        """Add alarms to the file, with those that wait."""
+        if self._path is None:
+            return
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(map(_alarm_row, alarms))
+        self._waiting += text.getvalue()
+        try:
+            append_text(self._path, self._waiting)
+            self._waiting = self.fault = ""
+        except OSError as error:
+            self.fault = f"cannot write {self._path} ({error.strerror})"
+
+
+def _alarm_row(alarm: Alarm) -> tuple[object, ...]:
+    where = "" if alarm.leg is None else alarm.leg
+    size, raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
+    return (alarm.time, alarm.kind, where, size, alarm.unit, alarm.note, alarm.look_at, raised)

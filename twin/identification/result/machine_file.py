@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from twin.analysis.platform import Platform
-from twin.basics.files import as_path, write_text
+from twin.basics.files import as_path, check_replaced, write_text
 from twin.charts.text import number
-from twin.errors import InputError
 from twin.identification.parameters import Parameter
 from twin.identification.result.identification import Identification
 from twin.machine.catalogue import gallery_names, machine_names
@@ -71,14 +70,8 @@ def write_identified(
         InputError: the file exists and is not to be replaced, or cannot be written.
     """
     target = as_path(path)
-    check_new(target, replace=replace)
+    check_replaced(target, "out", replace=replace)
     return write_text(target, identified_toml(found, machine, target))
-
-
-def check_new(path: Path, *, replace: bool) -> None:
-    """Raise InputError if a file exists and is not to be replaced."""
-    if path.exists() and not replace:
-        raise InputError("out", f"{path} exists; name another file, or give --replace")
 
 
 def _base(machine: str, target: Path) -> str:

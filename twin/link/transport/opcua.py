@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
+from twin.basics.copies import NotCopied
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError
 from twin.link.protocol import FIELDS, Sample, width_of
@@ -25,15 +29,40 @@ POLL = 0.002
 PATIENCE = 4.0
 """[s] that a server has for a response."""
 
+LEAST_WAIT = 0.1
+"""[s] for which a response is waited for, however short the time of a call is."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 2.0
+"""[s] Adopted: before the first attempt to connect again; each attempt doubles it."""
+
+STEP_SHARE = 0.1
+"""Adopted: of a new step between two samples, in the mean of the steps."""
+
+LONGEST_REASON = 200
+"""Characters of what the library says."""
+
 NODE = "ns=2;s={}"
 """Default node of a field: an array of doubles in SI with the field's name."""
 
+logging.getLogger("asyncua").addHandler(logging.NullHandler())  # errors are told by the link
 
-class OpcUaLink:
-    """A client of one server.
+
+class Session(NamedTuple):
+    """A session with a server, and the nodes that it has."""
+
+    client: Any
+    read: dict[str, Any]
+    """channel -> node"""
+    written: dict[str, Any]
+    """field -> node"""
+
+
+class OpcUaLink(NotCopied):
+    """A client of one server; where the server goes away it connects again.
 
     Attributes:
-        counts: of the samples; malformed ones have nodes of bad quality or of another shape.
+        counts: of the samples. Malformed ones have nodes of bad quality or of another shape; lost
+            ones would have come, at the pace before, while there was no session.
         ended: always False.
     """
 
@@ -67,35 +96,35 @@ class OpcUaLink:
         self._machine, self._mapping = machine, mapping
         self.counts = Counts()
         self._stamps: list[Any] = []
-        self._sent: Any = None
-        library = optional("asyncua")
-        self._loop = optional("asyncua.sync").ThreadLoop(PATIENCE)
+        self._time, self._step, self._interrupted = -np.inf, 0.0, False
+        self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
+        self._loop = optional("asyncua.sync").ThreadLoop(4.0 * PATIENCE)
         self._loop.daemon = True
         self._loop.start()
-        self._client = library.Client(f"opc.tcp://{address}/{path}", PATIENCE)
+        self._session: Session | None = None
+        self._joining: Future[Session] | None = None
+        self._reading: Future[Any] | None = None
+        self._sent: Future[Any] | None = None
+        self._pause = FIRST_PAUSE
         try:
-            self._loop.post(self._client.connect())
-            self._read_nodes = self._known(_identifiers(mapping))
-            self._written = self._known({name: NODE.format(name) for name in FIELDS})
+            self._session = self._loop.post(self._connect(0.0))
         except Exception as error:  # the library raises anything
-            self._loop.stop()
-            raise InputError("opcua", f"{address} gives no session: {error}") from None
-        missing = sorted(set(_identifiers(mapping)) - set(self._read_nodes))
-        if mapping is not None and missing:
             self.close()
-            raise InputError("opcua", f"the server has no node {missing[0]!r}")
+            if isinstance(error, InputError):
+                raise
+            raise InputError("opcua", f"{address} gives no session: {_reason(error)}") from None
+
+    def check_readable(self) -> None:
+        """Raise InputError if the server has no node that could be read."""
+        if self._session is not None and not self._session.read:
+            place = NODE.format("coordinates")
+            raise InputError("opcua", f"the server has no node such as {place!r}; give a mapping")
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next measurement; None where the nodes do not change within `timeout` [s]."""
         deadline = time.monotonic() + timeout
         while True:
-            sample = None
-            try:
-                sample = self._read()
-            except TwinError:
-                self.counts.malformed += 1
-            except Exception:  # the library raises anything when a server is gone
-                self.counts.lost += 1
+            sample = self._poll(deadline)
             rest = deadline - time.monotonic()
             if sample is not None or rest <= 0.0:
                 self.counts.received += sample is not None
@@ -105,49 +134,122 @@ class OpcUaLink:
     def send(self, sample: Sample) -> None:
         """Write a sample's fields to the default nodes that the server has, without waiting.
 
-        While one is on its way, others are left out.
+        While one is on its way, or there is no session, others are left out.
         """
         if self._sent is not None:
             if not self._sent.done():
                 return
-            self.counts.lost += self._sent.exception() is not None
-        names = [name for name in sample.values if name in self._written]
-        nodes = [self._written[name] for name in names]
-        writing = self._client.write_values(nodes, [sample.values[name].tolist() for name in names])
-        self._sent = asyncio.run_coroutine_threadsafe(writing, self._loop.loop)
+            error, self._sent = self._sent.exception(), None
+            if error is not None:
+                self._leave(error)
+        session = self._joined()
+        if session is None:
+            self.counts.lost += 1
+            return
+        names = [name for name in sample.values if name in session.written]
+        nodes = [session.written[name] for name in names]
+        values = [sample.values[name].tolist() for name in names]
+        self._sent = self._begun(session.client.write_values(nodes, values))
 
     def close(self) -> None:
         """Leave the server; calling it twice is allowed."""
         if self._loop.is_alive():
-            try:
-                self._loop.post(self._client.disconnect())
-            except Exception:  # it is gone already
-                self.counts.lost += 1
+            with suppress(Exception):  # the server is gone already
+                if self._session is not None:
+                    self._loop.post(_left(self._session.client))
+                self._loop.post(_cancel_others())
             self._loop.stop()
 
-    def _known(self, identifiers: Mapping[str, str]) -> dict[str, Any]:
-        """Return the nodes that the server has, by the names of their channels."""
-        nodes = {name: self._client.get_node(text) for name, text in identifiers.items()}
-        found = self._loop.post(self._client.read_attributes(nodes.values()))
-        known = zip(nodes.items(), found, strict=True)
-        return {name: node for (name, node), value in known if value.StatusCode.is_good()}
+    def _begun(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop.loop)
 
-    def _read(self) -> Sample | None:
-        """Return what the nodes have now; None where it is what they had before.
+    async def _connect(self, pause: float) -> Session:
+        """Return a session, after a pause [s].
+
+        Raises:
+            InputError: a node of the mapping is not there.
+            Exception: of any kind, where the server gives no session.
+        """
+        await asyncio.sleep(pause)
+        client, wanted = self._library.Client(self._url, PATIENCE), _identifiers(self._mapping)
+        try:
+            async with asyncio.timeout(2.0 * PATIENCE):
+                await client.connect()
+                read = await _known(client, wanted)
+                written = await _known(client, {name: NODE.format(name) for name in FIELDS})
+            missing = sorted(wanted.keys() - read.keys())
+            if self._mapping is not None and missing:
+                raise InputError("opcua", f"the server has no node {missing[0]!r}")
+        except BaseException:
+            await _left(client)
+            raise
+        return Session(client, read, written)
+
+    def _joined(self) -> Session | None:
+        """Return the session; None while there is none."""
+        if self._session is None and self._joining is not None and self._joining.done():
+            error, joining = self._joining.exception(), self._joining
+            self._joining = None
+            if error is not None:
+                self._leave(error)
+            else:
+                self._session, self._pause = joining.result(), FIRST_PAUSE
+                self.counts.restarted += 1
+        return self._session
+
+    def _leave(self, error: BaseException) -> None:
+        """Give a session up for an error, and connect again after a while."""
+        self.counts.refuse(f"connections or readings that failed: {_reason(error)}")
+        if self._session is not None:
+            self._begun(_left(self._session.client))
+        self._session, self._interrupted = None, True
+        if self._joining is None:
+            self._joining = self._begun(self._connect(self._pause))
+            self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
+
+    def _poll(self, deadline: float) -> Sample | None:
+        """Return what the nodes have now; None where that is nothing new, or not known in time."""
+        session = self._joined()
+        if session is None:
+            return None
+        if self._reading is None:
+            nodes = list(session.read.values())
+            self._reading = self._begun(session.client.read_attributes(nodes))
+        reading = self._reading
+        try:
+            found = reading.result(max(deadline - time.monotonic(), LEAST_WAIT))
+        except Exception as error:  # the library raises anything when a server is gone
+            if reading.done():
+                self._reading = None
+                self._leave(error)
+            return None
+        self._reading = None
+        try:
+            return self._sample(session, found)
+        except TwinError as error:
+            self.counts.malformed += 1
+            field = error.field if isinstance(error, InputError) else "values"
+            self.counts.refuse(f"samples of bad quality or another shape, by {field}")
+            return None
+
+    def _sample(self, session: Session, found: list[Any]) -> Sample | None:
+        """Return the sample of the nodes' values; None where it is what they had before.
 
         Raises:
             InputError: a node of bad quality, or values of another shape.
         """
-        found = self._loop.post(self._client.read_attributes(self._read_nodes.values()))
         stamps = [each.SourceTimestamp for each in found]
         if stamps == self._stamps:
             return None
         self._stamps = stamps
         values = {}
-        for name, each in zip(self._read_nodes, found, strict=True):
+        for name, each in zip(session.read, found, strict=True):
             if not each.StatusCode.is_good():
                 raise InputError(name, "has a bad quality")
-            values[name] = np.atleast_1d(np.asarray(each.Value.Value, dtype=float))
+            try:
+                values[name] = np.atleast_1d(np.asarray(each.Value.Value, dtype=float))
+            except (TypeError, ValueError, AttributeError, OverflowError):
+                raise InputError(name, "is no list of numbers") from None
         if self._mapping is not None:
             values = self._mapped(values)
         legs = self._machine.n_actuators
@@ -156,7 +258,18 @@ class OpcUaLink:
         }
         newest = max((stamp for stamp in stamps if stamp is not None), default=None)
         at = time.time() if newest is None else newest.replace(tzinfo=UTC).timestamp()
+        self._count_lost(at)
         return Sample("measurement", at, checked, self.counts.received)
+
+    def _count_lost(self, at: float) -> None:
+        """Count the samples that an interruption has cost, at the first time [s] after it."""
+        step = at - self._time
+        if self._interrupted and self._step > 0.0 and step > 0.0:
+            self.counts.lost += max(round(step / self._step) - 1, 0)
+        elif np.isfinite(step) and step > 0.0:
+            share = STEP_SHARE if self._step > 0.0 else 1.0
+            self._step += share * (step - self._step)
+        self._time, self._interrupted = at, False
 
     def _mapped(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return fields from the values of nodes; signals that are no fields are left out."""
@@ -176,3 +289,34 @@ def _identifiers(mapping: LogMapping | None) -> dict[str, str]:
         return {name: NODE.format(name) for name in FIELDS}
     channels = [name for signal in mapping.signals.values() for name in signal.channels]
     return {name: name for name in channels}
+
+
+async def _known(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the nodes that a server has, by the names of their channels."""
+    nodes = {name: client.get_node(text) for name, text in identifiers.items()}
+    found = await client.read_attributes(list(nodes.values()))
+    known = zip(nodes.items(), found, strict=True)
+    return {name: node for (name, node), value in known if value.StatusCode.is_good()}
+
+
+async def _left(client: Any) -> None:
+    """Leave a server, which may be gone already."""
+    with suppress(Exception):
+        async with asyncio.timeout(PATIENCE):
+            await client.disconnect()
+
+
+async def _cancel_others() -> None:
+    """Cancel all other tasks of the loop, and wait for them."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=PATIENCE)
+
+
+def _reason(error: BaseException) -> str:
+    """Return what an error of the library says in words."""
+    if isinstance(error, TimeoutError):
+        return f"no response within {PATIENCE:g} s"
+    return str(error)[:LONGEST_REASON] or type(error).__name__

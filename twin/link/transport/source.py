@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Protocol
 
 from twin.basics.arrays import positive
@@ -33,6 +34,8 @@ class Source(Protocol):
 
 class Telemetry(Protocol):
     """A place to which estimates are sent; what cannot be sent is lost."""
+
+    counts: Counts
 
     def send(self, sample: Sample) -> None:
         """Send a sample without waiting for the receiver."""
@@ -69,7 +72,12 @@ def open_source(
     if scheme == "opcua://":
         from twin.link.transport.opcua import OpcUaLink
 
-        return OpcUaLink(rest, machine, mapping, allowed=allow_remote)
+        link = OpcUaLink(rest, machine, mapping, allowed=allow_remote)
+        with ExitStack() as failed:
+            failed.callback(link.close)
+            link.check_readable()
+            failed.pop_all()
+        return link
     address = parse_address(rest, "source")
     return UdpLink(address, machine.n_actuators, "measurement", allowed=allow_remote)
 

@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
+from twin.basics.copies import NotCopied
 from twin.errors import InputError
 from twin.link.protocol import Encoder, Kind, Sample, decode
 from twin.link.protocol.datagram import LARGEST_SIZE
 from twin.link.transport.address import Address, check_allowed, resolved_host
-from twin.link.transport.arrivals import Arrivals, Counts
+from twin.link.transport.arrivals import SILENCE, Arrivals, Counts
 
 BUFFER = 1 << 20
 """Bytes that wait in the system: some seconds of datagrams."""
@@ -19,14 +20,12 @@ BUFFER = 1 << 20
 AT_ONCE = 64
 """Datagrams without a sample that are left out in one call, however short its time is."""
 
-SILENCE = 1.0
-"""[s] Adopted: after which another sender may take the place of one that is not heard."""
 
-
-class UdpLink:
+class UdpLink(NotCopied):
     """A socket that receives samples of one kind from one sender, and sends samples.
 
-    Datagrams that are malformed, doubled, reordered or from elsewhere are counted and left out.
+    Datagrams that are malformed, doubled, reordered or from elsewhere are counted and left out;
+    `counts.reasons` says what was wrong with them.
 
     Attributes:
         address: that it listens on, with the port that the system chose for port 0.
@@ -106,24 +105,41 @@ class UdpLink:
 
     def _taken(self, data: bytes, sender: Address) -> Sample | None:
         """Return the sample of a datagram, None where it is left out."""
-        now = time.monotonic()
-        if not (sender.is_local or sender.host in self._allowed):
-            self.counts.foreign += 1
+        now, counts = time.monotonic(), self.counts
+        foreign = self._foreign(sender, now)
+        if foreign:
+            counts.foreign += 1
+            counts.refuse(foreign)
             return None
         try:
             sample = decode(data)
-        except InputError:
-            self.counts.malformed += 1
-            return None
-        if sample.kind != self._kind or data[10] != self._legs:
-            self.counts.malformed += 1
+            wrong = self._wrong(sample, data[10])
+        except InputError as error:
+            wrong = f"damaged or of another program, by their {error.field}"
+        if wrong:
+            counts.malformed += 1
+            counts.refuse(wrong)
             return None
         if sender != self.peer:
-            if self.peer is not None and now - self._heard < SILENCE:
-                self.counts.foreign += 1
-                return None
-            self.counts.restarted += self.peer is not None
+            counts.restarted += self.peer is not None
             self._arrivals.restart()
             self.peer = sender
+        if not self._arrivals.accept(sample, now):
+            return None
         self._heard = now
-        return sample if self._arrivals.accept(sample, now) else None
+        return sample
+
+    def _foreign(self, sender: Address, now: float) -> str:
+        """Return why a sender is not heard, or nothing."""
+        if not (sender.is_local or sender.host in self._allowed):
+            return "from hosts that are not allowed"
+        heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE
+        return "" if heard else "from a second sender beside the first one"
+
+    def _wrong(self, sample: Sample, legs: int) -> str:
+        """Return why a sample is none for this link, or nothing."""
+        if sample.kind != self._kind:
+            return f"{sample.kind}s in place of {self._kind}s"
+        if legs != self._legs:
+            return f"of a machine with {legs} legs in place of {self._legs}"
+        return ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from twin.basics.arrays import as_instance
 from twin.basics.files import as_path
+from twin.basics.size_limits import check_bytes
 from twin.errors import InputError, TwinError
-from twin.logs.files import csv_file, mcap_file, parquet, rosbag
+from twin.logs.files import csv_file, mcap_file, parquet, part, rosbag
 from twin.logs.files.windows import windows
 from twin.logs.log import Log, join
 from twin.logs.mapping import LogMapping
@@ -28,6 +29,7 @@ READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
     ".parquet": parquet.read_blocks,
     ".npz": lambda path, time, time_unit: iter([log_of(Trajectory.load(path))]),
     ".mcap": mcap_file.read_blocks,
+    part.ENDING: part.read_blocks,
     ".bag": rosbag.read_blocks,
     ".db3": rosbag.read_blocks,
 }
@@ -64,10 +66,11 @@ def read_log(
         time: name of the column with the times of a table; a mapping has its own.
 
     Raises:
-        InputError: no such file, damaged, or without times; a mapping that does not fit.
+        InputError: no such file, damaged, too large, or without times; a mapping that does not fit.
         MissingDependencyError: the library of the format is not installed.
     """
-    return _mapped(join(_blocks(path, mapping, time)), mapping, machine)
+    blocks = _blocks(path, mapping, time, whole=True)
+    return _mapped(join(_held(blocks, path)), mapping, machine)
 
 
 def read_windows(
@@ -99,6 +102,19 @@ def read_windows(
         _mapped(last, mapping, machine)  # what is missing by now is an error
 
 
+def _held(blocks: Iterable[Log], path: str | Path) -> Iterator[Log]:
+    """Yield blocks that are all kept in memory.
+
+    Raises:
+        InputError: they take too much of it.
+    """
+    count = 0
+    for block in blocks:
+        count += sum(each.time.nbytes + each.values.nbytes for each in block.channels)
+        check_bytes(path, count)
+        yield block
+
+
 def _mapped(
     log: Log, mapping: LogMapping | None, machine: MachineModel | None, *, partly: bool = False
 ) -> Log:
@@ -109,8 +125,10 @@ def _mapped(
     return mapping.apply(log, machine, partly=partly)
 
 
-def _blocks(path: str | Path, mapping: LogMapping | None, time: str = "time") -> Iterator[Log]:
-    """Yield a file block by block.
+def _blocks(
+    path: str | Path, mapping: LogMapping | None, time: str = "time", *, whole: bool = False
+) -> Iterator[Log]:
+    """Yield a file block by block; `whole`: all of them are kept.
 
     Raises:
         InputError: no such file, or a fault in it, whatever the libraries raise for it.
@@ -126,6 +144,8 @@ def _blocks(path: str | Path, mapping: LogMapping | None, time: str = "time") ->
     try:
         if not file.exists():
             raise InputError("path", f"{file} does not exist")
+        if whole and file.suffix == ".parquet":
+            parquet.check_size(file)
         yield from reader(file, time, unit)
     except TwinError:
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections.abc import Iterator
 from io import TextIOWrapper
@@ -12,6 +13,7 @@ from typing import IO
 
 import numpy as np
 
+from twin.basics.checksum import CHECKSUM, NO_CHECKSUM, check_checksum, write_checksum
 from twin.basics.files import write_atomically
 from twin.basics.text_table import COMMENT, TextTable, parse_time
 from twin.logs.files.table import (
@@ -19,7 +21,7 @@ from twin.logs.files.table import (
     MARK,
     TableColumns,
     all_titles,
-    layout_text,
+    layout_of,
     read_layout,
     table_rows,
 )
@@ -38,7 +40,8 @@ def write_csv(log: Log, path: str | Path) -> Path:
     names = all_titles(log)
 
     def write(file: IO[bytes]) -> None:
-        file.write(f"{COMMENT} {MARK} {layout_text(log)}\n".encode())
+        layout = json.dumps(layout_of(log) | {CHECKSUM: NO_CHECKSUM})
+        file.write(f"{COMMENT} {MARK} {layout}\n".encode())
         text = TextIOWrapper(file, "utf-8", newline="")
         csv.writer(text, lineterminator="\n").writerow(names)
         text.detach()
@@ -46,6 +49,7 @@ def write_csv(log: Log, path: str | Path) -> Path:
             for row in block.tolist():
                 cells = ("" if number != number else repr(number) for number in row)
                 file.write((",".join(cells) + "\n").encode())
+        write_checksum(file)
 
     return write_atomically(path, write)
 
@@ -59,6 +63,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         InputError: names the line and column of a fault.
     """
     table = TextTable(path)
+    check_checksum(path)
     if table.first_line.startswith(f"{COMMENT} {TRAJECTORY} "):
         yield log_of(Trajectory.load(path))
         return

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import zlib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 from twin.basics.files import write_atomically
 from twin.basics.optional import optional
+from twin.basics.size_limits import check_bytes
 from twin.errors import InputError
 from twin.logs.files.foxglove import NANOSECONDS, SCHEMAS, TRANSFORMS, samples, topics
 from twin.logs.files.messages import Collector, numbers
@@ -17,6 +21,9 @@ from twin.logs.log import Log
 
 LATEST = 9e9
 """[s] Times in MCAP are whole nanoseconds in 64 bits."""
+
+AFTER_CHECKSUM, BEFORE_CHECKSUM = 12, 25
+"""Bytes of an MCAP file from the checksum of its summary on, and of the footer before that."""
 
 
 def write_mcap(log: Log, path: str | Path) -> Path:
@@ -32,7 +39,7 @@ def write_mcap(log: Log, path: str | Path) -> Path:
             raise InputError(f"{channel.name}.time", f"must be from 0 to {LATEST:g} s in MCAP")
 
     def write(file: IO[bytes]) -> None:
-        writer = library.Writer(file)
+        writer = library.Writer(file, enable_data_crcs=True)
         writer.start()
         writer.add_metadata(MARK, log.metadata)
         found = topics(log)
@@ -66,6 +73,8 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
     """
     library = optional("mcap.reader")
     with path.open("rb") as stream:
+        _check_parts(stream, path)
+        stream.seek(0)
         reader = library.make_reader(stream)
         metadata = {
             str(key): str(value)
@@ -76,7 +85,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         summary = reader.get_summary()
         channels = {} if summary is None else summary.channels
         schemas = {} if summary is None else summary.schemas
-        collector = Collector(metadata)
+        collector = Collector(path, metadata)
         own: dict[int, dict[str, list[str]]] = {}
         for place, channel in channels.items():
             if MARK in channel.metadata:
@@ -89,7 +98,9 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
             if own and place not in own and schemas[channel.schema_id].name == TRANSFORMS
         }
         yield collector.take()
-        for schema, channel, message in reader.iter_messages(log_time_order=False):
+        stream.seek(0)
+        messages = library.NonSeekingReader(stream, validate_crcs=True)
+        for schema, channel, message in messages.iter_messages(log_time_order=False):
             if channel.id in own_tf:
                 continue
             content, stamp = _content(channel, message, path)
@@ -101,6 +112,37 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
             if collector.full:
                 yield collector.take()
         yield collector.take()
+
+
+def _check_parts(stream: IO[bytes], path: Path) -> None:
+    """Check all checksums that a file has, and the sizes that its chunks declare.
+
+    Raises:
+        InputError: a chunk is too large, or the end of the file is damaged.
+        Exception: of the library, for a chunk or the data section.
+    """
+    reader, records = optional("mcap.stream_reader"), optional("mcap.records")
+    footer: Any = None
+    for record in reader.StreamReader(stream, emit_chunks=True, validate_crcs=True).records:
+        if isinstance(record, records.Chunk):
+            check_bytes(path, _unpacked_size(record))
+        elif isinstance(record, records.Footer):
+            footer = record
+    end = stream.seek(-AFTER_CHECKSUM, os.SEEK_END)
+    begin = footer.summary_start or end - BEFORE_CHECKSUM
+    stream.seek(begin)
+    if footer.summary_crc not in (0, zlib.crc32(stream.read(end - begin))):
+        raise InputError(str(path), "is damaged: the end of the file does not fit its checksum")
+
+
+def _unpacked_size(chunk: Any) -> int:
+    """Return what a chunk takes in memory [byte]: the larger of what it and its frame declare."""
+    framed = 0
+    if chunk.compression == "zstd":
+        framed = import_module("zstandard").frame_content_size(chunk.data)
+    elif chunk.compression == "lz4":
+        framed = import_module("lz4.frame").get_frame_info(chunk.data)["content_size"]
+    return max(int(chunk.uncompressed_size), int(framed))
 
 
 def _units(text: str, topic: str, path: Path) -> dict[str, list[str]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from twin.basics.size_limits import check_columns
 from twin.logs.channel import Channel
 from twin.logs.log import Log
 
@@ -42,17 +44,22 @@ def numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
 class Collector:
     """Samples of channels on their way from messages to blocks."""
 
-    def __init__(self, metadata: dict[str, str]) -> None:
-        """Begin without channels."""
-        self._metadata = metadata
+    def __init__(self, path: Path, metadata: dict[str, str]) -> None:
+        """Begin without channels; `path` names the file in errors."""
+        self._path, self._metadata = path, metadata
         self._units: dict[str, tuple[str, ...]] = {}
         self._times: dict[str, list[float]] = {}
         self._values: dict[str, list[Sequence[float]]] = {}
         self._count = 0
 
     def declare(self, name: str, units: Sequence[str]) -> None:
-        """Add a channel, which may stay without samples."""
+        """Add a channel, which may stay without samples.
+
+        Raises:
+            InputError: too many channels.
+        """
         self._units[name] = tuple(units)
+        check_columns(self._path, self._units)
         self._times[name], self._values[name] = [], []
 
     def add(self, name: str, time: float, values: Sequence[float]) -> None:

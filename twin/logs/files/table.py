@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.size_limits import check_columns
 from twin.basics.text_table import TIME_NAMES
 from twin.errors import InputError, listed
 from twin.logs.channel import Channel
@@ -25,10 +27,10 @@ Layout = dict[str, Any]
 """`channels`: name -> units of its columns; `metadata`: of the log."""
 
 
-def layout_text(log: Log) -> str:
-    """Return the layout of a log as one line of JSON."""
+def layout_of(log: Log) -> Layout:
+    """Return the layout of a log."""
     channels = {channel.name: channel.units for channel in log.channels}
-    return json.dumps({"channels": channels, "metadata": log.metadata})
+    return {"channels": channels, "metadata": log.metadata}
 
 
 def read_layout(text: str | bytes, path: Any) -> Layout:
@@ -67,9 +69,10 @@ def all_titles(log: Log) -> list[str]:
         InputError: two columns would have the same name.
     """
     names = ["time [s]", *(t for each in log.channels for t in titles(each.name, each.units))]
-    if len(set(names)) < len(names):
-        twice = listed(sorted({name for name in names if names.count(name) > 1}))
-        raise InputError("channels", f"two columns would be called {twice}; rename a channel")
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        message = f"two columns would be called {listed(twice)}; rename a channel"
+        raise InputError("channels", message)
     return names
 
 
@@ -140,8 +143,10 @@ class TableColumns:
         """Find the columns.
 
         Raises:
-            InputError: no time, a name twice, no name, a unit of another kind, a column missing.
+            InputError: no time, a name twice, no name, a unit of another kind, a column missing, or
+                too many columns.
         """
+        check_columns(path, names)
         self._path, self._count = str(path), len(names)
         matches = [TITLE.fullmatch(name.strip()) for name in names]
         pairs = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]

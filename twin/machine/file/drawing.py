@@ -52,9 +52,14 @@ def _found(mesh: Any, file: Path) -> Path:
         raise _refused(file, f"must end in {' or '.join(ENDINGS)}, not {brief(mesh)}")
     if not path.is_relative_to(folder):
         raise _refused(file, f"must be in the folder of this file or below it, not {brief(mesh)}")
-    if not path.is_file():
+    try:
+        found = path.is_file()
+        size = path.stat().st_size if found else 0
+    except OSError as error:
+        raise _refused(file, f"cannot use {brief(mesh)} ({error.strerror})") from None
+    if not found:
         raise _refused(file, f"there is no file {mesh} in {folder}")
-    if path.stat().st_size > LARGEST:
+    if size > LARGEST:
         raise _refused(file, f"{mesh} is larger than {LARGEST / 1e6:.0f} MB; reduce its triangles")
     return path
 

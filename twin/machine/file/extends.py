@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ EXTENDS, RECORD = "extends", "identified"
 CONFIGURATION = "configuration"
 """Field of a configuration of the base to build on, or of tables with changes of configurations."""
 
+LEG_NUMBER = r"[1-9][0-9]{0,3}"
+"""Name of a table in [leg] that is for one leg."""
+
 DEEPEST = 10
 """Most files in a chain of files of which each extends the next."""
 
@@ -29,16 +33,19 @@ def files_of(path: str | Path) -> Files:
     """Return a file and all those that it extends.
 
     Raises:
-        ParameterError: unreadable, not TOML, files that extend each other in a circle, or a base
-            that is no machine.
+        ParameterError: unreadable, not TOML, files that extend each other in a circle or in too
+            long a chain, or a base that is no machine.
     """
     found: list[tuple[bytes, Path]] = []
     at = Path(path)
     while True:
         raw = read_limited(at)
-        if any(at.resolve() == other.resolve() for _, other in found) or len(found) > DEEPEST:
-            chain = " -> ".join(other.name for _, other in (*found, (raw, at)))
+        chain = " -> ".join(other.name for _, other in (*found, (raw, at)))
+        if any(at.resolve() == other.resolve() for _, other in found):
             problem = f"leads in a circle: {chain}; extend a whole machine"
+            raise ParameterError(path, [(EXTENDS, problem)])
+        if len(found) == DEEPEST:
+            problem = f"is a chain of more than {DEEPEST} files: {chain}; extend one nearer its end"
             raise ParameterError(path, [(EXTENDS, problem)])
         found.append((raw, at))
         base = toml_content(raw, at).get(EXTENDS) if EXTENDS.encode() in raw else None
@@ -103,7 +110,7 @@ def extended(
     leg = rest.get("leg")
     single: dict[str, Any] = {}
     if isinstance(leg, dict):
-        single = {key: value for key, value in leg.items() if key.isdecimal()}
+        single = {key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)}
         rest["leg"] = {key: value for key, value in leg.items() if key not in single}
     whole = merged(plain, rest, source)
     if single:
@@ -123,7 +130,17 @@ def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
 def _with_single_legs(
     variants: Any, single: dict[str, Any], source: str, file: Path
 ) -> list[dict[str, Any]]:
-    """Return variants of which each leg in `single` has one of its own, with its changes."""
+    """Return variants of which each leg in `single` has one of its own, with its changes.
+
+    Raises:
+        ParameterError: variants that are no list of tables with their legs, or a change that is no
+            table.
+    """
+    if not isinstance(variants, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("legs"), list) for entry in variants
+    ):
+        problem = "must be a list of tables, each headed [[variant]], with a list 'legs'"
+        raise ParameterError(file, [("variant", problem)])
     left = [dict(entry) for entry in variants]
     added = []
     for key, change in single.items():

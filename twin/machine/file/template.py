@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from twin.basics.arrays import one_of
-from twin.basics.files import write_text
+from twin.basics.files import as_path, write_text
 from twin.errors import InputError, brief
 from twin.machine.description import NAME
 from twin.machine.legs import LEG_KINDS
@@ -43,14 +43,14 @@ def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False
     Raises:
         InputError: the file exists, its name is no plain machine name, or it cannot be written.
     """
-    target = Path(path)
+    target = as_path(path)
     text = template(target.stem, legs)
     return write_text(check_new(target, replace=replace), text)
 
 
 def check_new(path: str | Path, *, replace: bool = False) -> Path:
     """Return the path of a file; raises InputError if it names no machine, or must be new."""
-    target = Path(path)
+    target = as_path(path)
     check_name(target.stem)
     if target.exists() and not replace:
         raise InputError("path", f"{target} exists; choose another name or replace it")

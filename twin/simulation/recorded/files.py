@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
@@ -13,8 +14,17 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from twin.basics.checksum import (
+    CHECKSUM,
+    NO_CHECKSUM,
+    check_checksum,
+    table_checksum,
+    warn_changed,
+    write_checksum,
+)
 from twin.basics.files import as_path, write_atomically
 from twin.basics.optional import optional
+from twin.basics.size_limits import check_bytes, check_columns, read_arrays
 from twin.errors import InputError, TwinError, brief
 from twin.simulation.recorded.motion import ARRAYS, RecordedMotion
 from twin.simulation.recorded.table import (
@@ -63,13 +73,15 @@ def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
     names, values = table_of(motion)
 
     def write(file: IO[bytes]) -> None:
-        file.write(f"# {MARK} {_text(motion)}\n".encode())
+        layout = json.dumps(_layout(motion) | {CHECKSUM: NO_CHECKSUM})
+        file.write(f"# {MARK} {layout}\n".encode())
         text = TextIOWrapper(file, "utf-8", newline="")
         csv.writer(text, lineterminator="\n").writerow(names)
         text.detach()
         for row in values:
             cells = ("" if number != number else repr(number) for number in row.tolist())
             file.write((",".join(cells) + "\n").encode())
+        write_checksum(file)
 
     return write_atomically(path, write)
 
@@ -84,8 +96,13 @@ def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
     arrow, parquet = (optional(name, "Parquet files") for name in ("pyarrow", "pyarrow.parquet"))
     names, values = table_of(motion)
     columns = [np.ascontiguousarray(column) for column in values.T]
-    table = arrow.table(columns, names=names).replace_schema_metadata({MARK: _text(motion)})
-    return write_atomically(path, lambda file: parquet.write_table(table, file))
+    layout = json.dumps(_layout(motion))
+    checksum = str(table_checksum(values, zlib.crc32(layout.encode())))
+    metadata = {MARK: layout, CHECKSUM: checksum}
+    table = arrow.table(columns, names=names).replace_schema_metadata(metadata)
+    return write_atomically(
+        path, lambda file: parquet.write_table(table, file, write_page_checksum=True)
+    )
 
 
 def read(path: str | Path, kind: type[Recorded]) -> Recorded:
@@ -112,8 +129,7 @@ def read(path: str | Path, kind: type[Recorded]) -> Recorded:
 
 
 def _read_npz(path: Any) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as data:
-        arrays = {name: data[name] for name in data.files}
+    arrays = read_arrays(path)
     content: dict[str, Any] = json.loads(str(arrays.pop("metadata")))
     names = [name for name in arrays if name.startswith(SIGNAL)]
     content["signals"] = {name.removeprefix(SIGNAL): arrays.pop(name) for name in names}
@@ -121,27 +137,39 @@ def _read_npz(path: Any) -> dict[str, Any]:
 
 
 def _read_csv(path: Any) -> dict[str, Any]:
+    check_checksum(path)
     with Path(path).open(encoding="utf-8", newline="") as file:
         before, mark, metadata = file.readline().partition(f"# {MARK} ")
         if before or not mark:
             raise ValueError(f"the first line does not begin with '# {MARK}'")
         names = next(csv.reader([file.readline().rstrip("\r\n")]))
+        check_columns(path, names)
         lines: Iterator[str] = (EMPTY.sub("nan", line.rstrip("\r\n")) for line in file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a motion without rows
             values = np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, len(names))
-    return content_of(names, values, json.loads(metadata))
+    layout = json.loads(metadata)
+    layout.pop(CHECKSUM, None)
+    return content_of(names, values, layout)
 
 
 def _read_parquet(path: Any) -> dict[str, Any]:
-    table = optional("pyarrow.parquet", "Parquet files").read_table(path)
+    library = optional("pyarrow.parquet", "Parquet files")
+    with library.ParquetFile(path, page_checksum_verification=True) as file:
+        check_columns(path, file.schema_arrow.names)
+        check_bytes(path, 8 * file.metadata.num_rows * len(file.schema_arrow.names))
+        table = file.read()
     values = np.array([column.to_numpy() for column in table.columns], dtype=np.float64).T
-    metadata = json.loads((table.schema.metadata or {})[MARK.encode()])
-    return content_of(table.column_names, values.reshape(-1, table.num_columns), metadata)
+    metadata = table.schema.metadata or {}
+    layout, rows = metadata[MARK.encode()], values.reshape(-1, table.num_columns)
+    checksum = b"%d" % table_checksum(rows, zlib.crc32(layout))
+    if metadata.get(CHECKSUM.encode(), checksum) != checksum:
+        warn_changed(path)
+    return content_of(table.column_names, rows, json.loads(layout))
 
 
-def _text(motion: RecordedMotion) -> str:
-    return json.dumps({**metadata_of(motion), **shapes_of(motion)})
+def _layout(motion: RecordedMotion) -> dict[str, Any]:
+    return {**metadata_of(motion), **shapes_of(motion)}
 
 
 WRITERS: dict[str, Callable[[RecordedMotion, str | Path], Path]] = {

@@ -32,7 +32,7 @@ from twin.validation.case import Case
 from twin.validation.cases.closed_loop.faults import FAULTS, Fault, stop_plot, tracking_plot
 from twin.validation.measures.comparison import BARS, missing
 from twin.validation.measures.metrics import largest, position_error, rotation_error
-from twin.validation.measures.sampling import platform_radius
+from twin.validation.measures.sampling import MOTION_SAMPLES, followed_motion, platform_radius
 from twin.validation.results import CaseResult, Entry, Measure, Quantity
 
 CASE = Case("closed_loop", __doc__, cost=2.5)
@@ -71,11 +71,11 @@ def run(platform: Platform) -> CaseResult:
     measures = [*_agreement(platform), _duration(seconds), *_tracking(real, course)]
     plots = [tracking_plot(real, course)]
     for fault in FAULTS:
-        stopped = _stopped(real, fault)
-        if stopped is not None:
-            measures.extend(_stop_measures(real, fault, stopped))
+        ended = stopped_run(real, fault)
+        if ended is not None:
+            measures.extend(stop_measures(real, fault, ended))
             if fault.drawn:
-                plots.append(stop_plot(real, fault, stopped))
+                plots.append(stop_plot(real, fault, ended))
     return CASE.result(platform, measures, plots)
 
 
@@ -99,11 +99,20 @@ def without_drives(platform: Platform) -> Platform:
 
 
 def heave(platform: Platform, duration: float) -> SineMotion:
-    """Return one slow rise and fall about home, at rest at both ends."""
+    """Return one slow rise and fall about home, at rest at both ends, that the actuators follow."""
     lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    height = min(_within_stroke(platform), _within_speed(platform)) * lever
+    motion = followed_motion(platform, lambda size: _heave(platform, size, duration), height)
+    time = np.linspace(0.0, duration, MOTION_SAMPLES)
+    steepest = largest(platform.jacobian(motion(time).pose)[:, :, 2])
+    height = min(motion.amplitude[2], _within_speed(platform) / steepest)
+    return _heave(platform, height, duration)
+
+
+def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
     return SineMotion(
         platform.home,
-        amplitude={"z": min(_within_stroke(platform), _within_speed(platform)) * lever},
+        amplitude={"z": amplitude},
         frequency=FREQUENCY,
         duration=duration,
         convention=_convention(platform),
@@ -203,7 +212,7 @@ def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
     )
 
 
-def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:
+def stopped_run(platform: Platform, fault: Fault) -> Trajectory | None:
     """Return the run that a fault ends; None where the machine cannot have it."""
     options = fault.options(platform)
     if options is None:
@@ -225,7 +234,8 @@ def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:
     return _run(platform, controller, fault.duration, plant=plant, wrench=wrench)
 
 
-def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
+def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
+    """Yield whether a fault ended the run, at rest and in finite numbers."""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections

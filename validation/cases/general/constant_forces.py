@@ -2,8 +2,8 @@
 
 From rest at home, each actuator keeps its holding force plus a constant offset of its own. The
 offset is at most a tenth of the mean holding force. Where legs have stiff springs, it is a tenth of
-the force for a hundredth of the stroke. The run takes 0.3 s, less in small machines and in stiff
-ones. The platform moves in all its degrees of freedom.
+the force for a hundredth of the stroke. The run takes 0.3 s, less in small machines, in stiff
+ones and in those that topple. The platform moves in all its degrees of freedom.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
-from twin.validation.measures.durations import duration_for
+from twin.validation.measures.durations import duration_for, followed_duration
 from twin.validation.measures.equilibrium import offset_force, rest
 from twin.validation.results import CaseResult
 
@@ -27,7 +27,7 @@ DURATION = 0.3
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
-    duration = duration_for(platform, DURATION)
+    duration = followed_duration(platform, duration_for(platform, DURATION), forces)
     deflection = rest(platform).deflection
     measures, plots = trajectory_comparison(
         platform, duration, "Constant forces", forces, deflection=deflection

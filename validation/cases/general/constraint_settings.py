@@ -19,9 +19,9 @@ from twin.model.engine import State
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.cases.general.sinusoidal_forces import sinusoidal_forces
+from twin.validation.cases.general.sinusoidal_forces import followed_sines, sinusoidal_forces
 from twin.validation.measures.comparison import LABELS, log_curve, missing
-from twin.validation.measures.durations import TIMESTEP, duration_for, step_for
+from twin.validation.measures.durations import TIMESTEP, step_for
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import position_error
 from twin.validation.measures.sampling import platform_radius
@@ -79,7 +79,7 @@ class Outcome(NamedTuple):
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    duration = duration_for(platform, DURATION)
+    duration = followed_sines(platform, DURATION)
     step = step_for(platform, TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
     options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}

@@ -20,7 +20,7 @@ from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.general.constant_forces import constant_forces
 from twin.validation.measures.comparison import BARS, LABELS, log_curve, missing, motion_share
-from twin.validation.measures.durations import duration_for, stiff_scale
+from twin.validation.measures.durations import duration_for, followed_duration, stiff_scale
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import fitted_order, position_error, rotation_error
 from twin.validation.results import (
@@ -104,7 +104,7 @@ METHODS = (
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
-    duration = duration_for(platform, DURATION)
+    duration = followed_duration(platform, duration_for(platform, DURATION), forces)
     steps = STEPS * stiff_scale(platform)
     start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)

@@ -1,10 +1,11 @@
 """Sines in all degrees of freedom about home.
 
 The platform is carried through sines in all its degrees of freedom at once. They have 1 and 2 Hz
-and some 8 % of the stroke each, less where actuators would be too slow. The work of the
-actuators' forces has to be the gain of energy and the loss in dampers and friction. Each engine's
-own inverse dynamics has to give the forces along the motion. Then both engines are driven by the
-forces, held over each step, for 0.3 s (less in small machines and in stiff ones).
+and some 8 % of the stroke each, less where actuators would be too slow or cranks would line up with
+their rods. The work of the actuators' forces has to be the gain of energy and the loss in
+dampers and friction. Each engine's own inverse dynamics has to give the forces along the motion.
+Then both engines are driven by the forces, held over each step, for 0.3 s (less in small machines
+and in stiff ones).
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from twin.validation.measures.driven import (
     work_measure,
 )
 from twin.validation.measures.equilibrium import fastest_rate
-from twin.validation.measures.sampling import platform_radius, stroke
+from twin.validation.measures.sampling import (
+    MOTION_SAMPLES,
+    followed_motion,
+    platform_radius,
+    stroke,
+)
 from twin.validation.results import CaseResult, Quantity
 
 CASE = Case("driven_motion", __doc__, cost=1.5)
@@ -82,11 +88,12 @@ def sample_step(platform: Platform) -> float:
 def sines(platform: Platform) -> SineMotion:
     """Return one period of sines about home, scaled to stroke and speed of the actuators."""
     drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    motion = _sines(platform, SHARE * stroke(platform) / float(drives))
+    shift = SHARE * stroke(platform) / float(drives)
+    motion = followed_motion(platform, lambda size: _sines(platform, size), shift)
     speed = platform.parameters.leg.actuator.speed
     if speed is None:
         return motion
-    pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, DURATION, 401)))
+    pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, DURATION, MOTION_SAMPLES)))
     fastest = np.abs(np.einsum("kij,kj->ki", platform.jacobian(pose), twist)).max()
     return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_SHARE * speed / fastest))
 

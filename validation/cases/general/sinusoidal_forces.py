@@ -2,8 +2,8 @@
 
 From rest at home, each actuator adds a sine of its own frequency to its holding force. Frequencies
 are 3 to 8 Hz; in stiff machines they rise as the time step falls. The run takes 0.5 s, less in
-small machines. Forces are sampled at the start of each step and held over it, in the reference as
-in the engines, so that the errors are those of the engines alone.
+small machines and in those that topple. Forces are sampled at the start of each step and held over
+it, in the reference as in the engines, so that the errors are those of the engines alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from twin.basics.arrays import FloatArray
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.driven import force_name, leg_curves
-from twin.validation.measures.durations import compared_step, duration_for
+from twin.validation.measures.durations import (
+    compared_step,
+    duration_for,
+    followed_duration,
+)
 from twin.validation.measures.equilibrium import offset_force, rest
 from twin.validation.results import CaseResult, Panel, Plot
 
@@ -31,7 +35,7 @@ between."""
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    duration = duration_for(platform, DURATION)
+    duration = followed_sines(platform, DURATION)
     step = compared_step(platform)
     forces = sinusoidal_forces(platform, duration, step)
     measures, plots = trajectory_comparison(
@@ -42,6 +46,13 @@ def run(platform: Platform) -> CaseResult:
     label = f"{force_name(platform)} [{platform.force_unit}]"
     plots.append(Plot(f"Applied {force_name(platform)}s", "time [s]", Panel(label, *curves)))
     return CASE.result(platform, measures, plots)
+
+
+def followed_sines(platform: Platform, longest: float) -> float:
+    """Return how long [s] a machine follows the sinusoidal forces, `longest` [s] at most."""
+    duration = duration_for(platform, longest)
+    forces = sinusoidal_forces(platform, duration, compared_step(platform))
+    return followed_duration(platform, duration, forces)
 
 
 def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> FloatArray:

@@ -1,0 +1,57 @@
+"""Control characters: none enters a machine, and none of a file reaches a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from typer.testing import CliRunner
+
+import twin
+from twin.basics.control_characters import CONTROL, visible
+from twin.cli import app
+from twin.engines.fmu.description import Unit, description
+from twin.machine import MachineParameters
+
+pytestmark = pytest.mark.quick
+
+
+@given(st.text())
+def test_a_visible_text_has_no_control_characters(text: str) -> None:
+    assert not CONTROL.search(visible(text))
+    assert (visible(text) == text) == (not CONTROL.search(text))
+
+
+@given(st.text())
+def test_what_a_title_may_hold_is_well_formed_xml(text: str) -> None:
+    if not CONTROL.search(text):
+        root = ElementTree.fromstring(description(Unit("m", "0", text, 1e-3), (), 3))
+        assert root.get("description", "").split() == text.split() or not text.isprintable()
+
+
+@pytest.mark.parametrize("field", ["title", "source"])
+@pytest.mark.parametrize("text", ["a\x1b[31m", "a\u202eb", "a\x00", "a\ufffe"])
+def test_no_machine_has_control_characters(field: str, text: str) -> None:
+    content = twin.load("stewart").parameters.model_dump()
+    with pytest.raises(ValidationError, match=rf"{field}\n.*control characters"):
+        MachineParameters.model_validate(content | {field: text})
+
+
+def test_a_title_is_one_line() -> None:
+    content = twin.load("stewart").parameters.model_dump()
+    MachineParameters.model_validate(content | {"source": "two\nlines"})
+    with pytest.raises(ValidationError, match=r"title\n.*ends of lines"):
+        MachineParameters.model_validate(content | {"title": "two\nlines"})
+
+
+def test_commands_write_control_characters_of_files_as_escapes(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("time,a\x1bc,b\n0,1,2\n1,2,3\n")
+    for words in (["logs", str(path)], ["logs", str(tmp_path / "\x1b.csv")]):
+        output = CliRunner().invoke(app, words).output
+        assert "\\x1b" in output
+        assert "\x1b" not in output

@@ -1,0 +1,49 @@
+"""Limits of what a file unpacks to: beyond them an error names the variable that raises them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.basics.size_limits import (
+    BYTES_VARIABLE,
+    COLUMNS_VARIABLE,
+    check_bytes,
+    check_columns,
+    read_arrays,
+)
+from twin.errors import InputError
+
+pytestmark = pytest.mark.quick
+
+
+def test_a_limit_holds_up_to_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BYTES_VARIABLE, "1e3")
+    monkeypatch.setenv(COLUMNS_VARIABLE, "2")
+    check_bytes("a.npz", 1000)
+    check_columns("a.csv", ["a", "b"])
+    with pytest.raises(InputError, match=BYTES_VARIABLE):
+        check_bytes("a.npz", 1001)
+    with pytest.raises(InputError, match=COLUMNS_VARIABLE):
+        check_columns("a.csv", ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("text", ["much", "0", "-3", "inf", "nan"])
+def test_a_limit_that_is_no_number_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BYTES_VARIABLE, text)
+    with pytest.raises(InputError, match=f"{BYTES_VARIABLE}: must be a number above zero"):
+        check_bytes("a.npz", 1)
+
+
+def test_archives_are_measured_before_they_are_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, a=np.zeros(100_000))
+    assert path.stat().st_size < 2000
+    np.testing.assert_array_equal(read_arrays(path)["a"], np.zeros(100_000))
+    monkeypatch.setenv(BYTES_VARIABLE, "700_000")
+    with pytest.raises(InputError, match="limit"):
+        read_arrays(path)

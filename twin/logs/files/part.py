@@ -1,0 +1,153 @@
+"""The samples of a run that is under way: blocks of a file that is whole after each of them.
+
+A block is a line of JSON and the numbers of one channel behind it, a row per sample, its time
+first, as 64-bit floats, little endian. What a killed process leaves ends in the middle of a block
+at worst, and is read up to there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from twin.basics.files import append_bytes
+from twin.basics.size_limits import check_bytes
+from twin.errors import InputError
+from twin.logs.channel import Channel
+from twin.logs.log import Log
+
+ENDING = ".part"
+FIRST = {"twin log": "part", "version": 1}
+NUMBERS = np.dtype("<f8")
+
+
+class PartFile:
+    """A new file to which blocks of a log are added; other processes leave it alone."""
+
+    def __init__(self, path: Path, metadata: dict[str, str], *, replace: bool = False) -> None:
+        """Make the file.
+
+        Raises:
+            InputError: it exists and is not to be replaced, another process writes to it, or the
+                place cannot be written to.
+        """
+        self.path, there = path, path.exists()
+        try:
+            self._file = path.open("ab", buffering=0)
+            try:
+                self._lock()
+                if there and not replace and not _is_empty(path):
+                    raise left_over(path)
+                self._file.truncate(0)
+                first = json.dumps(FIRST | {"metadata": metadata})
+                append_bytes(self._file, first.encode() + b"\n")
+            except BaseException:
+                self._file.close()
+                raise
+        except OSError as error:
+            raise InputError("log", f"cannot write {path} ({error.strerror})") from None
+
+    def _lock(self) -> None:
+        with suppress(OSError):  # a file system may have no locks
+            try:
+                flock(self._file, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                raise InputError("log", f"another process records to {self.path} now") from None
+
+    def write(self, log: Log) -> None:
+        """Add a block of every channel that has samples.
+
+        Raises:
+            OSError: it cannot be written, as on a full disk; the file is as it was before.
+        """
+        parts = []
+        for channel in log.channels:
+            if len(channel):
+                rows = np.column_stack([channel.time, channel.values]).astype(NUMBERS).tobytes()
+                head = {"channel": channel.name, "units": channel.units, "rows": len(channel)}
+                parts += [json.dumps(head | {"crc": crc32(rows)}).encode() + b"\n", rows]
+        append_bytes(self._file, b"".join(parts))
+
+    def close(self) -> None:
+        """Close the file; calling it twice is allowed."""
+        self._file.close()
+
+
+def _is_empty(path: Path) -> bool:
+    """Return whether a part ended before its first block."""
+    begun = json.dumps(FIRST).encode()[:-1]
+    with path.open("rb") as file:
+        first, more = file.readline(), file.read(1)
+    return not more and first[: len(begun)] == begun[: len(first)]
+
+
+def left_over(path: Path) -> InputError:
+    """Return the error that a part is there already."""
+    return InputError(
+        "log",
+        f"{path} has the samples of a run that was ended before its log was written; read it as a "
+        "log, move it away, or add --replace",
+    )
+
+
+def before(path: Path) -> Path:
+    """Return the part that came before another one, where a run keeps its last seconds alone."""
+    return path.with_name(f"{path.name.removesuffix(ENDING)}.before{ENDING}")
+
+
+def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
+    """Yield the blocks of a part as logs, up to its last whole one, after the part before it.
+
+    Raises:
+        InputError: a part is damaged before its end.
+    """
+    for each in (before(path), path):
+        if each.exists():
+            yield from _blocks_of(each)
+
+
+def _blocks_of(path: Path) -> Iterator[Log]:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        first = _line(file.readline(), path)
+        if first is None or first.get("twin log") != FIRST["twin log"]:
+            raise InputError(str(path), "is no recording of this package")
+        yield Log((), {str(k): str(v) for k, v in first["metadata"].items()})
+        while text := file.readline():
+            head = _line(text, path)
+            if head is None:
+                return
+            name, units, count = str(head["channel"]), tuple(head["units"]), int(head["rows"])
+            needed = count * (1 + len(units)) * NUMBERS.itemsize
+            if file.tell() + needed > size:
+                return
+            check_bytes(path, needed)
+            data = file.read(needed)
+            if crc32(data) != head["crc"]:
+                raise InputError(str(path), f"a block of channel {name!r} is damaged")
+            table = np.frombuffer(data, NUMBERS).reshape(count, -1)
+            yield Log((Channel(name, table[:, 0], table[:, 1:], units),))
+
+
+def _line(text: bytes, path: Path) -> dict[str, Any] | None:
+    """Return the content of a block's first line; None where the file ends within it.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    if not text.endswith(b"\n"):
+        return None
+    try:
+        content = json.loads(text)
+        if not isinstance(content, dict):
+            raise ValueError("is no table")
+    except ValueError as error:
+        raise InputError(str(path), f"a block is damaged ({error})") from None
+    return content

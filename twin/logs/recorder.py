@@ -1,0 +1,121 @@
+"""The log file of a run that is under way: whatever ends the run, what came before is kept."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+from twin.basics.files import check_place, check_replaced
+from twin.errors import InputError
+from twin.logs.files import WRITERS, part, write_log
+from twin.logs.log import Log, join
+
+
+def files_of(path: Path | None) -> list[Path]:
+    """Return a log and the files that its samples are in until its end."""
+    if path is None:
+        return []
+    grown = path.with_name(path.name + part.ENDING)
+    return [path, grown, part.before(grown)]
+
+
+class LogRecorder:
+    """Writes samples to `FILE.part` as they come, and the log to `FILE` at the end.
+
+    The part is as complete after SIGKILL or a power failure as the last block. With `keep`, a
+    second part begins after so many seconds, and takes the place of the first one in turn.
+
+    Attributes:
+        path: of the log.
+        part: file that is written to until the end.
+        fault: why the last block is not in the part yet; empty where all are.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        metadata: dict[str, str],
+        *,
+        keep: float | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Begin the part.
+
+        Args:
+            path: of the log; ends in .csv, .parquet or .mcap.
+            metadata: of the log.
+            keep: [s] of the samples that are kept at least; default: all.
+            replace: whether an existing log, or part of an ended run, may be replaced.
+
+        Raises:
+            InputError: another ending, a log or a part that exists and is not to be replaced, or a
+                place that cannot be written to.
+        """
+        self.path, self._metadata, self._keep = Path(path), metadata, keep
+        check_place(self.path, *WRITERS)
+        check_replaced(self.path, "log", replace=replace)
+        _, self.part, self._before = files_of(self.path)
+        if self._before.exists() and not replace:
+            raise part.left_over(self._before)
+        self._file = part.PartFile(self.part, metadata, replace=replace)
+        self._before.unlink(missing_ok=True)
+        self._waiting: list[Log] = []
+        self._begun: float | None = None
+        self.fault = ""
+
+    def write(self, log: Log) -> None:
+        """Add a block of samples; where it cannot be written now, it is kept and tried again."""
+        self._waiting.append(log)
+        keep = inf if self._keep is None else self._keep
+        while len(self._waiting) > 1 and log.span[1] - self._waiting[0].span[0] > keep:
+            del self._waiting[0]
+        try:
+            while self._waiting:
+                self._file.write(self._waiting[0])
+                self._turn_over(self._waiting.pop(0))
+            self.fault = ""
+        except (OSError, InputError) as error:
+            self.fault = f"cannot write {self.part} ({getattr(error, 'strerror', error)})"
+
+    def close(self) -> None:
+        """Close the part, and remove it if nothing is in it; calling it twice is allowed."""
+        self._file.close()
+        if self._begun is None and not (self._waiting or self._before.exists()):
+            self.part.unlink(missing_ok=True)
+
+    def finish(self, log: Log | None = None) -> Path | None:
+        """Write the log, by default all samples, and remove the part; return the log's path.
+
+        Without any sample there is no log, and None is returned.
+
+        Raises:
+            InputError: the log cannot be written; the part remains and is named.
+        """
+        self._file.close()
+        if log is None:
+            log = join([*part.read_blocks(self.part, "time", None), *self._waiting])
+        written = None
+        if any(map(len, log.channels)):
+            try:
+                written = write_log(log, self.path)
+            except InputError as error:
+                lost = f", but for its end ({self.fault})" if self.fault else ""
+                kept = f"the samples are kept in {self.part}{lost}"
+                raise InputError("log", f"{error.message}; {kept}") from None
+        for each in (self.part, self._before):
+            each.unlink(missing_ok=True)
+        return written
+
+    def _turn_over(self, log: Log) -> None:
+        """Begin a part anew where the present one is long enough."""
+        start, stop = log.span
+        self._begun = start if self._begun is None else self._begun
+        if self._keep is not None and abs(stop - self._begun) >= self._keep:
+            self.part.replace(self._before)
+            try:
+                fresh = part.PartFile(self.part, self._metadata)
+            except InputError:  # it is tried again after the next block
+                self._before.replace(self.part)
+                raise
+            self._file.close()
+            self._file, self._begun = fresh, None
