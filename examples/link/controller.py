@@ -51,8 +51,11 @@ def main(host="127.0.0.1", port="5005", seconds="5", amplitude=0.01, frequency=0
         sequence += 1
         link.send(encode(legs, sequence, time.monotonic_ns(), mask, values))
         sent[sequence] = time.perf_counter()
-        while (found := decode(link.recv(2000))) is None:
-            pass
+        try:
+            while (found := decode(link.recv(2000))) is None:
+                pass
+        except OSError:
+            sys.exit(f"no machine responds on {host}:{port}; start twin emulate first")
         legs, stamp, acknowledged, fields = found
         now, coordinates = time.perf_counter(), fields[COORDINATES]
         if acknowledged in sent:

@@ -87,6 +87,7 @@ def identify(
     from twin.analysis.platform import load
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
+    from twin.cli.console import line
     from twin.cli.quantities import in_unit, quantities
     from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
@@ -121,11 +122,8 @@ def identify(
         )
     print_identification(found)
     if out is not None:
-        from twin.cli.console import line
-
         line(f"wrote {write_identified(found, machine, out, replace=replace)}")
     if report is not None:
-        from twin.cli.console import line
         from twin.identification.result.report import write_report
 
         line(f"wrote {write_report(found, report)}")

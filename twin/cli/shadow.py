@@ -166,7 +166,7 @@ def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
     """Raise InputError where a file would be written to that is replayed, or written twice."""
     from twin.logs.recorder import files_of
 
-    if log is not None and alarms is not None and log.absolute() == alarms.absolute():
+    if log is not None and alarms is not None and log.resolve() == alarms.resolve():
         raise InputError("alarms", f"{alarms} is the file of the log; name another one")
     scheme, _, replayed = source.partition(":")
     if scheme != "replay":

@@ -63,9 +63,7 @@ def track(
     from twin.control import make_controller
     from twin.errors import InputError
 
-    check_files(
-        reads=(machine, motion), out=(out, *TRAJECTORY), plot=(plot, PAGE), log=(log, ".csv")
-    )
+    check_files(reads=(motion,), out=(out, *TRAJECTORY), plot=(plot, PAGE), log=(log, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"

@@ -128,7 +128,13 @@ def test_parameters_that_forces_do_not_show_are_refused_or_listed() -> None:
     assert {each.path.rpartition(".")[2] for each in known} >= {"delay", "current_lag", "scale"}
     with pytest.raises(InputError, match=r"no motion can be made for leg.drive.backlash"):
         excite(machine, select(machine, "leg.drive.backlash"), 5.0)
-    for wrong in ({"duration": 1.0}, {"highest": 50.0}, {"noise": -1.0}, {"seed": -1}):
+    for wrong in (
+        {"duration": 1.0},
+        {"highest": 50.0},
+        {"noise": -1.0},
+        {"noise": 1e-300},
+        {"seed": -1},
+    ):
         with pytest.raises(InputError, match=next(iter(wrong))):
             excite(machine, select(machine, "payload"), **{"duration": 5.0, "rounds": 1, **wrong})
 

@@ -44,6 +44,9 @@ FREQUENCY_COUNT = 6
 MIN_PERIODS = 2.0
 """Least number of periods of the lowest frequency in a motion."""
 
+MIN_NOISE_RATIO = 1e-6
+"""Smallest noise, as a fraction of the default one: rounding of the forces is not far below."""
+
 DEFAULT_NOISE_FRACTION = 0.005
 """Adopted: noise below 10 Hz, as a fraction of the largest force of an actuator."""
 
@@ -136,8 +139,8 @@ def excite(
         platform: the machine; with drives, forces are those of the motors.
         parameters: that shall be seen.
         duration: [s], from 2 to 600.
-        noise: standard deviation of forces that is left below 10 Hz [N] or [N m], one or `(n,)`;
-            default 0.5 % of the largest force of an actuator.
+        noise: standard deviation of forces that is left below 10 Hz [N] or [N m], one or `(n,)`,
+            from a millionth of the default on; default 0.5 % of the largest force of an actuator.
         highest: highest frequency [Hz].
         seed: of everything random; the same motion for the same seed.
         rounds: of the search; each takes some 16 motions.
@@ -159,9 +162,13 @@ def excite(
     if not known:
         message = f"no motion can be made for {listed(each.path for each in others)} alone"
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
-    deviations = (
-        _noise(machine) if noise is None else one_or_each(noise, "noise", platform.n_actuators)
-    )
+    deviations = usual = _noise(machine)
+    if noise is not None:
+        deviations = one_or_each(noise, "noise", platform.n_actuators)
+        least = MIN_NOISE_RATIO * usual.min()
+        if deviations.min() < least:
+            message = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
+            raise InputError("noise", message)
     task = _Task(machine, known, seconds, _frequencies(seconds, top), deviations)
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
     drawn = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
