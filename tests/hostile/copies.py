@@ -1,4 +1,7 @@
-"""Copies of public objects at work: each goes on with the original's numbers, in any process."""
+"""Copies of public objects at work: each goes on with the original's numbers, in any process.
+
+Original and copy also go on at the same time, in two threads.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import lru_cache
 from os import environ
@@ -150,7 +154,7 @@ KINDS = {
 def copy_input(random: Random) -> tuple[str, Callable[[], Any]]:
     """Return a name and a call that copies an object at work and uses the copy."""
     name = random.choice(sorted(KINDS))
-    way = random.choice((deepcopy, through_pickle, None))
+    way = random.choice((deepcopy, through_pickle, None, in_threads))
     seed, uses, number = random.random(), random.randrange(3), random.randrange(PROCESSES)
 
     def compare() -> None:
@@ -160,6 +164,10 @@ def copy_input(random: Random) -> tuple[str, Callable[[], Any]]:
             for _ in range(uses):
                 kind.use(each)
         wanted = kind.use(alike)
+        if way is in_threads:
+            for found in in_threads(kind.use, original, deepcopy(original)):
+                _same(found, wanted)
+            return
         if way is None:
             _same(_in_process(number, name, pickle.dumps(original)), wanted)
         else:
@@ -168,6 +176,12 @@ def copy_input(random: Random) -> tuple[str, Callable[[], Any]]:
         _same(kind.use(original), wanted)
 
     return f"{'process' if way is None else way.__name__} of {name}", compare
+
+
+def in_threads(use: Callable[[Any], Any], *objects: Any) -> list[Any]:
+    """Return what objects give that are used at the same time."""
+    with ThreadPoolExecutor(len(objects)) as pool:
+        return list(pool.map(use, objects))
 
 
 def through_pickle(original: Any) -> Any:

@@ -95,6 +95,11 @@ def test_a_model_that_misses_something_is_named(found: Identification) -> None:
     assert "times the noise" in poor.notes[-1]
 
 
+def test_an_unknown_choice_names_its_option() -> None:
+    with pytest.raises(InputError, match="unseen"):
+        identify(nominal(), [log_of(recorded())], "payload", unseen="bogus")  # type: ignore[arg-type]
+
+
 def test_missing_signals_are_named() -> None:
     log = log_of(recorded())
     short = Log(tuple(each for each in log.channels if not each.name.endswith("forces")))
