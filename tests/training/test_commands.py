@@ -99,6 +99,14 @@ def test_missing_libraries_are_named(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("steps", ["inf", "nan", "0", "1e13"])
+def test_numbers_of_steps_are_finite(steps: str, tmp_path: Path) -> None:
+    result = run("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
+    assert result.exit_code == 2
+    assert "steps" in result.output
+    assert not (tmp_path / "run").exists()
+
+
 def test_bad_trainings_end_in_one_line(tmp_path: Path) -> None:
     result = run("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9")
     assert result.exit_code == 2

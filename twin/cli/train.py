@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from twin.basics.arrays import bounded
 from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line
@@ -15,6 +16,8 @@ from twin.cli.values import environment_options, settings_from
 
 AlgorithmName = Literal["ppo", "sac", "ars"]
 
+MAX_STEPS = 1e12
+"""Largest number of steps that may be asked for."""
 
 Steps = Annotated[
     float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
@@ -70,7 +73,7 @@ def train(
     training = run(
         environment,
         out,
-        steps=round(steps),
+        steps=round(bounded(steps, "steps", 1.0, MAX_STEPS)),
         algorithm=algo,
         envs=envs,
         seed=seed,
