@@ -13,13 +13,16 @@ import numpy as np
 from twin.errors import InputError
 
 MAX_BYTES = 2_000_000_000
-"""Of one file in memory; an hour of 60 columns at 1 kHz has 1.7e9."""
+"""Bytes that one file may take in memory; an hour of 60 columns at 1 kHz takes 1.7e9."""
 
 MAX_COLUMNS = 10_000
-"""Of one table or log; those of a machine have some hundred."""
+"""Columns of one table or log; those of a machine have some hundred."""
 
-BYTES_VARIABLE, COLUMNS_VARIABLE = "TWIN_MAX_BYTES", "TWIN_MAX_COLUMNS"
-"""Environment variables that replace the limits."""
+BYTES_VARIABLE = "TWIN_MAX_BYTES"
+"""Environment variable that replaces `MAX_BYTES`."""
+
+COLUMNS_VARIABLE = "TWIN_MAX_COLUMNS"
+"""Environment variable that replaces `MAX_COLUMNS`."""
 
 
 def max_bytes() -> int:

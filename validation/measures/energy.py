@@ -15,7 +15,9 @@ from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import followed
 from twin.validation.results import Measure, Panel
 
-BALANCE = 1e-10
+MAX_DRIFT = 1e-10
+"""Energy drift per largest kinetic energy that the integrator's tolerance of 1e-12 allows."""
+
 BALANCE_REASON = (
     "bar of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "
     "Gauss's rule over each step"
@@ -25,7 +27,7 @@ NODES = 5
 """Of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
 
 ROUNDINGS = 32.0
-"""Of the total energy, that add up over a motion."""
+"""Roundings of the total energy that add up over a motion. Adopted."""
 
 ROUNDED_REASON = "; hardly any energy moves in so short a time, and rounding of the total shows"
 
@@ -47,9 +49,9 @@ class EnergyBalance(NamedTuple):
     def measure(self, name: str) -> Measure:
         """Return the largest drift; `name` begins the measure's name."""
         name = f"{name}, per largest kinetic energy"
-        rounded = self.rounding > BALANCE
+        rounded = self.rounding > MAX_DRIFT
         reason = BALANCE_REASON + (ROUNDED_REASON if rounded else "")
-        return Measure(name, self.drift.max(), max(BALANCE, self.rounding), reason)
+        return Measure(name, self.drift.max(), max(MAX_DRIFT, self.rounding), reason)
 
     def panel(self, y_label: str = "energy drift / largest kinetic energy") -> Panel:
         """Return the drift over time."""

@@ -1,4 +1,4 @@
-"""What a motion will show of the parameters: by derivatives of forces, and by a simulated run."""
+"""Standard errors that a motion leads to: by derivatives of forces, and by a simulated run."""
 
 from __future__ import annotations
 

@@ -22,8 +22,11 @@ from twin.logs.log import Log
 LATEST = 9e9
 """[s] Times in MCAP are whole nanoseconds in 64 bits."""
 
-AFTER_CHECKSUM, BEFORE_CHECKSUM = 12, 25
-"""Bytes of an MCAP file from the checksum of its summary on, and of the footer before that."""
+AFTER_CHECKSUM = 12
+"""Bytes at the end of an MCAP file from the checksum of its summary on."""
+
+BEFORE_CHECKSUM = 25
+"""Bytes of the footer before that checksum."""
 
 
 def write_mcap(log: Log, path: str | Path) -> Path:

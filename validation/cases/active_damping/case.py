@@ -78,9 +78,12 @@ yield under the machine's weight: they then yield by less than a hundredth of th
 SERIES_RELEASE = 1e-4
 """[m] The same of springs in series; less in small machines."""
 
-STRUT_SAMPLES, SERIES_SAMPLES = 150, 500
-"""Of a decay. It takes so many control periods or more: as many as the slow poles of springs in
-series need for a radian."""
+STRUT_SAMPLES = 150
+"""Samples of a decay of struts, one in each control period."""
+
+SERIES_SAMPLES = 500
+"""Samples of a decay of springs in series. It takes as many control periods or more: as many as
+the slowest pole needs for a radian."""
 
 OUTER_PERIODS = 4000
 """Control periods of the outer loop's run, at least."""
