@@ -21,6 +21,9 @@ import gymnasium
 import numpy as np
 
 import twin
+from twin.analysis.feasibility.feasibility import feasibility
+from twin.analysis.payload.body import Payload
+from twin.calibration import calibrate, poses_within, simulated
 from twin.control import make_controller
 from twin.control.loop.closed_loop import ClosedLoop
 from twin.engines import make_engine
@@ -124,6 +127,17 @@ def steps_of_batch(used: Any) -> Any:
     return used.pose.copy()
 
 
+def short_run() -> Any:
+    """Return a trajectory of a few steps."""
+    return hardware().simulate(0.01, timestep=STEP, progress=False)
+
+
+@lru_cache(maxsize=1)
+def measured_poses() -> Any:
+    """Return what a tracker measures of the machine at twenty poses."""
+    return simulated(hardware(), poses_within(hardware(), 20), seed=1)
+
+
 def environment(random: Random) -> Any:
     """Return an environment; copies begin with a reset of their own."""
     return gymnasium.make(random.choice(environment_ids())).unwrapped
@@ -143,9 +157,23 @@ KINDS = {
     "live": Kind(live, steps_of_live),
     "batch": Kind(batch, steps_of_batch),
     "machine": Kind(lambda random: twin.load(random.choice(MACHINES)), lambda used: used.home),
+    "trajectory": Kind(lambda _: short_run(), lambda used: [used.pose, used.forces]),
+    "poses": Kind(lambda _: measured_poses(), lambda used: [used.coordinates, used.poses]),
+    "calibration": Kind(
+        lambda _: calibrate(hardware(), measured_poses()),
+        lambda used: [used.errors, used.expected.position],
+    ),
+    "payload": Kind(
+        lambda random: Payload(random.uniform(1.0, 9.0), [0.0, 0.0, 0.1]),
+        lambda used: [np.asarray(used.mass), np.asarray(used.center)],
+    ),
+    "verdict": Kind(
+        lambda _: feasibility(hardware(), sine()),
+        lambda used: [np.asarray([each.share for each in used.margins])],
+    ),
     "motion": Kind(lambda _: sine(), lambda used: used(np.linspace(0.0, 1.0, 9)).pose),
     "log": Kind(
-        lambda _: log_of(hardware().simulate(0.01, timestep=STEP, progress=False)),
+        lambda _: log_of(short_run()),
         lambda used: [channel.values for channel in used.channels],
     ),
 }
