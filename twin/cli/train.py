@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from twin.basics.arrays import bounded
 from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line
@@ -66,6 +65,7 @@ def train(
     resume: Resume = False,
 ) -> None:
     """Train a policy; ppo and sac need the extra rl. Ctrl-C saves; --resume continues."""
+    from twin.basics.arrays import bounded
     from twin.training.run import PICTURE, POLICY
     from twin.training.run import train as run
 
