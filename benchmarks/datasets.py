@@ -17,7 +17,7 @@ import numpy as np
 from page_section import write_section
 
 from twin.datasets import record_dataset, write_lerobot
-from twin.datasets.levels import LEVELS, expert_of
+from twin.datasets.record import LEVELS, expert_of
 from twin.envs import environment_ids
 
 SEED = 0

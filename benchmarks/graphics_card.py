@@ -113,8 +113,8 @@ def print_rates(machines: Sequence[str], size: int) -> None:
 def kernels_of(machine: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """Return name, kernel and types of the arguments of all kernels of a machine."""
     from twin.envs.pose_tracking.stock import prepare
+    from twin.kernels.cuda.batches import Sizes
     from twin.kernels.cuda.compilation import FLOATS, machine_kernels, type_of
-    from twin.kernels.cuda.sizes import Sizes
 
     legs = twin.load(machine).constants.legs
     episodes = Episodes(PoseTracking, machine, None, "analytic", 2, None, {"duration": 1.0})

@@ -20,7 +20,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 from twin.model import batch
 from twin.model.derivatives import dynamics_width
 from twin.rotations import displaced

@@ -34,9 +34,9 @@ from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.machine.randomisation import hardware_spread
-from twin.machine.randomisation.paths import nominal_value
+from twin.machine.randomisation.sampler import nominal_value
 from twin.motion import Motion
-from twin.motion.multi_sine import MultiSineMotion
+from twin.motion.profiles import MultiSineMotion
 from twin.simulation.trajectory import Trajectory
 
 RESULTS = Path(__file__).parent / "results"

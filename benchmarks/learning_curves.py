@@ -23,7 +23,7 @@ from page_section import write_section
 
 from twin.basics.files import write_text
 from twin.training import evaluate, load_policy, train
-from twin.training.evaluation.confidence import Mean
+from twin.training.evaluation import Mean
 
 RESULTS = Path(__file__).parent / "results" / "learning_curves.json"
 ROOT = Path(__file__).parents[1]

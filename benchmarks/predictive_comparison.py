@@ -27,12 +27,9 @@ from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
 from twin.cli.console import Column, table
 from twin.control import make_controller
-from twin.control.controller import Controller
-from twin.control.loop.closed_loop import ClosedLoop
-from twin.control.reference import Reference, reference_of
-from twin.control.supervisor import Supervisor
-from twin.model.ball.ball import ball_for
-from twin.model.ball.position import on_plate
+from twin.control.controller import Controller, Reference, Supervisor, reference_of
+from twin.control.loop import ClosedLoop
+from twin.model.ball import ball_for, on_plate
 from twin.motion import SineMotion
 from twin.rotations import displaced
 

@@ -21,7 +21,7 @@ from page_section import write_section
 
 from twin.basics.files import write_text
 from twin.training import evaluate, policies
-from twin.training.evaluation.confidence import Mean, mean_of, mean_over_trainings
+from twin.training.evaluation import Mean, mean_of, mean_over_trainings
 
 RESULTS = Path(policies.__path__[0]) / "robustness.json"
 SEED = 4_000_000

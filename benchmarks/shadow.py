@@ -19,21 +19,24 @@ from joblib import Parallel, delayed
 
 import twin
 from twin.control.gains import suitable_position_loop
-from twin.kernels.control import position_loop
+from twin.kernels.control import controllers as position_loop
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.plant.drives import actuator_limit, drive_timestep
 from twin.rotations import displaced
 from twin.shadow.derive import (
     CHANNELS,
+    NOISE,
     derive_thresholds,
+    hidden_machine,
     measured_by,
     read_thresholds,
+    work,
+    working_motion,
     write_thresholds,
 )
+from twin.shadow.detectors import Thresholds
 from twin.shadow.shadow import Shadow
-from twin.shadow.thresholds import Thresholds
-from twin.shadow.working import NOISE, hidden_machine, work, working_motion
 from twin.simulation.batched import make_batched_plant
 
 RESULTS = Path(__file__).parent / "results"

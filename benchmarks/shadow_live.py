@@ -23,11 +23,10 @@ import numpy as np
 import twin
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
-from twin.link.transport.udp import UdpLink
-from twin.shadow.derive import NEVER
+from twin.link.transport.source import UdpLink
+from twin.shadow.derive import NEVER, NOISE, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
-from twin.shadow.working import NOISE, working_motion
 
 RESULTS = Path(__file__).parent / "results"
 LOCAL = Address("127.0.0.1", 0)

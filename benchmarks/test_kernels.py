@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from twin.engines.stability import suitable_timestep
-from twin.kernels.dynamics.forward import forward_dynamics_batch
-from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.kernels.kinematics.forward import forward_kinematics_batch
+from twin.kernels.dynamics.forward import forward_dynamics_batch, inverse_dynamics_batch
+from twin.kernels.kinematics import forward_kinematics_batch
 from twin.model.integrate import integrate
 
 NEAR = 0.4

@@ -15,7 +15,7 @@ import pytest
 import twin
 from twin.kernels.derivatives import States, forward_dynamics_slopes
 from twin.kernels.dynamics.forward import forward_dynamics_batch
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 from twin.model import batch as batches
 from twin.model.derivatives import dynamics_width
 

@@ -19,10 +19,10 @@ from twin.envs.channels import width
 from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
-from twin.kernels.tasks.observation import LARGEST
+from twin.kernels.tasks.task import LARGEST
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
-from twin.viewer.view import MAX_PIXELS
+from twin.viewer.camera import MAX_PIXELS
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Camera, Image

@@ -13,7 +13,7 @@ from twin.basics.arrays import SMALLEST, bounded, whole_number
 from twin.envs.signal_path import SignalPath
 from twin.envs.task import LONGEST_EPISODE, Task, read_settings
 from twin.errors import InputError, brief
-from twin.kernels.tasks.observation import LARGEST, accept
+from twin.kernels.tasks.task import LARGEST, accept
 
 DURATION = "episode_duration"
 """Setting of all tasks that a randomisation may vary as `task.<name>`."""

@@ -20,9 +20,9 @@ ENVIRONMENTS: dict[str, Registered] = {
     "twin/PoseTracking-v0": Registered("twin.envs.pose_tracking.environment", "PoseTracking", 500),
     "twin/MotionCueing-v0": Registered("twin.envs.motion_cueing.environment", "MotionCueing", 1200),
     "twin/VibrationIsolation-v0": Registered(
-        "twin.envs.vibration_isolation.environment", "VibrationIsolation", 800
+        "twin.envs.vibration_isolation", "VibrationIsolation", 800
     ),
-    "twin/BallBalance-v0": Registered("twin.envs.ball_balance.environment", "BallBalance", 1000),
+    "twin/BallBalance-v0": Registered("twin.envs.ball_balance", "BallBalance", 1000),
 }
 
 

@@ -14,18 +14,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, read_only
-from twin.envs.channels import Channel, channel_scales, check_names, rescaled, width
+from twin.envs.channels import Channel, channel_scales, channel_slices, check_names, rescaled, width
 from twin.errors import InputError, UnknownOptionError
 from twin.kernels.bundle import Bundle
-from twin.kernels.machine_code import SameTypes
-from twin.kernels.tasks.arrays import History, Results, Scales
+from twin.kernels.jit import SameTypes
+from twin.kernels.tasks.task import History, Results, Scales
 from twin.plant.drives import actuator_limit
-from twin.plant.prepared import forces_at_home
+from twin.plant.plant import forces_at_home
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.scene import Scene
 
 SHARE_OF_WEIGHT = 2.0
 """Times the largest force that holds the machine at home: that of an actuator without limit."""
+
+LONGEST_EPISODE = 1e6
+"""[s] Of one that only `max_episode_steps` truncates."""
 
 
 def machine_scales(platform: Platform) -> Scales:
@@ -39,9 +42,6 @@ def machine_scales(platform: Platform) -> Scales:
     parts = (lower, upper, 0.5 * (lower + upper), half, speeds, efforts, holding)
     return Scales(*(read_only(np.asarray(part, dtype=float)) for part in parts))
 
-
-LONGEST_EPISODE = 1e6
-"""[s] Of one that only `max_episode_steps` truncates."""
 
 Scale = Annotated[float, Field(gt=0.0)]
 
@@ -309,3 +309,32 @@ def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any])
             message = f"got an unexpected keyword argument {field!r}; there are {known}"
             raise UnknownOptionError(field, message) from None
         raise InputError(field, first["msg"]) from None
+
+
+class LinearLaw:
+    """Actions in proportion to the observation, within 1.
+
+    Attributes:
+        gains: `(a, o)`; the action is gains @ observation, within 1.
+    """
+
+    gains: FloatArray
+
+    def __init__(self, task: Task, parts: Mapping[str, Any]) -> None:
+        """Take the gains in physical units.
+
+        Args:
+            task: whose channels are meant.
+            parts: name of an observation -> `(a, size)` action's unit per observation's unit.
+        """
+        scales, where = channel_scales(task.observations), channel_slices(task.observations)
+        moved = channel_scales(task.actions)
+        gains = np.zeros((len(moved), len(scales)))
+        for name, part in parts.items():
+            gains[:, where[name]] = part
+        self.gains = read_only(gains * scales / moved[:, None])
+
+    def __call__(self, observation: Any) -> FloatArray:
+        """Return actions `(..., a)` for observations `(..., o)`."""
+        action = np.asarray(observation, dtype=float) @ self.gains.T
+        return np.asarray(action.clip(-1.0, 1.0))

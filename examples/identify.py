@@ -9,8 +9,8 @@ from __future__ import annotations
 import twin
 from twin.cli.console import Column, line, table
 from twin.control import make_controller
-from twin.identification.result.forces import base_rows
 from twin.identification.result.identify import identify
+from twin.identification.result.predictions import base_rows
 from twin.logs import log_of
 from twin.motion import MultiSineMotion
 

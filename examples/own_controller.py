@@ -14,8 +14,7 @@ from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
 from twin.cli.console import Column, table
 from twin.control import make_controller
-from twin.control.function_controller import FunctionController
-from twin.control.reference import sample_reference
+from twin.control.controller import FunctionController, sample_reference
 from twin.motion import SineMotion
 from twin.plant.signals import Measurement
 

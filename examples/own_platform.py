@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 import twin
 from twin.analysis.machine_summary import machine_summary
-from twin.charts.text import value_text
+from twin.charts.panels import value_text
 from twin.cli.console import Column, line, table
-from twin.machine.file.template import write_template
+from twin.machine.file.read import write_template
 
 with TemporaryDirectory() as folder:
     file = write_template(Path(folder) / "camera_rig.toml", legs="ups")

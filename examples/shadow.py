@@ -11,7 +11,7 @@ from __future__ import annotations
 import twin
 from twin.link.emulated import parse_fault
 from twin.shadow import Shadow, Thresholds
-from twin.shadow.working import hidden_machine, work, working_motion
+from twin.shadow.derive import hidden_machine, work, working_motion
 
 LEARNING = 4.0
 """[s] in which the machine is taken for healthy."""

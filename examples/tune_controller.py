@@ -14,9 +14,8 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.analysis.tuning.specification import VELOCITY_STEP
 from twin.analysis.tuning.steps import VelocityStudy
-from twin.analysis.tuning.tuning import control_snippet, gains_text
+from twin.analysis.tuning.tuning import VELOCITY_STEP, control_snippet, gains_text
 from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")

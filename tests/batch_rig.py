@@ -9,12 +9,12 @@ import numpy as np
 import twin
 from twin.analysis.platform import Platform
 from twin.machine.randomisation import with_values
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.batched.drive_arrays import loop_gains
+from twin.simulation.batched.batched_plant import loop_gains
 
 PERIOD = 0.01
 DIGITS: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}

@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.basics.quaternions import cross, rotated
-from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
+from twin.basics.arrays import FloatArray, cross, rotated
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
 from twin.motion.cueing import Car, Manoeuvre, Tyre
-from twin.motion.cueing.car import STEP
-from twin.motion.rotational_motion import rotational_motion
+from twin.motion.cueing.manoeuvre import STEP
+from twin.motion.motion import rotational_motion
 
 State = tuple[float, ...]
 

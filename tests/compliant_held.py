@@ -7,23 +7,31 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.compliant_legs.equations.solve import solve_free
-from twin.papers.compliant_legs.loads import NO_LOAD, Load, wrench_in_base
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.motion import (
+from twin.papers.compliant_legs.equations import solve_free
+from twin.papers.compliant_legs.machine import (
+    NO_LOAD,
+    CompliantMachine,
+    Load,
+    checked_state,
+    dot,
+    least_squares,
+    leg_state,
+    wrench_in_base,
+)
+from twin.papers.compliant_legs.responses import (
     CompliantMotion,
     integrated,
     normalised,
     pose_rate,
 )
-from twin.papers.compliant_legs.rest.modes import Linearisation, platform_and_legs
-from twin.papers.compliant_legs.rest.statics import (
+from twin.papers.compliant_legs.rest import (
     Equilibrium,
+    Linearisation,
     StaticForces,
     locked_deflection,
+    platform_and_legs,
     static_forces,
 )
-from twin.papers.compliant_legs.state import checked_state, dot, least_squares, leg_state
 
 
 def power(

@@ -24,8 +24,8 @@ from unsymmetric import content_without_symmetry
 import twin
 from twin.analysis.platform import Platform
 from twin.engines import engine_names
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
+from twin.machine.machine import parameters_path
 
 QUICK_MACHINES = ("stewart", "driving_simulator")
 """Machines of the quick tier: six legs and six degrees of freedom, four legs and three."""

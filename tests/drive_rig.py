@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from twin.kernels.plant import columns as column
 from twin.plant.drives import IDEAL
-from twin.validation.cases.plant.bench import BenchRecord, DriveBench
+from twin.validation.cases.plant.trials import BenchRecord, DriveBench
 
 THESIS = {"inertia": 719.0, "stiffness": 2e7, "damping": 14e3}
 """Motor and screw of the thesis' machine, rounded, without friction and backlash."""

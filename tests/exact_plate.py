@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.terms import exact_terms
+from twin.papers.driving_simulator.exact import ExactModel, exact_terms
 from twin.rotations import pose_from_angles
 
 

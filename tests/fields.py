@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
 from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.legs import rss
 from twin.kernels.legs.interface import AXIS, BASE_JOINT
-from twin.kernels.legs.rss import kinematics as rss
 
 LEANING = (2.3, -1.7, -6.1)
 """[m/s2]; no entry zero or like another."""

@@ -13,8 +13,8 @@ from fmpy.fmi3 import FMU3Slave
 from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform
+from twin.engines.fmu.description import CENTER, INERTIA, POSE, TWIST, WRENCH, legs
 from twin.engines.fmu.unit import write_unit
-from twin.engines.fmu.variables import CENTER, INERTIA, POSE, TWIST, WRENCH, legs
 
 
 class UnitFile:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 import twin
 from twin.plant.encoder import Encoders
-from twin.plant.homing import Homing, HomingInputs, HomingOutputs
-from twin.plant.homing_settings import HomingSettings, homing_settings
+from twin.plant.homing import Homing, HomingInputs, HomingOutputs, HomingSettings, homing_settings
 
 PERIOD = 2e-3
 LAG = 4e-3

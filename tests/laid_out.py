@@ -6,8 +6,7 @@ import tomllib
 from typing import Any
 
 from twin.machine import MachineParameters
-from twin.machine.file.read import parameters_from
-from twin.machine.file.template import template
+from twin.machine.file.read import parameters_from, template
 
 MID_STROKE = {"home": "mid_stroke"}
 

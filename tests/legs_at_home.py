@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from twin.basics.arrays import FloatArray, read_only
+from twin.machine.legs.leg import UniversalLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.rss.parts import Crank
-from twin.machine.legs.universal import UniversalLeg
 from twin.machine.legs.ups.parameters import LegBodies, UpsLeg
 from twin.machine.machine import MachineParameters
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.kinematics import PlateModel
 
 ROLL_INERTIA = 29.5346001
 PITCH_INERTIA = 38.9795301

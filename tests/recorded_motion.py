@@ -12,7 +12,7 @@ from twin.control import make_controller
 from twin.engines import make_engine
 from twin.identification.parameters import gravity_field, select
 from twin.model.engine import State
-from twin.motion.multi_sine import MultiSineMotion
+from twin.motion.profiles import MultiSineMotion
 from twin.simulation.trajectory import Trajectory
 
 HIDDEN = {

@@ -8,8 +8,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.machine.file.read import parameters_from
-from twin.machine.file.template import template
+from twin.machine.file.read import parameters_from, template
 
 APART, BELOW, ABOVE = (-10, 10, 110, 130, 230, 250), (0, 0, 120, 120, 240, 240), (-60, 60, 60)
 TRIANGLE = (*ABOVE, 180, 180, 300)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.catalogue import machine_names, parameters_path
 from twin.machine.legs import LEG_KINDS
+from twin.machine.machine import machine_names, parameters_path
 
 SHIPPED: dict[str, Path] = {name: parameters_path(name) for name in machine_names()}
 """The platform.toml of every machine by name."""

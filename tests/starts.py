@@ -9,8 +9,7 @@ from scales import scale_of
 
 from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.model.integrate import integrate
-from twin.model.solution import Solution
+from twin.model.integrate import Solution, integrate
 
 SHARES = np.array([0.016, -0.013, 0.03, 0.063, -0.047, 0.03])
 """Start twist in lengths and radians in the machine's pace."""

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import twin
-from twin.engines.guard import replay
+from twin.engines.base import replay
 from twin.errors import MissingDependencyError, TwinError
 from twin.model.integrate import ForceTable, integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles, quaternion_from_angles

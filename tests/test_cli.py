@@ -18,12 +18,11 @@ from twin import cli
 from twin.cli import machines, new, options
 from twin.engines import engine_names
 from twin.engines.export import FORMATS, export
-from twin.engines.mjcf.robot import robot_xml
-from twin.engines.mjcf.scene import scene_xml
-from twin.engines.urdf.robot import robot_urdf
+from twin.engines.mjcf.robot import robot_xml, scene_xml
+from twin.engines.urdf import robot_urdf
 from twin.errors import InputError, ParameterError
-from twin.machine import catalogue
-from twin.machine.file.template import LEG_KINDS
+from twin.machine import machine as catalogue
+from twin.machine.file.read import LEG_KINDS
 from twin.model.engine import FIDELITIES
 from twin.validation.report import page as report
 from twin.validation.results import CaseResult, Measure
@@ -273,7 +272,7 @@ def test_export_replaces_its_own_files_only(tmp_path: Path) -> None:
 
 
 def test_export_of_a_users_machine(tmp_path: Path) -> None:
-    source = twin.machine.catalogue.parameters_path("stewart").read_text()
+    source = twin.machine.machine.parameters_path("stewart").read_text()
     mine = tmp_path / "mine.toml"
     mine.write_text(source.replace('name = "stewart"', 'name = "mine"'))
     assert run("export", mine, "--out", tmp_path / "models").exit_code == 0

@@ -14,7 +14,7 @@ import twin
 import twin.envs
 from twin import cli
 from twin.errors import TwinError
-from twin.motion.fitting import free_axes
+from twin.motion.recording import free_axes
 from twin.simulation.live.machine_session import MachineSession
 
 pytestmark = pytest.mark.gallery

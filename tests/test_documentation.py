@@ -37,9 +37,9 @@ from handbook.unbroken import unbroken
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
-from twin.machine.file.describe import describe
-from twin.validation.published.errata import read_errata
-from twin.validation.report.summary import summary
+from twin.machine.file.read import describe
+from twin.validation.published.printed import read_errata
+from twin.validation.report.page import summary
 from twin.validation.results import CaseResult, Curve, Measure, Quantity, Statement, Table
 
 DOCS = ROOT / "docs"
@@ -179,7 +179,7 @@ def report() -> dict[str, Any]:
         )
         for platform in platforms
     ]
-    from twin.validation.report.environment import environment
+    from twin.validation.report.page import environment
 
     content = summary(results, platforms, environment("twin validate"), 1.0)
     return json.loads(json.dumps(content))  # type: ignore[no-any-return]
@@ -314,7 +314,7 @@ def test_interface_has_every_public_package() -> None:
         if MODULES[name].name == "__init__.py" and own not in (*WITHOUT, *INTERNAL):
             assert name in names
     made = pages()
-    assert "automodule:: twin.motion.sine" in made["interface/twin.motion/sine.md"]
+    assert "automodule:: twin.motion.profiles" in made["interface/twin.motion/sine.md"]
     # What a package itself names comes before the rest of it, and internals are apart.
     shown = made["interface/twin.motion.md"]
     assert shown.index("twin.motion/sine") < shown.index("twin.motion/fitting")

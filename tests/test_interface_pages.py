@@ -13,7 +13,7 @@ from handbook.links import inside_the_site
 from handbook.references import link_names, meaning, resolve_types
 from handbook.rendering import dash_fields, restructure, share_docstrings, short_contents
 from handbook.signatures import name_aliases, plain_signature, short, shorten_values, without_checks
-from twin.control.reference import Reference
+from twin.control.controller import Reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.link.emulated.fault import BaseFault
 from twin.link.transport.source import Source
@@ -176,11 +176,11 @@ def test_pages_of_the_handbook_become_links() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "whole"),
     [
-        ("twin.datasets.storage", "Path", "pathlib.Path"),
-        ("twin.analysis.frequency.excitation", "Path", "twin.analysis.frequency.excitation.Path"),
-        ("twin.control.reference", "twin.motion", "twin.motion"),
-        ("twin.control.reference", "Reference.at", None),
-        ("twin.control.reference", "Nothing", None),
+        ("twin.datasets.episode", "Path", "pathlib.Path"),
+        ("twin.analysis.frequency.estimate", "Path", "twin.analysis.frequency.estimate.Path"),
+        ("twin.control.controller", "twin.motion", "twin.motion"),
+        ("twin.control.controller", "Reference.at", None),
+        ("twin.control.controller", "Nothing", None),
         ("twin.errors", "InputError", "twin.errors.InputError"),
     ],
 )
@@ -197,7 +197,7 @@ def test_types_and_names_lead_to_their_own_class() -> None:
     from sphinx import addnodes
 
     page = new_document("page")
-    module = "twin.control.reference"
+    module = "twin.control.controller"
     keys = {"refdomain": "py", "refspecific": False, "py:module": module}
     for kind, target in (("class", "Reference"), ("exc", "TwinError"), ("class", "Unknown")):
         page += addnodes.pending_xref("", reftype=kind, reftarget=target, **keys)

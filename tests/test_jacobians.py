@@ -11,7 +11,7 @@ from paths import moved
 from scales import Scale
 
 from twin.analysis.platform import Platform
-from twin.model.motions import LegCoordinates
+from twin.model.machine_base import LegCoordinates
 
 pytestmark = pytest.mark.quick
 

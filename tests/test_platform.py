@@ -87,7 +87,7 @@ def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states:
 
 
 def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
-    from twin.machine.catalogue import parameters_path
+    from twin.machine.machine import parameters_path
 
     for name in twin.machine_names():
         file = tmp_path / f"{name}.toml"

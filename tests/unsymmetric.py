@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.machine.machine import MachineParameters
+from twin.machine.machine import MachineParameters, parameters_path
 
 BODY = {
     "center_of_mass": [0.06, -0.04, 0.15],

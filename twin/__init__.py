@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from twin import rotations
     from twin.analysis.platform import Platform, load
     from twin.engines import make_engine
-    from twin.machine.catalogue import gallery_names, machine_names
+    from twin.machine.machine import gallery_names, machine_names
     from twin.model.integrate import ForceTable, integrate
     from twin.model.machine_model import forward_kinematics_all
     from twin.plant.signals import Command
@@ -31,10 +31,10 @@ _HOMES = {
     "Trajectory": "twin.simulation.trajectory",
     "angles": "twin.rotations",
     "forward_kinematics_all": "twin.model.machine_model",
-    "gallery_names": "twin.machine.catalogue",
+    "gallery_names": "twin.machine.machine",
     "integrate": "twin.model.integrate",
     "load": "twin.analysis.platform",
-    "machine_names": "twin.machine.catalogue",
+    "machine_names": "twin.machine.machine",
     "make_engine": "twin.engines",
     "pose": "twin.rotations",
     "simulate": "twin.simulation.simulate",

@@ -17,9 +17,11 @@ from twin.basics.arrays import (
     as_pose,
     flatten_batch,
     one_of,
+    quaternion_from_vector,
     quaternion_norm,
+    quaternion_product,
+    turned,
 )
-from twin.basics.quaternions import quaternion_from_vector, quaternion_product, turned
 from twin.errors import InputError
 
 

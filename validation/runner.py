@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from twin.analysis.platform import Platform, load
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.least_mass import least_mass_note
+from twin.engines.mechanism import least_mass_note, make_mechanism
 from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
-from twin.machine.catalogue import machine_names
+from twin.machine.machine import machine_names
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, LeftOut, Quantity, slowest

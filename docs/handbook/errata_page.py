@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handbook.markdown import table
-from twin.validation.published.errata import PaperErrata, read_errata
+from twin.validation.published.printed import PaperErrata, read_errata
 
 
 def errata_page() -> str:

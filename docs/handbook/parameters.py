@@ -9,8 +9,8 @@ import twin
 from handbook.markdown import plain, table
 from twin.analysis.machine_summary import machine_summary
 from twin.analysis.platform import Platform
-from twin.charts.text import value_text
-from twin.machine.file.describe import Parameter, describe
+from twin.charts.panels import value_text
+from twin.machine.file.read import Parameter, describe
 
 CHANGES = "Changed and added values.\n\n"
 

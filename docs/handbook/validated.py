@@ -6,7 +6,7 @@ import html
 from typing import Any
 
 from handbook.markdown import folded, plain, table
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.validation.report.page import margin_text
 
 MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict")

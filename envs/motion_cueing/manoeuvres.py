@@ -10,10 +10,9 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
-from twin.motion.cueing.car import STEP, as_driven
-from twin.motion.cueing.standard_manoeuvres import lane_changes
+from twin.motion.cueing.manoeuvre import STEP, as_driven, lane_changes
 from twin.motion.motion import smooth_rise
 
 DURATION = 12.0

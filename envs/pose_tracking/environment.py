@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from twin.basics.arrays import as_instance, one_of
 from twin.envs.environment import PlatformEnv
-from twin.envs.pose_tracking.goals import Goals
-from twin.envs.pose_tracking.task import PoseTracking
+from twin.envs.pose_tracking.task import Goals, PoseTracking
 from twin.envs.task import Task
 from twin.envs.vector import PlatformVectorEnv
 from twin.errors import InputError, StateError
@@ -180,7 +179,7 @@ class PoseTrackingVectorEnv(PlatformVectorEnv):
         device = keywords.pop("device", None)
         if device is None:
             return super().__new__(cls)
-        from twin.envs.pose_tracking.card import PoseTrackingCardEnv
+        from twin.envs.pose_tracking.stock import PoseTrackingCardEnv
 
         one_of(device, "device", ("cuda",))
         return PoseTrackingCardEnv(*arguments, **keywords)

@@ -5,14 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 
+from twin.analysis.platform import Platform
+from twin.basics.arrays import as_instance
 from twin.envs.channels import width
+from twin.envs.environment import task_spaces
+from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.pose_tracking.task import PoseTracking
-from twin.kernels.cuda.periods import Period
+from twin.envs.signal_path import NAMES
+from twin.errors import ClosedEngineError, InputError, StateError, brief
+from twin.kernels.cuda.batches import Period, Rows, Sizes
 from twin.kernels.cuda.pose_tracking import Layout, States, Tables, Views, tracking_kernel
-from twin.kernels.cuda.rows import Rows
-from twin.kernels.cuda.sizes import Sizes
+from twin.model.device import THREADS, CardModel, as_card_array, is_on_card
 from twin.plant.signals import MODES
+
+MOTIONS = 256
+"""Random motions drawn by default, at most: some 3 ms each."""
 
 
 def place(task: PoseTracking) -> tuple[Rows, Views]:
@@ -97,3 +108,166 @@ def prepare(task: PoseTracking, size: int, last: int, copy: Any) -> tuple[Any, T
     layout = layout_of(task, rows, views, last)
     states = empty_states(size, layout, copy)
     return tracking_kernel(layout), tables_of(task, rows, copy), states
+
+
+class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
+    """Vector environment of `PoseTrackingEnv` on a graphics card.
+
+    Observations, rewards and ends are those of `PoseTrackingVectorEnv`, as arrays on the card with
+    the CUDA array interface: `torch.as_tensor(observation, device="cuda")` copies nothing. The
+    next step overwrites them. Actions are arrays on the card or of numpy, clipped to 1; one that is
+    not finite ends its episode.
+
+    `reset` draws a stock of random motions on the processor. Machine i begins on motion i. An
+    episode that is over begins anew on the next motion, within the next step (autoreset
+    "NextStep"). With as many motions as machines, the first episodes are those of
+    `PoseTrackingVectorEnv` with the same seed.
+
+    Any configuration of the machine is possible, with its drives and encoders. Actions are speeds
+    or forces. Increments of the pose, randomised machines, other engines and pictures are refused.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        machine: str | Platform = "",
+        configuration: str | None = None,
+        engine: str = "analytic",
+        *,
+        max_episode_steps: int | None = None,
+        motions: int | None = None,
+        randomisation: Any = None,
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **options: Any,
+    ) -> None:
+        """Load the machine; `reset` begins the episodes.
+
+        Args:
+            num_envs: number of machines.
+            machine: name, path of a platform.toml, or a Platform.
+            configuration: of the machine's parameters; None for an ideal plant.
+            engine: "analytic".
+            max_episode_steps: control periods after which an episode is truncated.
+            motions: number of motions in the stock; default one per machine, at most 256.
+            randomisation: None.
+            render_mode: None.
+            autoreset_mode: "NextStep".
+            options: of the task.
+
+        Raises:
+            InputError: an argument that cannot be used on a card, or there is no card.
+            MissingDependencyError: the extra `cuda` is not installed.
+        """
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        for name, value, known in (
+            ("engine", engine, "analytic"), ("randomisation", randomisation, None),
+            ("render_mode", render_mode, None), ("autoreset_mode", mode, "NextStep"),
+            ("episode_duration", options.get("episode_duration"), None),
+            *((name, options.get(name, 0.0), 0.0) for name in NAMES),
+        ):  # fmt: skip
+            if value != known:
+                raise InputError(name, f"must be {known} on a graphics card, not {brief(value)}")
+        if options.get("action") == "pose":
+            raise InputError("action", "must be velocities or forces on a graphics card")
+        if type(num_envs) is not int or num_envs < 1:
+            raise InputError("num_envs", f"must be a whole number from 1, not {brief(num_envs)}")
+        self.num_envs = num_envs
+        self.stock_size = min(num_envs, MOTIONS) if motions is None else motions
+        self._episodes = Episodes(
+            PoseTracking,
+            machine_or_usual(machine, PoseTracking),
+            configuration,
+            "analytic",
+            self.stock_size,
+            None,
+            options,
+        )
+        self.task = as_instance(self._episodes.task, "task", PoseTracking)
+        self.platform = self._episodes.platform
+        self._model = CardModel(self.platform)
+        self.single_observation_space, self.single_action_space = task_spaces(self.task)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+        self._last = 2**62 if max_episode_steps in (None, -1) else max_episode_steps
+        self._started: tuple[Any, Any, Any] | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes in all machines; a seed, and the first call, draw the motions.
+
+        Args:
+            seed: of motion i seed + i.
+            options: none.
+
+        Raises:
+            InputError: a seed or options that cannot be used.
+            ClosedEngineError: the environment is closed.
+        """
+        self._check_open()
+        if options:
+            raise InputError("options", "a graphics card takes none")
+        if self._started is None or seed is not None:
+            self._draw(as_seed(seed))
+        assert self._started is not None
+        kernel, tables, states = self._started
+        states.over.copy_to_device(np.ones(self.num_envs, dtype=bool))
+        states.motion.copy_to_device((np.arange(self.num_envs) - 1) % self.stock_size)
+        nothing = np.zeros(self.num_envs * width(self.task.actions))
+        self._launch(kernel, tables, states, self._model.copied(nothing))
+        return self._observation(states), {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Do one control period in all machines; return arrays on the card.
+
+        Raises:
+            InputError: actions of another shape.
+            StateError: no episode has begun.
+            ClosedEngineError: the environment is closed.
+        """
+        self._check_open()
+        if self._started is None:
+            raise StateError("no episode has begun; call reset")
+        kernel, tables, states = self._started
+        self._launch(kernel, tables, states, self._taken(actions))
+        return self._observation(states), states.reward, states.terminated, states.truncated, {}
+
+    def close_extras(self, **_: Any) -> None:
+        """Forget the arrays on the card."""
+        self._started = None
+
+    def _draw(self, seed: int | None) -> None:
+        """Draw the stock and put it on the card."""
+        size = self.stock_size
+        seeds = [None if seed is None else seed + index for index in range(size)]
+        self._episodes.reset(np.arange(size), [seeding.np_random(each)[0] for each in seeds])
+        started = prepare(self.task, self.num_envs, self._last, self._model.copied)
+        if self._started is not None:
+            started = (self._started[0], *started[1:])  # the kernel is the same
+        self._started = started
+
+    def _launch(self, kernel: Any, *arguments: Any) -> None:
+        threads = min(THREADS, self.num_envs)
+        kernel[-(-self.num_envs // threads), threads](*arguments)
+
+    def _observation(self, states: Any) -> Any:
+        return states.observation.reshape((self.num_envs, -1))
+
+    def _taken(self, actions: Any) -> Any:
+        """Return actions as a flat array on the card."""
+        shape = (self.num_envs, width(self.task.actions))
+        given = actions if is_on_card(actions) else np.asarray(actions, dtype=np.float64)
+        if tuple(given.shape) != shape:
+            raise InputError("actions", f"must have shape {shape}, not {tuple(given.shape)}")
+        if not is_on_card(given):
+            return self._model.copied(given.reshape(-1))
+        mine = as_card_array(given)
+        if not mine.is_c_contiguous():
+            raise InputError("actions", "must be contiguous on the card")
+        return mine.reshape(shape[0] * shape[1])
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEngineError("the environment is closed; make a new one")

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from gymnasium import spaces
+from pydantic import Field, model_validator
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, positive
-from twin.control.reference import Reference, sample_reference
-from twin.envs.channels import Channel
-from twin.envs.pose_tracking.actions import (
-    TrackingActions,
-    fill_reference,
-    lengthened,
-    make_reference,
-)
-from twin.envs.pose_tracking.settings import PoseTrackingSettings
+from twin.control.controller import Reference, sample_reference
+from twin.control.gains import suitable_position_loop
+from twin.envs.channels import Channel, channel_slices, rescaled
 from twin.envs.random_motion import random_motion
 from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError, brief
-from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
-from twin.kernels.tasks.pose_tracking.task import evaluate
-from twin.model.constraints import characteristic_length
+from twin.kernels.bundle import Bundle
+from twin.kernels.jit import SameTypes
+from twin.kernels.tasks.pose_tracking import (
+    Increments,
+    Limits,
+    ReferenceArrays,
+    Signals,
+    evaluate,
+    fill_velocity_command,
+    pose_command,
+)
+from twin.kernels.tasks.task import LARGEST, ActionLaw, Scales
+from twin.model.machine_base import characteristic_length
 from twin.motion import Motion
+from twin.rotations import displacement
+from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
+
+SHARE = 0.2
+"""Of speed, effort or travel that an action of 1 means on top of the motion."""
+
+LEAST_GAIN = 1.0
+"""[1/s] Gain of the position loop that the spread of coordinates counts with where it is less."""
+
+CONTROLLER_PERIOD = 1e-3
+"""[s] Period that the position loop's gain is derived for, as those of `twin.control`."""
 
 FINE = 0.005
 """Of half the way: scale of errors of coordinates."""
@@ -41,6 +58,179 @@ FORGETTING = 1.0
 
 CLOSE = 0.001
 """Of half the way: scale of the error of position in the reward."""
+
+KNOWN = ("coordinate", "rate", "last action")
+"""Channels of an observation that do not depend on the reference."""
+
+
+class PoseTrackingSettings(TaskSettings):
+    """Settings of pose tracking: reference, actions, termination."""
+
+    action: Literal["velocities", "forces", "pose"] = Field(
+        "velocities", description="speeds or forces of the actuators, or increments of the pose"
+    )
+    residual: bool = Field(
+        True,
+        description="actions come on top of the motion's own speeds, of the forces that hold the "
+        "machine at home, or of the motion's pose",
+    )
+    action_scale: float | None = Field(
+        None,
+        gt=0.0,
+        le=1.0,
+        description="what 1 means, in parts of the actuators' speed or effort; of the travel "
+        "within a second for increments; default 0.2 if residual, else 1",
+    )
+    position_gain: float | None = Field(
+        None,
+        ge=0.0,
+        le=200.0,
+        description="of a position loop under residual velocities [1/s], default that of the "
+        "machine's cascade; without one, 0, noise in the actions adds up",
+    )
+    motion: Any = Field(None, description="a motion of `twin.motion`; None for random ones")
+    duration: float = Field(5.0, gt=0.0, le=600.0, description="of random motions [s]")
+    amplitude: float = Field(
+        0.4, gt=0.0, le=1.0, description="share of travel and speed that random motions take"
+    )
+    lowest_frequency: float = Field(0.1, gt=0.0, le=100.0, description="of random motions [Hz]")
+    highest_frequency: float = Field(2.0, gt=0.0, le=100.0, description="of random motions [Hz]")
+    lines: int = Field(5, ge=1, le=100, description="sines in a random motion")
+    preview: int = Field(3, ge=0, le=100, description="control periods ahead that are observed")
+    largest_position_error: float | None = Field(
+        None, gt=0.0, description="[m] that ends an episode; default half the actuators' half way"
+    )
+    largest_attitude_error: float = Field(
+        0.3, gt=0.0, le=3.0, description="[rad] that ends an episode"
+    )
+    goal: bool = Field(
+        False,
+        description="observations with a goal, and a reward of goals alone, for hindsight replay; "
+        "needs `residual=False`, and is for single environments",
+    )
+    overtravel: float = Field(
+        0.05, ge=0.0, le=1.0, description="share of the travel by which a leg may leave its range"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> PoseTrackingSettings:
+        if self.lowest_frequency > self.highest_frequency:
+            raise ValueError("lowest_frequency must not be above highest_frequency")
+        if self.goal and self.residual:
+            raise ValueError("goal=True takes residual=False: no action may know the reference")
+        return self
+
+
+class TrackingActions:
+    """Commands of a batched plant from actions.
+
+    Attributes:
+        channel: of the numbers of an action.
+        reach: length taken for half the travel [m].
+        spread: deviation of the coordinates from the reference under random actions, 0 where they
+            are not speeds on top of it [m, rad].
+        law: meaning of the actions.
+    """
+
+    def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:
+        """Scale the actions to a machine."""
+        self._settings, self._batch, self._scales = settings, batch, scales
+        platform = batch.platform
+        share = settings.action_scale or (SHARE if settings.residual else 1.0)
+        n, unit = platform.n_actuators, platform.coordinate_unit
+        self._radius = characteristic_length(platform.platform_joints)
+        self.reach = float(scales.half.max()) * (1.0 if unit == "m" else self._radius)
+        if settings.action == "velocities":
+            channel = Channel("actuator velocity", n, f"{unit}/s", share * scales.speed)
+        elif settings.action == "forces":
+            force = platform.force_unit
+            channel = Channel("actuator force", n, force, share * scales.effort)
+        else:
+            way = share * float(scales.half.min()) * batch.period
+            way *= 1.0 if unit == "m" else self._radius
+            steps = np.array([way] * 3 + [way / self._radius] * 3)
+            channel = Channel("pose increment", 6, "m, rad", steps)
+        self.channel = rescaled([channel], settings.scales)[0]
+        self._increments = Increments(
+            np.zeros((batch.size, 6)),
+            np.zeros((batch.size, n)),
+            np.array(platform.home),
+            np.array(platform.home_coordinates),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(13),
+        )
+        gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
+        if settings.action == "velocities" and settings.position_gain is not None:
+            gain = settings.position_gain
+        bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
+        scale = np.asarray(self.channel.scale)
+        # Uniform actions have a variance of 1/3; the loop forgets their sum at its gain.
+        added = settings.residual and settings.action == "velocities"
+        forgotten = 6.0 * max(gain, LEAST_GAIN) / batch.period
+        self.spread = scale / np.sqrt(forgotten) if added else np.zeros(n)
+        self._velocities, self._poses = SameTypes(fill_velocity_command), SameTypes(pose_command)
+        self._bound: FloatArray | None = None
+        self._bundle: Bundle
+        self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
+
+    def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
+        """Begin an episode of a machine at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
+        increments = self._increments
+        start = 0.0 if self.law.residual else displacement(pose, increments.home)
+        increments.offset[index], increments.setpoint[index] = start, coordinates
+
+    def fill(
+        self,
+        actions: FloatArray,
+        steps: Any,
+        reference: ReferenceArrays,
+        drive_commands: FloatArray,
+    ) -> None:
+        """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
+        law, kind, measured = self.law, self._settings.action, self._batch.measured
+        if kind == "velocities":
+            coordinates = reference.coordinates
+            if self._bound is not coordinates:
+                self._bound = coordinates
+                self._bundle = Bundle(steps, law, coordinates, measured, drive_commands)
+            self._velocities(actions, self._bundle)
+        elif kind == "forces":
+            np.multiply(actions, law.scale, out=drive_commands)
+            if law.residual:
+                drive_commands += self._scales.holding
+        else:
+            legs = self._batch.platform.constants.legs
+            self._poses(
+                actions, steps, law, legs, reference, self._increments, measured, drive_commands
+            )
+
+
+def make_reference(size: int, length: int, actuators: int) -> ReferenceArrays:
+    """Return empty references of `size` environments and `length` control instants."""
+    shape = (size, length, actuators)
+    return ReferenceArrays(np.zeros((size, length, 7)), np.zeros(shape), np.zeros(shape))
+
+
+def lengthened(reference: ReferenceArrays, length: int) -> ReferenceArrays:
+    """Return references of `length` control instants, more than before, at rest on their ends."""
+    more = length - reference.pose.shape[1]
+    pose, coordinates = (
+        np.concatenate([part, np.repeat(part[:, -1:], more, axis=1)], axis=1)
+        for part in (reference.pose, reference.coordinates)
+    )
+    still = np.zeros((len(pose), more, coordinates.shape[2]))
+    return ReferenceArrays(pose, coordinates, np.concatenate([reference.rates, still], axis=1))
+
+
+def fill_reference(reference: ReferenceArrays, index: int, given: Reference) -> None:
+    """Put a reference into an environment; where it is shorter, it rests on its last pose."""
+    count = min(len(given.time), reference.pose.shape[1])
+    reference.pose[index, :count] = given.pose[:count]
+    reference.pose[index, count:] = given.pose[count - 1]
+    reference.coordinates[index, :count] = given.coordinates[:count]
+    reference.coordinates[index, count:] = given.coordinates[count - 1]
+    reference.rates[index, :count], reference.rates[index, count:] = given.rates[:count], 0.0
 
 
 class PoseTracking(Task):
@@ -225,3 +415,64 @@ class PoseTracking(Task):
             name = self.platform.name
             raise InputError("motion", f"leaves what the actuators of {name} can reach")
         return reference
+
+
+class Goals:
+    """Observations with goals of one machine of a task.
+
+    A goal has six numbers: position and rotation vector of the platform from home, in base axes, in
+    parts of `scale`.
+
+    Attributes:
+        space: of the observations.
+        scale: `(6,)` [m, rad].
+    """
+
+    def __init__(self, task: PoseTracking) -> None:
+        """Take the task, whose arrays are read after every step."""
+        self._task = task
+        self.scale: FloatArray = task.acting.law.bounds
+        places = channel_slices(task.observations)
+        self._kept = np.concatenate([np.r_[places[name]] for name in KNOWN])
+        shapes = {"observation": self._kept.size, "achieved_goal": 6, "desired_goal": 6}
+        self.space = spaces.Dict(
+            {
+                name: spaces.Box(-LARGEST, LARGEST, (size,), np.float32)
+                for name, size in shapes.items()
+            }
+        )
+
+    def seen(self, observation: FloatArray) -> dict[str, Any]:
+        """Return the numbers of an observation that do not depend on the goal, and both goals."""
+        task = self._task
+        poses = np.stack([task.batch.pose[0], task.signals["reference_pose"][0]])
+        goals = displacement(poses, task.platform.home) / self.scale
+        achieved, desired = np.clip(goals, -LARGEST, LARGEST).astype(np.float32)
+        return {
+            "observation": observation[self._kept],
+            "achieved_goal": achieved,
+            "desired_goal": desired,
+        }
+
+    def reward(self, achieved: Any, desired: Any) -> Any:
+        """Return the terms of position and orientation, weighted, of goals `(..., 6)`."""
+        from scipy.spatial.transform import Rotation
+
+        task, limits = self._task, self._task.limits
+        first, second = (np.asarray(goal, dtype=float) * self.scale for goal in (achieved, desired))
+        shape = first.shape[:-1]
+        position = np.linalg.norm(first[..., :3] - second[..., :3], axis=-1)
+        turns = (Rotation.from_rotvec(goal[..., 3:].reshape(-1, 3)) for goal in (first, second))
+        one, other = turns
+        angle = (one.inv() * other).magnitude().reshape(shape)
+        weights = dict(zip(task.terms, task.weights, strict=True))
+        return weights["position"] * _closeness(
+            position, limits.position_scale, limits.largest_position
+        ) + weights["orientation"] * _closeness(
+            angle, limits.attitude_scale, limits.largest_attitude
+        )
+
+
+def _closeness(error: Any, scale: float, largest: float) -> Any:
+    """Return `twin.kernels.tasks.task.closeness` of arrays."""
+    return np.maximum(0.0, 1.0 - np.log1p(error / scale) / np.log1p(largest / scale))

@@ -16,9 +16,8 @@ from stable_baselines3 import PPO
 
 from twin.cli.console import Column, table
 from twin.training import evaluate, export_policy
-from twin.training.environments import channels, make_environments
+from twin.training.environments import VectorAdapter, channels, make_environments
 from twin.training.policy import PolicyOrigin
-from twin.training.vector_adapter import VectorAdapter
 
 torch.set_num_threads(1)
 ENVIRONMENT = "twin/PoseTracking-v0"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import twin
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
-from twin.analysis.stiffness.matrix import characteristic_scale
+from twin.analysis.stiffness import characteristic_scale
 from twin.rotations import displaced
 
 Array = NDArray[np.float64]

@@ -14,9 +14,9 @@ import twin
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.machine_summary import axis_ranges, machine_summary
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.motion_ranges import motion_ranges
-from twin.machine.file.describe import describe
-from twin.machine.units import UNITS
+from twin.analysis.workspace.region import motion_ranges
+from twin.machine.file.read import describe
+from twin.machine.quantity import UNITS
 from twin.rotations import displaced
 
 AXES = ("x", "y", "z", "yaw", "pitch", "roll")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 import twin
-from twin.basics.control_characters import CONTROL, visible
+from twin.basics.toml import CONTROL, visible
 from twin.cli import app
 from twin.engines.fmu.description import Unit, description
 from twin.machine import MachineParameters

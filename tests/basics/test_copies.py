@@ -11,7 +11,7 @@ import pytest
 import twin
 from twin.errors import StateError
 from twin.link.transport.address import Address
-from twin.link.transport.udp import UdpLink
+from twin.link.transport.source import UdpLink
 from twin.viewer.camera import Camera
 
 pytestmark = pytest.mark.quick

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 import twin
 from twin.basics.files import as_path, check_place, new_folder, write_text
 from twin.cli import app
+from twin.engines.base import replay
 from twin.engines.export import export
-from twin.engines.guard import replay
 from twin.errors import InputError, StateError, TwinError
 from twin.logs import LogMapping, read_log
-from twin.machine.file.template import write_template
+from twin.machine.file.read import write_template
 from twin.shadow import read_thresholds
 from twin.simulation.trajectory import Trajectory
 from twin.sweep import read_results, read_sweep
@@ -71,7 +71,7 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch)
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
-    monkeypatch.setattr("twin.machine.catalogue.machine_names", full)
+    monkeypatch.setattr("twin.machine.machine.machine_names", full)
     monkeypatch.setattr("twin.cli.machines.machine_names", full, raising=False)
     result = CliRunner().invoke(app, ["list"])
     assert result.exit_code == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from twin.basics.quaternions import (
+from twin.basics.arrays import (
     cross,
     cross_matrix,
     quaternion_from_vector,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.basics.arrays import FloatArray
-from twin.basics.segments import segment_distance
+from twin.basics.arrays import FloatArray, segment_distance
 
 pytestmark = pytest.mark.quick
 

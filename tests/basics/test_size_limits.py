@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from twin.basics.size_limits import (
+from twin.basics.files import (
     BYTES_VARIABLE,
     COLUMNS_VARIABLE,
     check_bytes,

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from twin.basics.files import write_text
-from twin.basics.temporary import remove_leftovers, remove_oldest, temporary_place
+from twin.basics.files import remove_leftovers, remove_oldest, temporary_place, write_text
 
 pytestmark = pytest.mark.quick
 
 HOLD = """
 import sys, time
-from twin.basics.temporary import temporary_place
+from twin.basics.files import temporary_place
 with temporary_place(sys.argv[1], "kept-", is_folder=sys.argv[2] == "folder") as place:
     print(place, flush=True)
     time.sleep(60.0)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.calibration import Calibration, LegErrors, calibrate, poses_within, read_poses, simulated
-from twin.calibration.machine_file import machine_text
+from twin.calibration.calibration import machine_text
 from twin.calibration.report import error_rows
 from twin.logs import Channel, Log, LogMapping, read_log, write_log
 from twin.rotations import displacement

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.charts.text import round_below
+from twin.charts.panels import round_below
 from twin.errors import InputError
 
 pytestmark = pytest.mark.quick

@@ -10,10 +10,10 @@ from short_runs import RIGID, actuator_error, driven, sine
 import twin
 from twin.control.cascade import Cascade
 from twin.control.computed_torque import ComputedTorque, Prediction, suitable_bandwidth
-from twin.control.drive_model import drive_model
+from twin.control.gains import drive_model
 from twin.errors import InputError
-from twin.kernels.control.computed_torque import FOUND, corrected_acceleration, predict, task_state
-from twin.kernels.kinematics import forward
+from twin.kernels import kinematics
+from twin.kernels.control.controllers import FOUND, corrected_acceleration, predict, task_state
 from twin.plant.signals import Measurement
 
 
@@ -77,7 +77,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
     sample = sine(platform)(np.linspace(0.1, 0.4, 12))
     pose, twist, _ = platform.constrain(*sample)
     legs = platform.constants.legs
-    work = forward.make_work(platform.n_actuators, 6 - platform.dof)
+    work = kinematics.make_work(platform.n_actuators, 6 - platform.dof)
     state = np.concatenate([platform.home, np.zeros(6)])
     for where, motion in zip(pose, twist, strict=True):
         coordinates = platform.inverse_kinematics(where)
@@ -90,7 +90,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
 def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
     platform = twin.load("driving_simulator")
     legs = platform.constants.legs
-    work = forward.make_work(4, 6 - platform.dof)
+    work = kinematics.make_work(4, 6 - platform.dof)
     rounded = platform.home_coordinates + 1e-5 * np.array([1.0, -1.0, 1.0, -1.0])
     state = np.concatenate([platform.home, np.zeros(6)])
     assert task_state(legs, rounded, np.zeros(4), state, work) == FOUND

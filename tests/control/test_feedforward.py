@@ -8,9 +8,9 @@ from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
-from twin.control.drive_model import drive_model
+from twin.control.controller import sample_reference
 from twin.control.feedforward import InverseDynamicsFeedforward, ahead, feedforward_table
-from twin.control.reference import sample_reference
+from twin.control.gains import drive_model
 from twin.errors import InputError
 from twin.motion import StepMotion
 

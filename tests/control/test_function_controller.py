@@ -12,9 +12,8 @@ from closed_loops import heave
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.control.function_controller import FunctionController
-from twin.control.loop.closed_loop import ClosedLoop
-from twin.control.reference import sample_reference
+from twin.control.controller import FunctionController, sample_reference
+from twin.control.loop import ClosedLoop
 from twin.errors import InputError, SingularPoseError
 from twin.plant.signals import Measurement
 

@@ -10,7 +10,7 @@ from redundant import redundant_machine
 import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
-from twin.control.load_sharing import DROOP, LoadSharing, internal_forces, shares_loads
+from twin.control.position_loop import DROOP, LoadSharing, internal_forces, shares_loads
 from twin.motion import SineMotion, StepMotion
 from twin.plant.signals import Measurement
 

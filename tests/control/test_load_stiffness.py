@@ -12,8 +12,7 @@ from shipped import shipped_content
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.control.gains import DAMPED, STIFFER, burden, derived_velocity_loop
-from twin.control.load_stiffness import falling_stiffness
+from twin.control.gains import DAMPED, STIFFER, burden, derived_velocity_loop, falling_stiffness
 from twin.machine.file.read import parameters_from
 from twin.simulation.trajectory import Trajectory
 

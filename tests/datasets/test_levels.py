@@ -10,12 +10,11 @@ import pytest
 
 import twin.envs
 from twin.basics.progress import Progress
-from twin.datasets.actors import Chance, LawActor, Noisy
-from twin.datasets.choice import make_actor
+from twin.datasets.actors import Chance, LawActor, Noisy, make_actor
 from twin.datasets.episode import play
-from twin.datasets.levels import EXPERTS, halfway, of_level
+from twin.datasets.record import EXPERTS, halfway, of_level
 from twin.errors import InputError
-from twin.training.evaluation.baselines import baseline_names
+from twin.training.evaluation import baseline_names
 
 pytestmark = pytest.mark.quick
 
@@ -34,7 +33,7 @@ def test_every_task_has_an_expert_among_its_baselines() -> None:
 
 
 def test_medium_lies_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.datasets.levels.PROBES", 2)
+    monkeypatch.setattr("twin.datasets.record.PROBES", 2)
     env = gymnasium.make(ISOLATION, max_episode_steps=100)
     expert = make_actor("isolation_law", env, None)
     medium = halfway(env, expert, False)

@@ -16,7 +16,7 @@ import pytest
 
 import twin
 from twin.datasets import record_dataset
-from twin.datasets.controller_actor import ControllerActor
+from twin.datasets.actors import ControllerActor
 from twin.engines import engine_names
 from twin.envs import environment_ids
 from twin.errors import InputError, MissingDependencyError, StateError

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from twin.cli.application import app
 from twin.datasets import episode_log
-from twin.datasets.levels import EXPERTS
+from twin.datasets.record import EXPERTS
 from twin.envs import environment_ids
 from twin.errors import InputError
 from twin.logs import read_log
-from twin.logs.channel import POSE_UNITS
-from twin.training.evaluation.controllers import TRACKING
+from twin.logs.log import POSE_UNITS
+from twin.training.evaluation import TRACKING
 
 minari = pytest.importorskip("minari")
 importlib.import_module("twin.cli.record")
@@ -64,8 +64,8 @@ def test_differences_from_the_training_are_printed(datasets: Path) -> None:
 def test_levels_are_three_datasets_in_both_formats(
     environment: str, datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twin.datasets.levels.PROBES", 1)
-    monkeypatch.setattr("twin.datasets.levels.HALVINGS", 2)
+    monkeypatch.setattr("twin.datasets.record.PROBES", 1)
+    monkeypatch.setattr("twin.datasets.record.HALVINGS", 2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --lerobot {tmp_path / 'frames'}"
     words += f" --log {tmp_path / 'run.csv'}"

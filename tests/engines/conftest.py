@@ -19,7 +19,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import FIDELITIES, Engine, State
-from twin.model.motions import PlatformMotion
+from twin.model.machine_base import PlatformMotion
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)

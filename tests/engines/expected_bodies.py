@@ -6,10 +6,10 @@ import numpy as np
 from legs_at_home import leg_bodies
 
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg
-from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
+from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 
 Properties = tuple[float, FloatArray, FloatArray]

@@ -105,7 +105,7 @@ def test_physics_clients_are_given_back(stewart: Platform) -> None:
 
 LEFT = """
 import os, signal
-from twin.engines.bullet.library import temporary_file
+from twin.engines.bullet.world import temporary_file
 with temporary_file(".urdf", b"<robot/>") as path:
     print(path, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -10,8 +10,7 @@ import pytest
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joints import JointForces
+from twin.engines.mechanism import JointForces, make_mechanism
 from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine, State
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
-from twin.engines.guard import Guard, replay
+from twin.engines.base import Guard, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 
@@ -185,7 +185,7 @@ def test_stop_without_a_place_for_the_dump(
     def refuse(**_: Any) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("twin.engines.guard.mkstemp", refuse)
+    monkeypatch.setattr("twin.engines.base.mkstemp", refuse)
     guard = Guard("analytic", platform, 1e-3, "fast", 1e-2)
     guard.record(b"", np.zeros(6), np.zeros(6), np.zeros(3))
     state = State(0.1, np.full(7, np.nan), np.zeros(6), np.ones(6), np.zeros(6))

@@ -13,8 +13,7 @@ from unsymmetric import content_without_symmetry
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.export import export
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.least_mass import LEAST_SHARE, least_mass
+from twin.engines.mechanism import LEAST_SHARE, least_mass, make_mechanism
 from twin.engines.projection import projection
 from twin.errors import InputError, TwinWarning
 from twin.machine.file.read import parameters_from

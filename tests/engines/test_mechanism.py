@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.machine.legs import LEG_KINDS
-from twin.machine.mechanism.appearance import COLORS
-from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.machine.mechanism import BASE, COLORS, PLATFORM
 
 
 @pytest.fixture

@@ -16,17 +16,15 @@ from legs_at_home import home_leg_frames
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.elements import SMALLEST, add_inertial
-from twin.engines.mjcf.robot import robot_xml
-from twin.engines.mjcf.scene import scene_xml
+from twin.engines.mjcf.robot import robot_xml, scene_xml
 from twin.machine import MachineParameters
-from twin.machine.catalogue import assets_folder
-from twin.machine.legs.pillar.parameters import PillarLeg
-from twin.machine.legs.strut.parameters import StrutLeg
-from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
-from twin.machine.mechanism.parts import Mass
-from twin.machine.mechanism.shapes import Plate
+from twin.machine.legs.pillar import PillarLeg
+from twin.machine.legs.strut import StrutLeg
+from twin.machine.legs.viscoelastic import ViscoelasticLeg
+from twin.machine.machine import assets_folder
+from twin.machine.mechanism import Mass, Plate
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
-from twin.engines.mujoco.engine import MujocoEngine
+from twin.engines.mujoco import MujocoEngine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 

@@ -11,11 +11,11 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.guard import replay
+from twin.engines.base import replay
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum, seated_on
-from twin.machine.payload.segments import Segment
+from twin.machine.payload.anthropometry import Segment
 from twin.model.engine import Engine
 
 Make = Callable[..., Engine]

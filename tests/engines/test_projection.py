@@ -9,7 +9,7 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.projection import (
     TREES,
     OpenTree,

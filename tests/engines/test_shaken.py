@@ -120,7 +120,7 @@ def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any)
 def test_dumps_replay_the_shaking(
     fresh: Fresh, push: Any, same_bits: Any, own_folder: Path, steps: int
 ) -> None:
-    from twin.engines.guard import replay
+    from twin.engines.base import replay
 
     engine = fresh()
     motion = push(engine.platform)

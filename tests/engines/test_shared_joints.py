@@ -14,7 +14,7 @@ from shared_joints import LAYOUTS, machine_with_shared_joints
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.engines import make_engine
 from twin.engines.export import export
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.projection import TREES, projection
 from twin.viewer.home_picture import home_picture
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.urdf.elements import roll_pitch_yaw, text
-from twin.engines.urdf.robot import legs_urdf, platform_urdf, robot_urdf
-from twin.machine.catalogue import assets_folder
+from twin.engines.mechanism import make_mechanism
+from twin.engines.urdf import legs_urdf, platform_urdf, robot_urdf, roll_pitch_yaw, text
+from twin.machine.machine import assets_folder
 
 
 def legs_text(platform: Platform) -> str:
@@ -140,7 +139,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(
     platform: Platform, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pybullet = pytest.importorskip("pybullet")
-    from twin.engines.bullet.library import connect, disconnect, load
+    from twin.engines.bullet.world import connect, disconnect, load
 
     wanted = expected_bodies(platform.parameters)
     found = {}

@@ -15,9 +15,9 @@ from package_walk import ROOT
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.urdf.robot import robot_urdf
-from twin.machine.catalogue import assets_folder
+from twin.engines.mechanism import make_mechanism
+from twin.engines.urdf import robot_urdf
+from twin.machine.machine import assets_folder
 
 BALL = "{http://drake.mit.edu}ball_constraint"
 

@@ -12,11 +12,10 @@ from scipy.spatial.transform import Rotation
 import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
-from twin.envs.ball_balance.environment import BallBalanceEnv
-from twin.envs.ball_balance.law import BalanceLaw
+from twin.envs.ball_balance import BalanceLaw, BallBalanceEnv
 from twin.envs.channels import channel_scales, channel_slices
 from twin.errors import InputError
-from twin.model.ball.ball import Ball, ball_for
+from twin.model.ball import Ball, ball_for
 
 ID = "twin/BallBalance-v0"
 ENGINES = ("analytic", "mujoco", "bullet")

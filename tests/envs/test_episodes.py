@@ -11,7 +11,7 @@ import pytest
 import twin.envs
 from twin.envs.pose_tracking.environment import PoseTrackingVectorEnv
 from twin.errors import InputError
-from twin.training.evaluation.controllers import run_controller
+from twin.training.evaluation import run_controller
 
 pytestmark = pytest.mark.quick
 

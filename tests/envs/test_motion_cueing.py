@@ -16,7 +16,7 @@ from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.environment import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import (
     Manoeuvre,
     cue,

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import twin
 from twin.basics.arrays import FloatArray
-from twin.envs.motion_cueing.arrays import perception_models
 from twin.envs.motion_cueing.environment import MotionCueingEnv
 from twin.envs.motion_cueing.manoeuvres import (
     PIECES,
@@ -23,16 +22,16 @@ from twin.envs.motion_cueing.manoeuvres import (
     random_drive,
     wheel_angle,
 )
+from twin.envs.motion_cueing.task import perception_models
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.reward import (
+from twin.kernels.tasks.motion_cueing.cues import sense_all
+from twin.kernels.tasks.motion_cueing.task import (
     conscious,
     false_part,
     false_term,
     neutral_term,
     perception_term,
 )
-from twin.kernels.tasks.motion_cueing.senses import sense_all
-from twin.motion.axes import AxisSample
 from twin.motion.cueing import (
     MANOEUVRES,
     Car,
@@ -44,8 +43,8 @@ from twin.motion.cueing import (
     perceived,
     perceived_error,
 )
-from twin.motion.cueing.car import STEP
-from twin.motion.cueing.manoeuvre import GRAVITY
+from twin.motion.cueing.algorithm import motion_of_axes
+from twin.motion.cueing.manoeuvre import GRAVITY, STEP
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
@@ -55,7 +54,7 @@ from twin.motion.cueing.perception import (
     OTOLITH_SHORT,
     THRESHOLDS,
 )
-from twin.motion.cueing.platform_axes import motion_of_axes
+from twin.motion.motion import AxisSample
 
 REST = [0.0, 0.0, GRAVITY]
 POSE_ACTIONS = ("accelerations", "increments")

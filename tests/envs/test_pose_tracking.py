@@ -11,7 +11,7 @@ import pytest
 import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
-from twin.control.reference import sample_reference
+from twin.control.controller import sample_reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
 from twin.envs.task import machine_scales

@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import twin
 import twin.envs
-from twin.engines.bullet.library import bullet
+from twin.engines.bullet.world import bullet
 from twin.envs.environment import PlatformEnv
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from twin.envs import environment_ids
-from twin.envs.saturation import saturated_shares
+from twin.envs.channels import saturated_shares
 from twin.errors import InputError
-from twin.machine.catalogue import machine_names
+from twin.machine.machine import machine_names
 
 USUAL = (("stewart", None), ("compliant_stewart", None))
 

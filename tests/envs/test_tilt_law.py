@@ -10,10 +10,10 @@ import pytest
 
 import twin.envs  # noqa: F401
 from twin.envs.channels import channel_scales, channel_slices
-from twin.envs.motion_cueing.law import TiltGains, TiltLaw
+from twin.envs.motion_cueing.washout import TiltGains, TiltLaw
 from twin.errors import InputError
-from twin.training.evaluation.rollout import roll_out
-from twin.training.laws import make_law
+from twin.training.evaluation import roll_out
+from twin.training.settings import make_law
 
 pytestmark = pytest.mark.quick
 

@@ -11,17 +11,17 @@ from scipy.spatial.transform import Rotation
 
 import twin
 import twin.envs
-from twin.analysis.frequency.linear.response import frequency_response
+from twin.analysis.frequency.linear import frequency_response
 from twin.control.linear.linearise import linearise
 from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
-from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
+from twin.envs.random_motion import random_lines, shaking_tables, spectrum, usual_acceleration
 from twin.envs.task import machine_scales
-from twin.envs.vibration_isolation.environment import (
+from twin.envs.vibration_isolation import (
+    IsolationLaw,
     VibrationIsolationEnv,
     VibrationIsolationVectorEnv,
 )
-from twin.envs.vibration_isolation.law import IsolationLaw
 from twin.errors import InputError
 
 QUIET: dict[str, Any] = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}

@@ -15,13 +15,13 @@ import twin
 from hostile.studies import study_calls
 from hostile.values import bad_value, spoiled
 from twin.control import CONTROLLERS, make_controller
+from twin.engines.base import replay
 from twin.engines.export import export
-from twin.engines.guard import replay
-from twin.machine.file.template import template
+from twin.machine.file.read import template
 from twin.machine.payload import Occupant, SeatedPosture, Wheelchair
 from twin.machine.randomisation import Choice, LogUniform, Normal, Uniform, as_randomisation
-from twin.machine.randomisation.paths import nominal_value, with_values
-from twin.model.ball.ball import Ball, as_ball
+from twin.machine.randomisation.sampler import nominal_value, with_values
+from twin.model.ball import Ball, as_ball
 from twin.motion import (
     ChirpMotion,
     MultiSineMotion,

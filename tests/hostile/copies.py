@@ -25,12 +25,12 @@ from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.payload.body import Payload
 from twin.calibration import calibrate, poses_within, simulated
 from twin.control import make_controller
-from twin.control.loop.closed_loop import ClosedLoop
+from twin.control.loop import ClosedLoop
 from twin.engines import make_engine
 from twin.envs import environment_ids
 from twin.link.emulated import EmulatedMachine
 from twin.logs import log_of
-from twin.model.ball.ball import Ball
+from twin.model.ball import Ball
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.shadow import Shadow

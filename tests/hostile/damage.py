@@ -15,7 +15,7 @@ from typing import Any
 import twin
 from hostile.logs import PIECES
 from twin.errors import TwinWarning
-from twin.kernels.cache_files import KernelFiles
+from twin.kernels.jit import KernelFiles
 from twin.logs import Log, join, log_of, read_log, read_windows, write_log
 from twin.training.policy import Policy, load_policy, policy_names
 

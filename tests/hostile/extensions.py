@@ -14,7 +14,7 @@ import numpy as np
 
 import twin
 from hostile.files import NUMBERS, TEXTS, mutated, written
-from twin.machine.file.extends import DEEPEST
+from twin.machine.file.read import DEEPEST
 from twin.shadow import read_thresholds
 from twin.viewer.scene_model import SceneModel
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import twin
-from twin.machine.catalogue import parameters_path
-from twin.machine.file.template import LEG_KINDS, template
+from twin.machine.file.read import LEG_KINDS, template
+from twin.machine.machine import parameters_path
 from twin.machine.randomisation import as_randomisation
-from twin.machine.randomisation.spreads import SPREADS
+from twin.machine.randomisation.randomisation import SPREADS
 from twin.sweep import plan, read_sweep
 
 FACTORS = (-1.0, 0.0, 1e-12, 1e-3, 0.5, 2.0, 1e3, 1e12, 1e30, 1e200)
@@ -183,7 +183,7 @@ def _used_machine(file: Path, random: Random) -> Any:
         found.append(platform.simulate(0.002, timestep=1e-3, progress=False).pose)
     elif chance < 0.2:
         from twin.engines.mjcf.robot import robot_xml
-        from twin.engines.urdf.robot import robot_urdf
+        from twin.engines.urdf import robot_urdf
 
         _ = robot_xml(platform), robot_urdf(platform)
     elif chance < 0.3:

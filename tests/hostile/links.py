@@ -21,14 +21,21 @@ import numpy as np
 
 import twin
 from twin.link.emulated import EmulatedMachine
-from twin.link.protocol import FIELDS, Encoder, Sample, decode
-from twin.link.protocol.datagram import CHECKED, HEADER, MAGIC
-from twin.link.protocol.fields import POSES, mask_of, width_of
-from twin.link.recording import FileRecording
-from twin.link.transport.address import Address
-from twin.link.transport.arrivals import Arrivals, Counts
-from twin.link.transport.source import open_source
-from twin.link.transport.udp import UdpLink
+from twin.link.emulation import FileRecording
+from twin.link.protocol import (
+    CHECKED,
+    FIELDS,
+    HEADER,
+    MAGIC,
+    POSES,
+    Encoder,
+    Sample,
+    decode,
+    mask_of,
+    width_of,
+)
+from twin.link.transport.address import Address, Arrivals, Counts
+from twin.link.transport.source import UdpLink, open_source
 from twin.logs import read_log
 from twin.logs.recorder import LogRecorder, files_of
 from twin.shadow.derive import NEVER, write_thresholds

@@ -10,24 +10,29 @@ import gymnasium
 import numpy as np
 
 import twin
+from twin.analysis.feasibility.actuators import motor_requirement
 from twin.analysis.feasibility.feasibility import feasibility
-from twin.analysis.feasibility.motor_requirement import motor_requirement
-from twin.analysis.frequency.linear.response import compliance, linear_modes
+from twin.analysis.frequency.linear import compliance, linear_modes
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.equilibrium import natural_modes, static_pose
-from twin.analysis.stiffness.matrix import compliance_matrix, stiffness_matrix
-from twin.analysis.stiffness.sag import sag, with_gravity
-from twin.analysis.tuning.specification import StepSpecification, step_figures
+from twin.analysis.stiffness import (
+    compliance_matrix,
+    natural_modes,
+    sag,
+    static_pose,
+    stiffness_matrix,
+    with_gravity,
+)
+from twin.analysis.tuning.tuning import StepSpecification, step_figures
 from twin.analysis.workspace.dexterity import dexterity
+from twin.control.controller import sample_reference
 from twin.control.linear.linearise import linearise
 from twin.control.linear.loop_shaping import ShapingWeights, loop_shaping
 from twin.control.linear.lqr import RegulatorWeights, regulator
-from twin.control.linear.state_space import sampled
-from twin.control.reference import sample_reference
+from twin.control.linear.machine import sampled
 from twin.envs import environment_ids
 from twin.motion import SineMotion
 from twin.motion.cueing import ClassicalWashout, Manoeuvre
-from twin.motion.cueing.standard_manoeuvres import make_manoeuvre
+from twin.motion.cueing.manoeuvre import make_manoeuvre
 from twin.simulation.live.settings import as_settings
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_clip

@@ -11,9 +11,9 @@ import pytest
 from conftest import States
 
 from twin.analysis.platform import Platform
-from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.kernels.interpret import interpreted
-from twin.model.evaluation import without_compiling
+from twin.kernels.dynamics.forward import inverse_dynamics_batch
+from twin.kernels.jit import interpreted
+from twin.model.machine_base import without_compiling
 
 pytestmark = pytest.mark.quick
 
@@ -34,8 +34,8 @@ def test_nothing_is_compiled(tmp_path: Path) -> None:
 import os, sys
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[1]
 import twin
-from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.model.evaluation import without_compiling
+from twin.kernels.dynamics.forward import inverse_dynamics_batch
+from twin.model.machine_base import without_compiling
 platform = twin.load("stewart")
 with without_compiling():
     platform.inverse_dynamics(platform.home, [0] * 6, [0] * 6)

@@ -15,9 +15,8 @@ from llvmlite import binding
 from numba import types
 from numba.core.registry import cpu_target
 
-from twin.kernels.cache_files import KernelFiles, called_modules
-from twin.kernels.linking import KernelLibrary
-from twin.kernels.vectors import cross
+from twin.kernels.jit import KernelFiles, KernelLibrary, called_modules
+from twin.kernels.linear_algebra import cross
 
 TYPES = """
 from typing import NamedTuple
@@ -177,14 +176,14 @@ def test_kernels_do_not_share_the_functions_that_they_call() -> None:
 
 
 def test_cache_depends_on_every_kernel_that_is_called() -> None:
-    called = called_modules("twin.kernels.tasks.pose_tracking.task")
-    assert {"twin.kernels.vectors", "twin.kernels.legs.ups.dynamics"} <= called
-    assert "twin.kernels.tasks.ball_balance.task" not in called
+    called = called_modules("twin.kernels.tasks.pose_tracking")
+    assert {"twin.kernels.linear_algebra", "twin.kernels.legs.ups"} <= called
+    assert "twin.kernels.tasks.ball_balance" not in called
     assert "twin.kernels.numbers.lanes" in called, "in lanes, too"
     formulation = called_modules("twin.papers.formulations.kernels.march")
     assert {
         "twin.kernels.linear_algebra",
-        "twin.papers.formulations.kernels.task",
+        "twin.papers.formulations.kernels.spaces",
     } <= formulation
 
 
@@ -218,7 +217,7 @@ def test_a_damaged_file_is_as_good_as_none(change: str, tmp_path: Path) -> None:
 
 FULL = """
 import errno, os, warnings
-from twin.kernels.cache_files import KernelFiles
+from twin.kernels.jit import KernelFiles
 from twin.kernels.jit import compiled, device
 def full(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

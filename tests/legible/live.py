@@ -16,13 +16,12 @@ from playwright.sync_api import Browser
 from legible.check import Keep, layout_faults, reading_faults
 from twin.analysis.platform import load
 from twin.link.protocol import Sample
-from twin.page.environment.page import environment_page
-from twin.page.environment.session import EnvironmentSession
-from twin.page.replay_page import replay_page
+from twin.page.environment import EnvironmentSession, environment_page
+from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage
-from twin.shadow.alarm import Alarm
 from twin.shadow.derive import NEVER
+from twin.shadow.detectors import Alarm
 from twin.shadow.shadow import Shadow
 from twin.simulation.live.replay import Replay
 from twin.simulation.trajectory import Trajectory

@@ -18,10 +18,9 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.emulation import Emulation
+from twin.link.emulation import Emulation, FileRecording, Recording
 from twin.link.pace import Pace
 from twin.link.protocol import Sample
-from twin.link.recording import FileRecording, Recording
 from twin.link.transport import UdpLink, open_source, samples
 from twin.link.transport.address import Address
 from twin.logs import read_log

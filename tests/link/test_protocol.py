@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError
-from twin.link.protocol import FIELDS, Encoder, Sample, decode, width_of
-from twin.link.protocol.datagram import HEADER, LARGEST_SIZE
-from twin.link.protocol.fields import MOST_LEGS
+from twin.link.protocol import (
+    FIELDS,
+    HEADER,
+    LARGEST_SIZE,
+    MOST_LEGS,
+    Encoder,
+    Sample,
+    decode,
+    width_of,
+)
 from twin.logs import signal_units
 
 pytestmark = pytest.mark.quick

@@ -10,18 +10,17 @@ import pytest
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
-from twin.control.reference import sample_reference
+from twin.control.controller import sample_reference
 from twin.identification.result.identify import identify
 from twin.link.emulated import EmulatedMachine
+from twin.link.emulation import Recording
 from twin.link.protocol import Sample
-from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import Log, log_of, write_log
-from twin.motion.multi_sine import MultiSineMotion
-from twin.shadow.derive import NEVER
+from twin.motion.profiles import MultiSineMotion
+from twin.shadow.derive import NEVER, work
 from twin.shadow.session import Ring
 from twin.shadow.shadow import Shadow
-from twin.shadow.working import work
 
 PERIOD, DURATION = 1e-3, 1.5
 FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])

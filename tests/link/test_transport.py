@@ -16,8 +16,7 @@ from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.link.protocol import Encoder, Sample
 from twin.link.transport import Counts, UdpLink, opcua, open_source, open_telemetry, samples
-from twin.link.transport.address import Address
-from twin.link.transport.arrivals import Arrivals
+from twin.link.transport.address import Address, Arrivals
 from twin.logs import Channel, Log, LogMapping, signal_units, write_log
 
 pytestmark = pytest.mark.quick

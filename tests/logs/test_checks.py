@@ -11,7 +11,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.logs import Channel, Finding, Log, check_log, leg_coordinates
-from twin.logs.channel import POSE_UNITS
+from twin.logs.log import POSE_UNITS
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
-from twin.basics.size_limits import BYTES_VARIABLE, COLUMNS_VARIABLE
+from twin.basics.files import BYTES_VARIABLE, COLUMNS_VARIABLE
 from twin.errors import InputError, TwinError, TwinWarning
 from twin.logs import Channel, Log, log_of, read_log, read_windows, write_log
 from twin.simulation.trajectory import Trajectory

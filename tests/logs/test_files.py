@@ -18,9 +18,10 @@ from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
 from twin.logs.files import table
-from twin.logs.files.messages import Collector
+from twin.logs.files.mcap_file import Collector
 from twin.logs.files.table import TableColumns
-from twin.motion import read_recording, table_file
+from twin.motion import read_recording
+from twin.motion import table as table_file
 
 pytestmark = pytest.mark.quick
 
@@ -74,9 +75,9 @@ def test_windows_make_the_whole(
     log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed(ending)
-    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 7)
-    monkeypatch.setattr("twin.logs.files.parquet.AT_ONCE", 7)
-    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 11)
+    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 7)
+    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 7)
+    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 11)
     path = write_log(log, tmp_path / f"run.{ending}")
     windows = list(read_windows(path, 0.01))
     assert len(windows) == 4
@@ -94,7 +95,7 @@ def test_mapped_windows_make_the_mapped_whole(
     needed("mcap")
     from mcap.writer import Writer
 
-    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 11)
+    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 11)
     path = tmp_path / "other.mcap"
     with path.open("wb") as file:
         writer = Writer(file)
@@ -125,9 +126,9 @@ def test_windows_hold_few_blocks(
 ) -> None:
     """Blocks that were read are let go: at most two of ten and more live at any time."""
     needed(ending)
-    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 3)
-    monkeypatch.setattr("twin.logs.files.parquet.AT_ONCE", 3)
-    monkeypatch.setattr("twin.logs.files.messages.AT_ONCE", 15)
+    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 3)
+    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 3)
+    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 15)
     made: list[weakref.ref[Log]] = []
     alive: list[int] = []
 
@@ -169,9 +170,9 @@ def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:
 
 def table_blocks(path: Path) -> list[Log]:
     """Return the blocks of a CSV file whose time is in `stamp`."""
-    from twin.logs.files.csv_file import read_blocks
+    from twin.logs.files.table import read_csv_blocks
 
-    return list(read_blocks(path, "stamp", None))
+    return list(read_csv_blocks(path, "stamp", None))
 
 
 @pytest.mark.parametrize(

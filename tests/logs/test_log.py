@@ -13,7 +13,7 @@ from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.logs import Channel, Log, join, log_of, signal_units
-from twin.logs.channel import POSE_UNITS
+from twin.logs.log import POSE_UNITS
 
 pytestmark = pytest.mark.quick
 

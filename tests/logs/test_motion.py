@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.logs import log_of, write_log
 from twin.logs.motion import motion_of_poses, read_motion
 from twin.motion import SineMotion
-from twin.motion.fitting import followed
+from twin.motion.recording import followed
 from twin.motion.specification import convention_of
 
 pytestmark = pytest.mark.quick

@@ -18,8 +18,8 @@ import twin
 from twin.basics.toml import LARGEST_FILE
 from twin.errors import InputError, MachineNotFoundError, ParameterError, TwinError
 from twin.machine import read_parameters
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.machine import parameters_path
 
 MISSING = object()
 

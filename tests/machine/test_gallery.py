@@ -14,7 +14,7 @@ from package_walk import ROOT
 import twin
 from twin.control.cascade import Cascade
 from twin.errors import MachineNotFoundError
-from twin.machine.catalogue import gallery_names, machine_names, parameters_path
+from twin.machine.machine import gallery_names, machine_names, parameters_path
 
 pytestmark = pytest.mark.quick
 

@@ -16,9 +16,8 @@ from twin import cli
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines.stability import dividing_step
-from twin.machine.catalogue import gallery_names
-from twin.machine.file.generic import FRICTION, GENERIC, HELD, START_TIME
-from twin.machine.file.read import parameters_from
+from twin.machine.file.read import FRICTION, GENERIC, HELD, START_TIME, parameters_from
+from twin.machine.machine import gallery_names
 from twin.motion.specification import MotionSpecification
 
 pytestmark = pytest.mark.quick

@@ -17,10 +17,10 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import LegPlace
-from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.legs.strut.parameters import StrutLeg
-from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
+from twin.machine.legs.strut import StrutLeg
+from twin.machine.legs.viscoelastic import ViscoelasticLeg
 
 Array = NDArray[np.float64]
 Derivative = Callable[[Callable[[float], Any], float], Array]

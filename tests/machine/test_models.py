@@ -15,11 +15,9 @@ from shipped import SHIPPED, shipped_content
 import twin
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from, parameters_hash
-from twin.machine.hardware.actuator import LinearActuator, RotaryActuator
+from twin.machine.hardware.drive import LinearActuator, RotaryActuator
 from twin.machine.legs import LEG_KINDS
-from twin.machine.quantity import to_si
-from twin.machine.table import Table
-from twin.machine.units import UNITS
+from twin.machine.quantity import UNITS, Table, to_si
 
 pytestmark = pytest.mark.quick
 

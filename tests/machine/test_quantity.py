@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from twin.machine.quantity import to_si
-from twin.machine.units import KINDS, UNITS
+from twin.machine.quantity import KINDS, UNITS, to_si
 
 pytestmark = pytest.mark.quick
 

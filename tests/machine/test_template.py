@@ -15,10 +15,8 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.machine.file.describe import describe
-from twin.machine.file.read import parameters_from
-from twin.machine.file.template import LEG_KINDS, template, write_template
-from twin.machine.table import merged
+from twin.machine.file.read import LEG_KINDS, describe, parameters_from, template, write_template
+from twin.machine.quantity import merged
 from twin.plant.plant import Plant
 
 

@@ -13,13 +13,11 @@ from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 import twin
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.file.describe import describe
-from twin.machine.file.read import parameters_from, parameters_hash
-from twin.machine.file.template import write_template
+from twin.machine.file.read import describe, parameters_from, parameters_hash, write_template
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg
-from twin.machine.table import merged
+from twin.machine.quantity import merged
 
 pytestmark = pytest.mark.quick
 

@@ -10,7 +10,7 @@ import pytest
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.model.evaluation import coordinates_given
+from twin.model.machine_base import coordinates_given
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import RecordedMotion, SineMotion
-from twin.motion.fitting import (
+from twin.motion.recording import (
     BASE_AXES,
     LARGEST_USE,
     LIMIT_SHARE,

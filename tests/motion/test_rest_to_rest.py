@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
+from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 
 HOME = [0.0, 0.0, 0.3]
 ALL_AXES = {"x": 0.02, "y": 0.03, "z": 0.04, "yaw": 0.2, "pitch": 0.3, "roll": 0.25}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from twin.motion import spline
-from twin.motion.spline import spline_through
+from twin.motion import profiles as spline
+from twin.motion.profiles import spline_through
 
 pytestmark = pytest.mark.quick
 

@@ -92,8 +92,7 @@ def joint(leg: int, shift: tuple[float, float, float], *sides: str) -> Numbers:
 
 def joints_of(layout: Content) -> Any:
     """Return the points `(n, 3)` [m] of a layout in a machine's content."""
-    from twin.machine.layout.joints import PointList
-    from twin.machine.layout.paired_circle import PairedCircle
+    from twin.machine.layout.joints import PairedCircle, PointList
 
     kind = PointList if layout["layout"] == "points" else PairedCircle
     return np.array(kind.model_validate(layout).points)

@@ -6,7 +6,7 @@ from math import pi, radians
 
 from mutations.change import Change, Formula, Value, inertia, joint, one_leg, times, to
 from mutations.run import Mutation
-from twin.machine.units import UNITS
+from twin.machine.quantity import UNITS
 
 CHANGES: tuple[tuple[str, str, Change, str], ...] = (
     ("stewart", "even legs not mirrored", to("leg.mirrored", ()), "centres of"),
@@ -35,7 +35,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "rev1 of the thesis reversed",
         Formula(
-            "twin.machine.legs.universal.UniversalLeg.home_axis",
+            "twin.machine.legs.leg.UniversalLeg.home_axis",
             "np.cross(place.vector, [0.0, 0.0, 1.0])",
             "np.cross([0.0, 0.0, 1.0], place.vector)",
         ),
@@ -156,7 +156,7 @@ MUTATIONS = (
         "both",
         "motor's damping taken per 1000 rad/s: a unit",
         Value(
-            "twin.machine.units.UNITS",
+            "twin.machine.quantity.UNITS",
             UNITS | {"N m s/rad": UNITS["N m s/rad"] | {"N m/krpm": 1e-3}},
         ),
         "machine_data",

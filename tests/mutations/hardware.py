@@ -348,7 +348,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo with half the back-EMF of its motor",
         Formula(
-            "twin.machine.hardware.position_drive._Servo.loss",
+            "twin.machine.hardware.drive._Servo.loss",
             "return self.stall_torque",
             "return 0.5 * self.stall_torque",
         ),
@@ -364,7 +364,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo pulses at twice their rate",
         Formula(
-            "twin.plant.position_drives.fill_positioning",
+            "twin.plant.drives.fill_positioning",
             "1.0 / (found.update_rate",
             "0.5 / (found.update_rate",
         ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mutations.change import Formula, Value, inertia, times, to
 from mutations.run import Mutation
-from twin.kernels.integrators.dormand_prince import A
+from twin.kernels.integrators import A
 
-UPS = "twin.kernels.legs.ups.dynamics"
-RSS = "twin.kernels.legs.rss.dynamics"
-SERIES = "twin.kernels.legs.viscoelastic.dynamics"
+UPS = "twin.kernels.legs.ups"
+RSS = "twin.kernels.legs.rss"
+SERIES = "twin.kernels.legs.viscoelastic"
 
-INTEGRATORS = "twin.engines.mujoco.settings.FIDELITY_INTEGRATORS"
+INTEGRATORS = "twin.engines.mujoco.FIDELITY_INTEGRATORS"
 EULER = {"accurate": "Euler", "fast": "Euler"}
 
 A_WRONG = A.copy()
@@ -22,7 +22,7 @@ LAWS = (
         "stewart",
         "reference",
         "inverse dynamics takes the wrench with the other sign",
-        Formula("twin.kernels.dynamics.inverse.inverse_dynamics", "- wrench[i]", "+ wrench[i]"),
+        Formula("twin.kernels.dynamics.forward.inverse_dynamics", "- wrench[i]", "+ wrench[i]"),
         "reference",
         "forces: inverse dynamics",
     ),
@@ -54,7 +54,7 @@ LAWS = (
         "stewart",
         "reference",
         "arms of the Jacobian with the other sign",
-        Formula("twin.kernels.kinematics.jacobian.jacobian", "cross(arm, w)", "cross(w, arm)"),
+        Formula("twin.kernels.kinematics.jacobian", "cross(arm, w)", "cross(w, arm)"),
         "reference",
         "actuator rates: Jacobian",
     ),
@@ -63,7 +63,7 @@ LAWS = (
         "reference",
         "rate of the crank's gain left out of the Jacobian's derivative",
         Formula(
-            "twin.kernels.legs.rss.kinematics.crank_rates",
+            "twin.kernels.legs.rss.crank_rates",
             "gain_rate = length",
             "gain_rate = 0.0 * length",
         ),
@@ -74,7 +74,7 @@ LAWS = (
         "rss",
         "reference",
         "forward kinematics stops at 1e-4",
-        Value("twin.kernels.kinematics.forward.CONVERGED", 1e-4),
+        Value("twin.kernels.kinematics.CONVERGED", 1e-4),
         "reference",
         "forward kinematics from home, residual",
     ),
@@ -82,7 +82,7 @@ LAWS = (
         "stewart",
         "reference",
         "forward kinematics stops at 1e-9",
-        Value("twin.kernels.kinematics.forward.CONVERGED", 1e-9),
+        Value("twin.kernels.kinematics.CONVERGED", 1e-9),
         "reference",
         "forward kinematics from home, residual",
     ),
@@ -159,7 +159,7 @@ LAWS = (
         "stewart",
         "reference",
         "a weight of the Runge-Kutta method off by 1e-6",
-        Value("twin.kernels.integrators.dormand_prince.A", A_WRONG),
+        Value("twin.kernels.integrators.A", A_WRONG),
         "reference",
         "energy drift",
     ),
@@ -255,7 +255,7 @@ LAWS = (
         "driving_simulator",
         "reference",
         "a weight of the Runge-Kutta method off by 1e-6",
-        Value("twin.kernels.integrators.dormand_prince.A", A_WRONG),
+        Value("twin.kernels.integrators.A", A_WRONG),
         "free_fall",
         "reference: energy drift",
     ),
@@ -324,7 +324,7 @@ LAWS = (
         "mujoco",
         "loops as soft as MuJoCo comes with",
         Formula(
-            "twin.engines.mujoco.settings.make_settings",
+            "twin.engines.mujoco.make_settings",
             "if engine_defaults else loop_solref(timestep)\n"
             "    own_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP",
             "\n    own_solimp = DEFAULT_SOLIMP",
@@ -363,7 +363,7 @@ LAWS = (
         "reference",
         "supervisor's bound of the error 1000 times too tight",
         Formula(
-            "twin.control.supervisor.Supervisor.check_measurement",
+            "twin.control.controller.Supervisor.check_measurement",
             "measurement.coordinates, self.following)",
             "measurement.coordinates, 1e-3 * self.following)",
         ),
@@ -375,7 +375,7 @@ LAWS = (
         "reference",
         "a safe stop goes on at the speed at which it began",
         Formula(
-            "twin.control.loop.stop.SafeStop.command",
+            "twin.control.loop.SafeStop.command",
             "share * self._from, brakes=self._brakes if braking else None",
             "self._from",
         ),

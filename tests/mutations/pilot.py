@@ -5,7 +5,7 @@ from __future__ import annotations
 from mutations.change import Formula
 from mutations.run import Mutation
 
-HEAD = "twin.papers.driving_simulator.studies.head"
+HEAD = "twin.papers.driving_simulator.studies"
 
 MUTATIONS = tuple(
     Mutation("driving_simulator", "both", text, change, "simulator_kinematics", measure)

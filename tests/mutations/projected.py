@@ -6,10 +6,10 @@ from math import pi
 
 from mutations.change import Formula, inertia, joint, one_leg, times, to
 
-UPS = "twin.kernels.legs.ups.dynamics"
-RSS = "twin.kernels.legs.rss.dynamics"
-SERIES = "twin.kernels.legs.viscoelastic.dynamics"
-STRUT = "twin.kernels.legs.strut.dynamics"
+UPS = "twin.kernels.legs.ups"
+RSS = "twin.kernels.legs.rss"
+SERIES = "twin.kernels.legs.viscoelastic"
+STRUT = "twin.kernels.legs.strut"
 PILLAR = "twin.kernels.legs.pillar"
 
 PROJECTED = (

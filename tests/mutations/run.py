@@ -11,9 +11,9 @@ from unittest.mock import patch
 import twin
 from mutations.change import Change, Formula, Numbers, Value, applied
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.kernels.integrators.dormand_prince import dormand_prince
-from twin.kernels.interpret import interpreted
+from twin.engines.mechanism import make_mechanism
+from twin.kernels.integrators import dormand_prince
+from twin.kernels.jit import interpreted
 from twin.machine import MachineParameters
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
@@ -22,8 +22,8 @@ from twin.validation.results import Measure
 Side = Literal["reference", "mujoco", "bullet", "both"]
 
 MODEL_MAKERS = {
-    "mujoco": ("twin.engines.mjcf.robot", "twin.engines.mujoco.tree", "twin.engines.mujoco.engine"),
-    "bullet": ("twin.engines.urdf.robot", "twin.engines.bullet.tree", "twin.engines.bullet.engine"),
+    "mujoco": ("twin.engines.mjcf.robot", "twin.engines.mujoco", "twin.engines.mujoco"),
+    "bullet": ("twin.engines.urdf", "twin.engines.bullet.tree", "twin.engines.bullet.engine"),
 }
 """Modules in which an engine makes its model of a machine."""
 
@@ -153,7 +153,7 @@ def _interpreted(mutation: Mutation, platform: Platform) -> Iterator[None]:
         def run(kernel: Any, constants: Any, arrays: Any) -> int:
             return int(interpreted(kernel)(*constants, *arrays))
 
-        stack.enter_context(patch("twin.model.evaluation.run_batch", run))
+        stack.enter_context(patch("twin.model.machine_base.run_batch", run))
 
         def integrate(*arguments: Any) -> tuple[int, int]:
             return interpreted(dormand_prince)(*arguments)  # type: ignore[no-any-return]

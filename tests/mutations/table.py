@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mutations.run import Mutation, Outcome
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.validation.cases import CASES, load_case
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"

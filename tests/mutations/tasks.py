@@ -5,13 +5,13 @@ from __future__ import annotations
 from mutations.change import Change, Formula, Value
 from mutations.run import Mutation
 
-CAR = "twin.kernels.tasks.motion_cueing.car"
+CAR = "twin.kernels.tasks.motion_cueing.cues"
 CUEING = "twin.kernels.tasks.motion_cueing"
 TRACKING = "twin.kernels.tasks.pose_tracking"
-BALANCE = "twin.kernels.tasks.ball_balance.task"
-ISOLATION = "twin.kernels.tasks.vibration_isolation.task"
-CONTACT, PLACE = "twin.kernels.ball.contact", "twin.kernels.ball.position"
-SHAKING, REWARD = "twin.kernels.tasks.shaking", "twin.kernels.tasks.reward"
+BALANCE = "twin.kernels.tasks.ball_balance"
+ISOLATION = "twin.kernels.tasks.vibration_isolation"
+CONTACT, PLACE = "twin.kernels.ball", "twin.kernels.ball"
+SHAKING, REWARD = "twin.kernels.tasks.task", "twin.kernels.tasks.task"
 
 HEAD_FORCE = "car braking in a bend: specific force"
 TURN_RATE = "car braking in a bend: angular rate"
@@ -58,7 +58,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "car: front and rear tyres exchanged",
         Formula(
-            "twin.motion.cueing.car.Car.packed",
+            "twin.motion.cueing.manoeuvre.Car.packed",
             "*vars(front).values(), *vars(rear).values()",
             "*vars(rear).values(), *vars(front).values()",
         ),
@@ -90,17 +90,17 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "ball: moment of inertia 0.5 m r² in the equations",
-        Formula("twin.model.ball.ball.Ball.constants", "self.inertia_factor,", "0.5,"),
+        Formula("twin.model.ball.Ball.constants", "self.inertia_factor,", "0.5,"),
         INCLINE,
     ),
     (
         "ball: moment of inertia 0.5 m r² in MuJoCo",
-        Formula("twin.model.ball.ball.Ball.inertia", "self.inertia_factor", "0.5"),
+        Formula("twin.model.ball.Ball.inertia", "self.inertia_factor", "0.5"),
         IN_MUJOCO,
     ),
     (
         "ball: moment of inertia 0.5 m r² in Bullet",
-        Formula("twin.model.ball.ball.Ball.inertia", "self.inertia_factor", "0.5"),
+        Formula("twin.model.ball.Ball.inertia", "self.inertia_factor", "0.5"),
         IN_BULLET,
     ),
     (
@@ -242,7 +242,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "errors of position reversed",
         Formula(
-            "twin.kernels.tasks.observation.fill_pose_error",
+            "twin.kernels.tasks.task.fill_pose_error",
             "reference[k] - pose[k]",
             "pose[k] - reference[k]",
         ),
@@ -279,7 +279,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "forces of actions with the other sign",
         Formula(
-            "twin.envs.pose_tracking.actions.TrackingActions.fill",
+            "twin.envs.pose_tracking.task.TrackingActions.fill",
             "np.multiply(actions, law.scale",
             "np.multiply(-actions, law.scale",
         ),
@@ -297,7 +297,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
     (
         "base shaking: sines of half the acceleration",
         Formula(
-            "twin.envs.shaking.random_lines",
+            "twin.envs.random_motion.random_lines",
             "acceleration * sqrt(2.0 / count)",
             "0.5 * acceleration * sqrt(2.0 / count)",
         ),

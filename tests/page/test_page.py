@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser
 from scipy.spatial.transform import Rotation
 
-from twin.page.replay_page import replay_page
+from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.replay import Replay
 from twin.simulation.trajectory import Trajectory

@@ -14,17 +14,13 @@ pytest.importorskip("viser")
 
 from twin.errors import InputError
 from twin.logs import read_log
-from twin.page.charts.live_charts import LiveCharts
-from twin.page.panels.axis_sliders import AxisSliders
-from twin.page.panels.compare import ComparePanel
-from twin.page.panels.machine import GainNumbers, MachinePanel
-from twin.page.panels.motion import MotionPanel
-from twin.page.panels.push import PushPanel, usual_force
-from twin.page.panels.run import RunPanel
-from twin.page.panels.save import SavePanel
+from twin.page.charts import LiveCharts
+from twin.page.machine_page import ReplayPanel
+from twin.page.panels.machine import GainNumbers, MachinePanel, RunPanel, SavePanel
+from twin.page.panels.motion import AxisSliders, MotionPanel
 from twin.page.panels.set_up import NOT_IN_IT, SetUpPanel
-from twin.page.panels.view import ViewPanel
-from twin.page.replay_page import ReplayPanel
+from twin.page.panels.state import PushPanel, usual_force
+from twin.page.panels.view import ComparePanel, ViewPanel
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
 from twin.page.server.page_server import PageServer

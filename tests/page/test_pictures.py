@@ -13,8 +13,7 @@ from playwright.sync_api import Browser
 
 from twin.analysis.feasibility.feasibility import rest_feasibility
 from twin.analysis.platform import Platform
-from twin.page.panels.feasibility import JUDGED
-from twin.page.panels.state import strip
+from twin.page.panels.state import JUDGED, strip
 
 
 @pytest.fixture

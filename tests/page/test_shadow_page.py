@@ -17,17 +17,15 @@ from started import free_port, started
 from twin.analysis.platform import load
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
-from twin.link.transport.address import Address
-from twin.link.transport.arrivals import Counts
-from twin.link.transport.udp import UdpLink
+from twin.link.transport.address import Address, Counts
+from twin.link.transport.source import UdpLink
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
 from twin.rotations import displacement
-from twin.shadow.alarm import Alarm
-from twin.shadow.derive import NEVER, write_thresholds
+from twin.shadow.derive import NEVER, work, working_motion, write_thresholds
+from twin.shadow.detectors import Alarm
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
-from twin.shadow.working import work, working_motion
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ from scipy.integrate import quad, solve_ivp
 
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY
-from twin.validation.cases.plant.bench import BenchRecord
+from twin.validation.cases.plant.trials import BenchRecord
 
 FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}
 """A motor that never meets its leg."""

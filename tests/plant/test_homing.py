@@ -8,8 +8,7 @@ from homing_rig import STEP, TURN, Rig
 
 import twin
 from twin.errors import InputError
-from twin.plant.homing import PHASES, Homing, HomingInputs
-from twin.plant.homing_settings import homing_settings
+from twin.plant.homing import PHASES, Homing, HomingInputs, homing_settings
 
 LOW, HIGH = 0.8644, 1.0944
 

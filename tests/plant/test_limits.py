@@ -19,8 +19,8 @@ from twin.control.controller import Controller
 from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
+from twin.plant.drives import at_limits, saturation
 from twin.plant.plant import Plant
-from twin.plant.saturation import at_limits, saturation
 from twin.plant.signals import Command, Measurement
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.trajectory import Trajectory

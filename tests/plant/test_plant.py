@@ -20,12 +20,11 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
-from twin.model import evaluation
+from twin.model import machine_base as evaluation
 from twin.model.engine import State
-from twin.model.evaluation import for_many_machines
+from twin.model.machine_base import for_many_machines
 from twin.model.static_deflection import static_deflection
-from twin.plant.plant import Plant
-from twin.plant.prepared import forces_at_home, holding_forces
+from twin.plant.plant import Plant, forces_at_home, holding_forces
 from twin.plant.signals import Command, Measurement
 
 FIDELITIES = (None, "hardware")

@@ -18,9 +18,8 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED, OUT_OF_STEP, PLACE, VELOCITY
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
-from twin.plant.drives import drive_constants
+from twin.plant.drives import drawn_lead, drive_constants
 from twin.plant.plant import Plant
-from twin.plant.position_drives import drawn_lead
 from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
 
@@ -285,7 +284,7 @@ def test_a_batched_plant_does_the_same(drive: dict[str, Any], mode: str) -> None
     batch = make_batched_plant("analytic", platform, 1, 0.01, 2.5e-4, mode=mode)
     batch.reset(np.array([0]))
     from twin.engines import make_engine
-    from twin.simulation.batched.drive_arrays import loop_gains
+    from twin.simulation.batched.batched_plant import loop_gains
 
     engine, plant = make_engine("analytic", platform, 2.5e-4), Plant(platform)
     now = engine.reset()

@@ -17,11 +17,9 @@ from twin.cli import app
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
-from twin.link.transport.udp import UdpLink
-from twin.shadow.alarm import KINDS
-from twin.shadow.derive import write_thresholds
-from twin.shadow.thresholds import Thresholds
-from twin.shadow.working import work, working_motion
+from twin.link.transport.source import UdpLink
+from twin.shadow.derive import work, working_motion, write_thresholds
+from twin.shadow.detectors import KINDS, Thresholds
 
 pytestmark = pytest.mark.slow
 

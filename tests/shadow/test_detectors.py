@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import load
-from twin.shadow.alarm import Alarm
-from twin.shadow.detectors import SlowDetectors
-from twin.shadow.evidence import Evidence, Sizes
-from twin.shadow.thresholds import Collection, Thresholds, quantiles
+from twin.shadow.detectors import (
+    Alarm,
+    Collection,
+    Evidence,
+    Sizes,
+    SlowDetectors,
+    Thresholds,
+    quantiles,
+)
 
 pytestmark = pytest.mark.quick
 

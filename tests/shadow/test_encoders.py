@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import load
-from twin.shadow.alarm import Alarm
-from twin.shadow.encoders import EncoderWatch
-from twin.shadow.model import ShadowModel
+from twin.shadow.detectors import Alarm
+from twin.shadow.model import EncoderWatch, ShadowModel
 
 pytestmark = pytest.mark.quick
 

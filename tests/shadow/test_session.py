@@ -18,17 +18,15 @@ from twin.cli.tables import shadow as tables
 from twin.cli.tables.shadow import AlarmTable, counts
 from twin.errors import InputError
 from twin.link.emulated import parse_fault
+from twin.link.emulation import Recording
 from twin.link.protocol import Sample
-from twin.link.recording import Recording
-from twin.link.transport.arrivals import Counts
+from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
 from twin.shadow import session as sessions
-from twin.shadow.alarm import Alarm
-from twin.shadow.derive import NEVER, write_thresholds
+from twin.shadow.derive import NEVER, work, working_motion, write_thresholds
+from twin.shadow.detectors import Alarm, Thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
-from twin.shadow.thresholds import Thresholds
-from twin.shadow.working import work, working_motion
 
 pytestmark = pytest.mark.quick
 

@@ -13,15 +13,22 @@ import pytest
 from shipped import shipped_content
 
 from twin.analysis.platform import Platform, load
-from twin.control.drive_model import drive_model
+from twin.control.gains import drive_model
 from twin.link.emulated import EmulatedMachine, parse_fault
 from twin.link.protocol import Sample
 from twin.machine.file.read import parameters_from
-from twin.shadow.derive import NEVER, measured_by, read_thresholds, write_thresholds
+from twin.shadow.derive import (
+    NEVER,
+    hidden_machine,
+    measured_by,
+    read_thresholds,
+    work,
+    working_motion,
+    write_thresholds,
+)
+from twin.shadow.detectors import Thresholds
 from twin.shadow.model import ShadowModel
 from twin.shadow.shadow import Shadow
-from twin.shadow.thresholds import Thresholds
-from twin.shadow.working import hidden_machine, work, working_motion
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import twin
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
-from twin.engines.guard import KEPT_STEPS, replay
+from twin.engines.base import KEPT_STEPS, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import State
 from twin.model.integrate import ForceTable, integrate

@@ -11,7 +11,8 @@ import pytest
 from small_sweeps import small
 
 from twin.errors import InputError
-from twin.sweep import MEASURES, Sweep, outcomes, plan, read_results, run, run_sweep
+from twin.sweep import MEASURES, Sweep, plan, read_results, run, run_sweep
+from twin.sweep import folder as outcomes
 from twin.sweep.folder import SweepFolder
 from twin.sweep.work import run_task
 
@@ -110,7 +111,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 def test_a_new_version_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_sweep(small(), tmp_path, backend="serial")
     found = computed(monkeypatch)
-    monkeypatch.setattr("twin.sweep.task.__version__", "99.0.0")
+    monkeypatch.setattr("twin.sweep.plan.__version__", "99.0.0")
     table = run_sweep(small(), tmp_path, backend="serial")
     assert found == [0, 1, 2]
     assert set(table.column("version").to_pylist()) == {"99.0.0"}

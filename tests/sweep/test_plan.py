@@ -13,7 +13,8 @@ from small_sweeps import small
 
 import twin
 from twin.errors import InputError, MachineNotFoundError, ParameterError
-from twin.sweep import PayloadChoice, Sampling, plan, task
+from twin.sweep import PayloadChoice, Sampling, plan
+from twin.sweep import plan as task
 
 
 def test_every_combination_comes_once_and_in_order() -> None:

@@ -14,7 +14,7 @@ from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.tracking import TrackingErrors
 from twin.control import make_controller
 from twin.machine.payload import Occupant, seated_on
-from twin.machine.randomisation.paths import with_values
+from twin.machine.randomisation.sampler import with_values
 from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.sweep import MEASURES, PayloadChoice, plan

@@ -10,9 +10,8 @@ import pytest
 import twin
 from twin.errors import InputError
 from twin.machine.randomisation import Randomisation
-from twin.training.curriculum import share_at, widen
 from twin.training.environments import make_environments
-from twin.training.settings import training_settings
+from twin.training.settings import share_at, training_settings, widen
 
 pytestmark = pytest.mark.quick
 

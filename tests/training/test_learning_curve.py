@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
+from twin.training.environments import Episode, Metric
 from twin.training.learning_curve import LearningCurve
-from twin.training.metrics import Metric
-from twin.training.vector_adapter import Episode
 
 METRICS = (Metric("error", "mm", "error", 1e3),)
 

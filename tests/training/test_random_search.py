@@ -13,11 +13,10 @@ import twin
 from twin.errors import InputError
 from twin.training import Policy, train
 from twin.training.environments import make_environments
-from twin.training.laws import linear_gains
 from twin.training.learning_curve import LearningCurve
+from twin.training.policy import Residual
 from twin.training.random_search import RandomSearch
-from twin.training.residual import Residual
-from twin.training.settings import SearchSettings
+from twin.training.settings import SearchSettings, linear_gains
 from twin.training.shared_numbers import CONSTANT, shared_directions
 
 pytest.importorskip("matplotlib")

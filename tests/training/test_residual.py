@@ -12,9 +12,8 @@ import pytest
 from twin.errors import InputError
 from twin.training import Policy
 from twin.training.environments import make_environments
-from twin.training.laws import LAWS, OF_TASKS, linear_gains, make_law
-from twin.training.policy import PolicyNetwork, PolicyOrigin
-from twin.training.residual import Residual
+from twin.training.policy import PolicyNetwork, PolicyOrigin, Residual
+from twin.training.settings import LAWS, OF_TASKS, linear_gains, make_law
 
 pytestmark = pytest.mark.quick
 

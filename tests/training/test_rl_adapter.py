@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.training.environments import make_environments
-from twin.training.metrics import Metric
-from twin.training.residual import Residual
-from twin.training.vector_adapter import VectorAdapter
+from twin.training.environments import Metric, VectorAdapter, make_environments
+from twin.training.policy import Residual
 
 pytest.importorskip("torch")
 pytest.importorskip("stable_baselines3")

@@ -19,7 +19,7 @@ from gymnasium.spaces import Box  # noqa: E402
 from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
 from stand_in import Points  # noqa: E402
 
-from twin.training.vector_adapter import VectorAdapter  # noqa: E402
+from twin.training.environments import VectorAdapter  # noqa: E402
 
 ORIGIN = PolicyOrigin(environment="stand_in/Points-v0")
 TOLERANCE = 1e-6

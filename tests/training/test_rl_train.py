@@ -27,10 +27,10 @@ from stand_in import Points
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from widening import BALL, CURRICULUM, OPTIONS, check, watched
 
-from twin.training import metrics
+from twin.training import environments as metrics
 from twin.training.checkpoints import checkpoint_folders
 from twin.training.environments import make_environments
-from twin.training.laws import make_law
+from twin.training.settings import make_law
 
 POINTS = "stand_in:stand_in/Points-v0"
 TESTS = Path(__file__).parents[1]

@@ -8,10 +8,8 @@ from typer.testing import CliRunner
 from twin import cli
 from twin.envs import environment_ids
 from twin.training.environments import make_environments
-from twin.training.evaluation.controllers import TRACKING
-from twin.training.evaluation.rollout import roll_out
-from twin.training.laws import linear_gains, make_law
-from twin.training.settings import USUAL, training_settings
+from twin.training.evaluation import TRACKING, roll_out
+from twin.training.settings import USUAL, linear_gains, make_law, training_settings
 from twin.training.shared_numbers import shared_directions
 
 pytestmark = pytest.mark.quick

@@ -21,7 +21,7 @@ from twin.errors import (
     StateError,
     TwinError,
 )
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
 from twin.validation.case import Case

@@ -23,17 +23,14 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mujoco.engine import MujocoEngine
+from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
-from twin.machine.mechanism.parts import BASE
-from twin.model.ball.ball import Ball, ball_for
-from twin.page.scene.backdrop import DARK_LINES, DARK_PLANE, NIGHT
-from twin.viewer.bodies.plates import SHADOW
-from twin.viewer.bodies.scene import DARK
-from twin.viewer.camera import Camera, Quality
-from twin.viewer.drawing_context import BACKENDS, context_type
+from twin.machine.mechanism import BASE
+from twin.model.ball import Ball, ball_for
+from twin.page.scene.scene_view import DARK_LINES, DARK_PLANE, NIGHT
+from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW
+from twin.viewer.camera import BACKENDS, MARGIN, VIEWS, Camera, Quality, View, context_type, framing
 from twin.viewer.scene_model import HIDDEN, SceneModel
-from twin.viewer.view import MARGIN, VIEWS, View, framing
 from twin.viewer.window import Window
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -245,7 +242,7 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
         assert light[sky_or_ground].mean() > 160 and dim[sky_or_ground].mean() < 70
     same = np.abs(light - dim).max(axis=2) < 3
     assert same.mean() > 0.1
-    for mine, its in zip(DARK, (DARK_PLANE, DARK_LINES[0], NIGHT[1], NIGHT[0]), strict=True):
+    for mine, its in zip(DARK_SCHEME, (DARK_PLANE, DARK_LINES[0], NIGHT[1], NIGHT[0]), strict=True):
         np.testing.assert_allclose(mine, np.array(its) / 255.0, rtol=0.0, atol=0.006)
 
 
@@ -363,7 +360,7 @@ def drawn_by(code: str, **variables: str) -> str:
 TAKE = """
 import mujoco, twin
 from twin.viewer.camera import Camera
-from twin.viewer.drawing_context import context_type
+from twin.viewer.camera import context_type
 platform = twin.load("srspm")
 with Camera(platform, width=32, height=24) as camera:
     print(context_type().__module__, camera.image(platform.home).std() > 1.0)

@@ -21,7 +21,8 @@ from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.machine.payload.occupant import Occupant
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
-from twin.viewer import drawing_context, film
+from twin.viewer import camera as drawing_context
+from twin.viewer import film
 from twin.viewer.camera import Camera
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_clip, write_gif

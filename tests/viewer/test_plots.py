@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
-from twin.charts.panels import Axes, Line, panels_figure, thin_out, write_figure
+from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
 from twin.charts.style import CURVES
-from twin.charts.text import number, value_text
 from twin.errors import InputError, MissingDependencyError
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
 from twin.simulation.trajectory import Trajectory

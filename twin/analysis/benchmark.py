@@ -13,8 +13,8 @@ from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.model.engine import FIDELITIES
+from twin.model.machine_base import REST, PlatformMotion
 from twin.model.machine_model import MachineModel
-from twin.model.motions import REST, PlatformMotion
 from twin.rotations import quaternion_from_angles
 
 BATCH = 4096

@@ -8,13 +8,12 @@ import numpy as np
 
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.motion_ranges import HeldRange, held_ranges
+from twin.analysis.workspace.region import HeldRange, held_ranges
 from twin.basics.arrays import FloatArray
-from twin.control.drive_model import drive_model
+from twin.control.gains import drive_model
 from twin.errors import InputError
-from twin.model.evaluation import without_compiling
+from twin.model.machine_base import REST, without_compiling
 from twin.model.machine_model import MachineModel
-from twin.model.motions import REST
 
 
 class AxisSpan(NamedTuple):
@@ -117,7 +116,7 @@ def _friction(platform: MachineModel) -> list[SummaryRow]:
 def axis_ranges(platform: MachineModel) -> Ranges:
     """Return the ranges of moves from home along one axis at a time, with what ends them.
 
-    Those of `twin.analysis.workspace.motion_ranges.held_ranges`, angles in degrees: x, y and z [m]
+    Those of `twin.analysis.workspace.region.held_ranges`, angles in degrees: x, y and z [m]
     in the base frame from home; yaw, pitch and roll on top of home's attitude; of a machine with
     three degrees of freedom, z, roll and pitch. Zero where home itself is singular or at a limit.
     """

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twin.errors import InputError
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import read_parameters
+from twin.machine.machine import parameters_path
 from twin.model.machine_model import MachineModel
 
 if TYPE_CHECKING:
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from twin.analysis.workspace.analysis import Workspace
     from twin.control.linear import LinearMachine
     from twin.machine.payload import Occupant
-    from twin.model.derivatives import Derivatives, PoseDerivatives
+    from twin.model.derivatives import Derivatives, PoseDerivatives, StepDerivatives
     from twin.model.device import CardModel
     from twin.model.engine import Engine
-    from twin.model.step_derivatives import StepDerivatives
     from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
 
@@ -95,13 +94,13 @@ class Platform(MachineModel):
                 with its unit, as a point at the platform's reference point.
             gravity: [m/s2] along -z, or a text with a unit.
             parameters: dotted path in platform.toml -> number in SI or text with a unit, such as
-                `{"leg.actuator.force": "2 kN"}`; see `twin.machine.randomisation.paths`.
+                `{"leg.actuator.force": "2 kN"}`; see `twin.machine.randomisation.sampler`.
 
         Raises:
             InputError: a path the machine does not have (names the nearest), a wrong unit, or
                 values that no machine can have.
         """
-        from twin.machine.randomisation.paths import with_values
+        from twin.machine.randomisation.sampler import with_values
 
         values = {} if parameters is None else parameters
         if gravity is not None:
@@ -164,9 +163,9 @@ class Platform(MachineModel):
     ) -> StepDerivatives:
         """Return the states after a Runge-Kutta step of `time_step` [s], with exact derivatives.
 
-        See `twin.model.step_derivatives` for shapes, units, options and errors.
+        See `twin.model.derivatives` for shapes, units, options and errors.
         """
-        from twin.model.step_derivatives import step_derivatives
+        from twin.model.derivatives import step_derivatives
 
         return step_derivatives(self, pose, twist, forces, time_step, **options)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.model.machine_model import MachineModel
 from twin.rotations import displacement
 

@@ -9,9 +9,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, columns, legs, panels_figure
 from twin.control.controller import PERIOD
-from twin.control.drive_model import drive_model
-from twin.control.gains import FASTEST_POSITION, loop_lag
-from twin.control.positions import takes_positions
+from twin.control.gains import FASTEST_POSITION, drive_model, loop_lag
+from twin.control.position_loop import takes_positions
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia

@@ -10,7 +10,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.errors import InputError, brief
+from twin.errors import InputError, StateError, brief
+
+HUGE = 1e150
+"""Largest entry of an array: its square is a number too."""
+
+MOST_AXES = 16
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far the norm of a given quaternion may be from one before it is refused."""
+
+PARALLEL = 1e-12
+"""Square of the sine between directions below which segments count as parallel."""
+
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -20,14 +32,6 @@ Kind = TypeVar("Kind")
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """Of a single positive number in SI: beyond any machine; squares and ratios of two stay finite."""
-
-HUGE = 1e150
-"""Largest entry of an array: its square is a number too."""
-
-MOST_AXES = 16
-
-QUATERNION_TOLERANCE = 1e-6
-"""How far the norm of a given quaternion may be from one before it is refused."""
 
 
 def as_array(value: Any, field: str) -> NDArray[Any]:
@@ -289,3 +293,106 @@ def check_arguments(function: Callable[..., Any], field: str, *names: str) -> No
     except TypeError as error:
         call = f"{field}({', '.join(names)})"
         raise InputError(field, f"is called with {' and '.join(names)}: {call} ({error})") from None
+
+
+def segment_distance(
+    first: FloatArray, first_end: FloatArray, second: FloatArray, second_end: FloatArray
+) -> FloatArray:
+    """Return the smallest distances `(...)` [m] between segments with ends `(..., 3)` [m].
+
+    The smallest is between inner points, where the common perpendicular meets both segments, or
+    between an end of one and the nearest point of the other.
+    """
+    one, other, gap = first_end - first, second_end - second, first - second
+    best = np.minimum(_to_segment(first, second, other), _to_segment(first_end, second, other))
+    best = np.minimum(best, _to_segment(second, first, one))
+    best = np.minimum(best, _to_segment(second_end, first, one))
+    a, b, c = _dot(one, one), _dot(one, other), _dot(other, other)
+    d, e = _dot(one, gap), _dot(other, gap)
+    determinant = a * c - b * b
+    crossing = determinant > PARALLEL * a * c
+    safe = np.where(crossing, determinant, 1.0)
+    s, t = (b * e - c * d) / safe, (a * e - b * d) / safe
+    inside = crossing & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
+    between = gap + s[..., None] * one - t[..., None] * other
+    return np.sqrt(np.where(inside, np.minimum(best, _dot(between, between)), best))
+
+
+def _to_segment(point: FloatArray, start: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return the squares of the distances of points to segments `start + [0, 1] vector`."""
+    away = point - start
+    size = _dot(vector, vector)
+    share = _dot(away, vector) / np.where(size > 0.0, size, 1.0)
+    rest = away - np.clip(share, 0.0, 1.0)[..., None] * vector
+    return _dot(rest, rest)
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("...i,...i->...", left, right))
+
+
+def cross(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the cross products `(..., 3)`; less overhead than `np.cross` for a few."""
+    a, b, c = left[..., 0], left[..., 1], left[..., 2]
+    x, y, z = right[..., 0], right[..., 1], right[..., 2]
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+
+
+def cross_matrix(vector: FloatArray) -> FloatArray:
+    """Return the matrices `(..., 3, 3)` that multiply as cross products with vectors `(..., 3)`."""
+    matrix = np.zeros((*vector.shape, 3))
+    x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
+    matrix[..., 0, 1], matrix[..., 0, 2], matrix[..., 1, 2] = -z, y, -x
+    matrix[..., 1, 0], matrix[..., 2, 0], matrix[..., 2, 1] = z, -y, x
+    return matrix
+
+
+def quaternion_product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the products `(..., 4)` of quaternions: rotation by `right`, then by `left`."""
+    w, x, y, z = left.T
+    a, b, c, d = right.T
+    return np.array(
+        [
+            w * a - x * b - y * c - z * d,
+            w * b + x * a + y * d - z * c,
+            w * c - x * d + y * a + z * b,
+            w * d + x * c - y * b + z * a,
+        ]
+    ).T
+
+
+def quaternion_from_vector(vector: FloatArray) -> FloatArray:
+    """Return the unit quaternions `(..., 4)` of rotation vectors `(..., 3)` [rad]."""
+    half = 0.5 * np.linalg.norm(vector, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector], axis=-1)
+
+
+def rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return vectors `(..., 3)` rotated by unit quaternions `(..., 4)`."""
+    turn = 2.0 * cross(quaternion[..., 1:], vector)
+    return vector + quaternion[..., :1] * turn + cross(quaternion[..., 1:], turn)
+
+
+def rotation_matrix(quaternion: FloatArray) -> FloatArray:
+    """Return the rotation matrices `(..., 3, 3)` of unit quaternions `(..., 4)`."""
+    w, x, y, z = quaternion.T
+    columns = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.array(columns).T
+
+
+def turned(pose: FloatArray, step: FloatArray) -> FloatArray:
+    """Return poses `(..., 7)` moved by translations and rotation vectors `(..., 6)`, base axes."""
+    attitude = quaternion_product(quaternion_from_vector(step[..., 3:]), pose[..., 3:])
+    return np.concatenate([pose[..., :3] + step[..., :3], attitude], axis=-1)
+
+
+class NotCopied:
+    """An object that holds a connection, a file or a library's memory: each is the only one."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse `copy`, `deepcopy` and `pickle`; raises StateError."""
+        raise StateError(f"{type(self).__name__} cannot be copied or pickled; make another one")

@@ -1,21 +1,282 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files: what may be read, checksums, temporary files and atomic writing."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sized
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any
+from zipfile import ZipFile
 
-from twin.basics.temporary import remove_leftovers, temporary_place
-from twin.errors import InputError, TwinError, brief
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError, TwinError, TwinWarning, brief
+
+MAX_BYTES = 2_000_000_000
+"""Bytes that one file may take in memory; an hour of 60 columns at 1 kHz takes 1.7e9."""
+
+MAX_COLUMNS = 10_000
+"""Columns of one table or log; those of a machine have some hundred."""
+
+BYTES_VARIABLE = "TWIN_MAX_BYTES"
+"""Environment variable that replaces `MAX_BYTES`."""
+
+COLUMNS_VARIABLE = "TWIN_MAX_COLUMNS"
+"""Environment variable that replaces `MAX_COLUMNS`."""
+
+CHECKSUM = "crc32"
+"""Name of the checksum in the JSON of the first line, or among the metadata."""
+
+NO_CHECKSUM = "0" * 8
+"""In its place while it is computed."""
+
+ENTRY = re.compile(rb'"crc32": "([0-9a-f]{8})"(?=\}\s*\Z)')
+"""The last entry of a first line; others of the name are a user's."""
+
+LONGEST_LINE = 1_000_000
+"""[byte] Of a first line."""
+
+AT_ONCE = 1 << 20
+"""[byte] That are read at once."""
 
 PREFIX = ".twin-"
 """Of names of files that are not whole yet."""
+
+
+def max_bytes() -> int:
+    """Return how many bytes a file may take in memory."""
+    return _limit(BYTES_VARIABLE, MAX_BYTES)
+
+
+def check_bytes(path: str | Path, count: int) -> None:
+    """Check that a file may take so many bytes in memory.
+
+    Raises:
+        InputError: names the file, the limit and the variable that raises it.
+    """
+    limit = max_bytes()
+    if count > limit:
+        raise InputError(
+            str(path),
+            f"takes {count / 1e9:.3g} GB of memory or more; the limit is {limit / 1e9:.3g} GB. If "
+            f"you trust the file, set the environment variable {BYTES_VARIABLE} to more bytes",
+        )
+
+
+def check_columns(path: str | Path, names: Sized) -> None:
+    """Check that a file may have columns or channels of so many names.
+
+    Raises:
+        InputError: names the file, the limit and the variable that raises it.
+    """
+    limit = _limit(COLUMNS_VARIABLE, MAX_COLUMNS)
+    if len(names) > limit:
+        raise InputError(
+            str(path),
+            f"has {len(names)} columns or more; the limit is {limit}. If you trust the file, set "
+            f"the environment variable {COLUMNS_VARIABLE} to more",
+        )
+
+
+def read_arrays(path: str | Path) -> dict[str, Any]:
+    """Return the arrays of an .npz file by name.
+
+    Raises:
+        InputError: they are too large.
+        Exception: of any kind, where the file is damaged or no .npz.
+    """
+    with ZipFile(path) as archive:
+        entries = archive.infolist()
+    check_columns(path, entries)
+    check_bytes(path, sum(entry.file_size for entry in entries))
+    with np.load(path, allow_pickle=False) as data:
+        return {name: data[name] for name in data.files}
+
+
+def _limit(variable: str, default: int) -> int:
+    text = os.environ.get(variable, "")
+    if not text:
+        return default
+    try:
+        limit = int(float(text))
+    except (ValueError, OverflowError):
+        limit = 0
+    if limit < 1:
+        raise InputError(variable, f"must be a number above zero, not {text[:40]!r}")
+    return limit
+
+
+def write_checksum(file: IO[bytes]) -> None:
+    """Put the checksum of a whole file in place of `NO_CHECKSUM` in its first line."""
+    checksum = _computed(file)
+    file.seek(0)
+    entry = ENTRY.search(file.readline())
+    assert entry is not None
+    file.seek(entry.start(1))
+    file.write(f"{checksum:08x}".encode())
+
+
+def check_checksum(path: str | Path) -> None:
+    """Warn where a file has a checksum that does not fit; ends of lines may have changed.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        entry = ENTRY.search(file.readline(LONGEST_LINE))
+        if entry is None or int(entry[1], 16) == _computed(file):
+            return
+    warn_changed(path)
+
+
+def warn_changed(path: str | Path) -> None:
+    """Warn that a file does not fit its checksum."""
+    warnings.warn(
+        f"{path} does not fit its checksum {CHECKSUM!r}: it is damaged, unless it was changed on "
+        "purpose after it was written",
+        TwinWarning,
+        stacklevel=3,
+    )
+
+
+def table_checksum(values: FloatArray, start: int = 0) -> int:
+    """Return the checksum of the rows `(m, columns)` of a table that go on after `start`."""
+    return zlib.crc32(np.ascontiguousarray(values).data, start)
+
+
+def _computed(file: IO[bytes]) -> int:
+    file.seek(0)
+    line = ENTRY.sub(f'"{CHECKSUM}": "{NO_CHECKSUM}"'.encode(), file.readline(LONGEST_LINE), 1)
+    checksum = zlib.crc32(line.replace(b"\r", b""))
+    while part := file.read(AT_ONCE):
+        checksum = zlib.crc32(part.replace(b"\r", b""), checksum)
+    return checksum
+
+
+@contextmanager
+def temporary_place(
+    folder: str | Path | None, prefix: str, ending: str = "", *, is_folder: bool = False
+) -> Iterator[Path]:
+    """Lend a new file or folder, locked for as long as it is lent, and remove it afterwards.
+
+    It may be renamed meanwhile; then it stays. The system frees the lock of a process that is
+    killed: what is not locked is a leftover, and `remove_leftovers` removes it.
+
+    Args:
+        folder: where it lies; None for the system's folder of temporary files.
+        prefix: of its name.
+        ending: of its name.
+        is_folder: whether it is a folder.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    place = Path(tempfile.gettempdir() if folder is None else folder)
+    path, lock = _locked_place(place, prefix, ending, is_folder)
+    try:
+        yield path
+    finally:
+        _remove(path)
+        os.close(lock)
+
+
+def remove_leftovers(folder: str | Path, prefix: str) -> None:
+    """Remove what killed processes left in a folder under names with a prefix.
+
+    Where the file system has no locks, everything stays.
+    """
+    for path in Path(folder).glob(f"{prefix}*"):
+        with suppress(OSError):
+            lock = _lock(path)
+            if lock is not None:
+                _remove(path)
+                os.close(lock)
+
+
+def remove_oldest(folder: str | Path, pattern: str, keep: int) -> None:
+    """Remove files of processes that are gone, but for the newest ones.
+
+    Args:
+        folder: where they lie.
+        pattern: of their names, whose first number between underscores is that of the process.
+        keep: number of the newest files that stay, whosever they are.
+    """
+    found = []
+    for path in Path(folder).glob(pattern):
+        with suppress(OSError):
+            found.append((path.stat().st_mtime, path))
+    for _, path in sorted(found, reverse=True)[keep:]:
+        number = next((part for part in path.name.split("_") if part.isdecimal()), None)
+        if number is None or not _is_alive(int(number)):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(number: int) -> bool:
+    """Return whether there is a process of a number."""
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # another user's
+        return True
+    return True
+
+
+def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tuple[Path, int]:
+    while True:
+        if is_folder:
+            path = Path(tempfile.mkdtemp(ending, prefix, folder))
+        else:
+            handle, name = tempfile.mkstemp(ending, prefix, folder)
+            os.close(handle)
+            path = Path(name)
+        try:
+            lock = _lock(path)
+        except OSError:  # a file system without locks
+            return path, os.open(path, os.O_RDONLY)
+        # Before it was locked, another process may have taken it for a leftover.
+        if lock is not None and path.exists():
+            return path, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(path: Path) -> int | None:
+    """Return a handle that holds the lock of a file or folder, None where another has it.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return handle
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Path:

@@ -1,19 +1,30 @@
-"""Texts in TOML: every fault is one message, whatever the text holds."""
+"""TOML: reading and writing, and control characters that are refused."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from twin.basics.control_characters import CONTROL, visible
 from twin.errors import ParameterError, brief
+
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufffe\uffff]"
+)
+"""Control characters but for tabs and ends of lines, marks of direction, and what is no Unicode."""
 
 LARGEST_FILE = 1_000_000
 """Bytes; files of machines, sweeps and distributions have a few thousand."""
 
 DEEPEST = 30
 """Tables and lists inside each other; files of this package have at most ten."""
+
+
+def visible(text: str) -> str:
+    r"""Return a text whose control characters are written as escapes, such as `\x1b`."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

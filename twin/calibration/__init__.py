@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from twin.calibration.calibration import Calibration, PoseErrors, calibrate
-from twin.calibration.frames import Frames
-from twin.calibration.leg_errors import LegErrors
-from twin.calibration.measured import MeasuredPoses, read_poses
+from twin.calibration.measured import Frames, MeasuredPoses, read_poses
+from twin.calibration.measurement_model import LegErrors
 from twin.calibration.pose_plan import Plan, plan
 from twin.calibration.simulated import poses_within, simulated
 

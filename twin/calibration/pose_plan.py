@@ -7,21 +7,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_instance, one_of, positive, whole_number
-from twin.basics.quaternions import quaternion_product
+from twin.basics.arrays import (
+    FloatArray,
+    as_instance,
+    one_of,
+    positive,
+    quaternion_product,
+    whole_number,
+)
 from twin.calibration.calibration import PoseErrors, expected_errors
-from twin.calibration.frames import CONJUGATE_SIGNS, FRAME_CHOICES, Frames
-from twin.calibration.leg_errors import LegErrors
-from twin.calibration.measured import DEFAULT_NOISE, POSE_COMPONENTS
-from twin.calibration.measurement_model import N_FRAME_UNKNOWNS, MeasurementModel, Residuals
+from twin.calibration.measured import (
+    CONJUGATE_SIGNS,
+    DEFAULT_NOISE,
+    FRAME_CHOICES,
+    POSE_COMPONENTS,
+    Frames,
+)
+from twin.calibration.measurement_model import (
+    N_FRAME_UNKNOWNS,
+    LegErrors,
+    MeasurementModel,
+    Residuals,
+)
 from twin.calibration.simulated import poses_within, simulated
 from twin.calibration.solution import gauge_of, observability
 from twin.logs import Channel, Log, write_log
-from twin.logs.channel import POSE_UNITS
+from twin.logs.log import POSE_UNITS
 from twin.model.machine_model import MachineModel
-from twin.motion.axes import axis_names
-from twin.motion.cueing.tables import write_motion
-from twin.motion.motion import minimum_jerk
+from twin.motion.cueing.workspace_use import write_motion
+from twin.motion.motion import axis_names, minimum_jerk
 from twin.motion.recording import RecordedMotion
 from twin.motion.specification import convention_of
 from twin.rotations import angles_from_quaternion

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.feasibility.course import leg_points
 from twin.analysis.feasibility.joint_angles import JOINTS, angle_between, directions
-from twin.analysis.feasibility.leg_points import leg_points
 from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import (
     BoolArray,
@@ -21,12 +21,17 @@ from twin.basics.arrays import (
     one_of,
     whole_number,
 )
-from twin.calibration.frames import Frames
-from twin.calibration.leg_errors import LegErrors, legs_with
-from twin.calibration.measured import DEFAULT_NOISE, POSE_COMPONENTS, MeasuredPoses, check_noise
+from twin.calibration.measured import (
+    DEFAULT_NOISE,
+    POSE_COMPONENTS,
+    Frames,
+    MeasuredPoses,
+    check_noise,
+)
+from twin.calibration.measurement_model import LegErrors, legs_with
 from twin.errors import InputError
-from twin.model.constraints import constrained
 from twin.model.forward_kinematics import geometry
+from twin.model.machine_base import constrained
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, displaced
 

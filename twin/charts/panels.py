@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +15,12 @@ from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
 from twin.basics.optional import optional
 from twin.charts.style import CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
+from twin.errors import InputError
+
+STEPS = (5.0, 2.0, 1.0)
+
+LABEL_ROUNDING = 1e-9
+"""Relative: a number so close below a round one is that one."""
 
 LARGEST_POINTS = 2000
 """Points drawn per curve: more than a screen has columns."""
@@ -45,7 +52,7 @@ EQUAL = 1e-6
 LOG_TICKS = 5
 """About so many ticks at powers of ten."""
 
-ROUNDING = 1e-11
+CURVE_ROUNDING = 1e-11
 """Spread per size, or in units below size one, that is rounding and no motion: some hundred steps
 of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
 
@@ -57,6 +64,48 @@ LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
 
 LOG_TICK_SIZE = 11
 """Plotly enlarges the base of a power."""
+
+MOST = 400
+"""Points drawn of a curve."""
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """Return a number with at most `digits` significant digits; None and NaN as "not finite"."""
+    if value is None or not math.isfinite(value):
+        return "not finite"
+    return f"{value + 0.0:.{digits}g}"
+
+
+def value_text(value: Any, unit: str = "", digits: int = 6) -> str:
+    """Return a number, text, list or list of lists as one line; angles in degrees too.
+
+    Lists whose entries are the same text are shortened to one entry and their number.
+    """
+    if isinstance(value, (list, tuple)):
+        entries = [value_text(entry, "", digits) for entry in value]
+        if len(entries) > 3 and len(set(entries)) == 1:
+            return f"{entries[0]} ({len(entries)} times)"
+        if value and isinstance(value[0], (list, tuple)):
+            return "; ".join(entries)
+        return ", ".join(entries)
+    if isinstance(value, float):
+        degrees = f" ({number(math.degrees(value), digits)} deg)" if unit == "rad" and value else ""
+        return number(value, digits) + degrees
+    return str(value)
+
+
+def round_below(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times powers of ten that is not above `value`.
+
+    Raises:
+        InputError: not above zero, or not finite.
+    """
+    if not (math.isfinite(value) and value > 0.0):
+        raise InputError("value", f"must be above zero and finite, got {value!r}")
+    power = math.floor(math.log10(value * (1.0 + LABEL_ROUNDING)))
+    scale = float(f"1e{power}")
+    digit = next(step for step in STEPS if step * scale <= value * (1.0 + LABEL_ROUNDING))
+    return float(f"{digit:g}e{power}")
 
 
 class Line(NamedTuple):
@@ -210,7 +259,7 @@ def _flat(values: FloatArray, least: float = 1.0) -> dict[str, Any]:
     """
     low, high = float(values.min()), float(values.max())
     size = max(least, abs(low), abs(high))
-    if high - low > ROUNDING * size:
+    if high - low > CURVE_ROUNDING * size:
         return {}
     middle, half = 0.5 * (low + high), FLAT_RANGE * size
     return {"range": [middle - half, middle + half]}
@@ -237,3 +286,54 @@ def _trace(line: Line, color: str, in_legend: bool) -> dict[str, Any]:
         "marker": {"color": color, "size": 7},
         "hovertemplate": "%{y:.6~g}",
     }
+
+
+WIDTH, HEIGHT = 360, 130
+LEFT, TOP, RIGHT, BOTTOM = 52, 18, 8, 30
+"""[pixels] around the curves, for numbers and names."""
+
+
+def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
+    """Return an SVG element with curves over a common axis, their ranges and names.
+
+    Args:
+        label: of the y axis, with its unit.
+        lines: curves `(k,)` of finite numbers.
+        x_label: of the x axis, with its unit.
+    """
+    x = _range(np.concatenate([line.x for line in lines]))
+    y = _range(np.concatenate([line.y for line in lines]))
+    text = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    parts = [
+        f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" '
+        'fill="none" stroke="#bbb"/>',
+        text.format(LEFT, 12, "start", html.escape(label)),
+        text.format(LEFT - 4, TOP + 9, "end", f"{y[1]:.3g}"),
+        text.format(LEFT - 4, bottom, "end", f"{y[0]:.3g}"),
+        text.format(LEFT, bottom + 12, "start", f"{x[0]:.3g}"),
+        text.format(right, bottom + 12, "end", f"{x[1]:.3g}"),
+        text.format((LEFT + right) // 2, HEIGHT - 6, "middle", html.escape(x_label)),
+    ]
+    for number, line in enumerate(lines):
+        color = curve_color(number)
+        rows = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), MOST)).astype(int))
+        across = LEFT + (line.x[rows] - x[0]) / (x[1] - x[0]) * (right - LEFT)
+        down = bottom - (line.y[rows] - y[0]) / (y[1] - y[0]) * (bottom - TOP)
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{color}"/>')
+        name = text.format(
+            right - 40 * (len(lines) - 1 - number), 12, "end", html.escape(line.name)
+        )
+        parts.append(name.replace("<text", f'<text fill="{color}"'))
+    return (
+        f'<svg width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="10" '
+        f'fill="#444" style="background:#fff">{"".join(parts)}</svg>'
+    )
+
+
+def _range(values: FloatArray) -> tuple[float, float]:
+    """Return the ends of an axis; of values that are equal to rounding, a little around them."""
+    low, high = float(values.min()), float(values.max())
+    room = max(1e-9, 1e-6 * max(abs(low), abs(high)))
+    return (low, high) if high - low > room else (low - room, high + room)

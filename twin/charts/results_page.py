@@ -8,7 +8,7 @@ from typing import Any
 
 from twin.basics.optional import optional
 from twin.charts import style
-from twin.charts.text import number
+from twin.charts.panels import number
 
 BASE = Path(__file__).parent
 """Folder of the template that those of all results extend."""

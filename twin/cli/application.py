@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from twin import __version__
-from twin.basics.control_characters import visible
+from twin.basics.toml import visible
 from twin.errors import TwinError, TwinWarning
 
 WRONG_USAGE = 2

@@ -13,7 +13,7 @@ def bench(machines: options.Machines = None) -> None:
     from twin.analysis.benchmark import BATCH, function_times, step_times
     from twin.analysis.platform import load
     from twin.engines.stability import suitable_timestep
-    from twin.machine.catalogue import machine_names
+    from twin.machine.machine import machine_names
 
     for name in machines or machine_names():
         platform = load(name)

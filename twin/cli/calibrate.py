@@ -124,7 +124,7 @@ def calibrate(
         if out is not None:
             write(out, _machine_text(found, machine, poses, out))
         if offsets is not None:
-            from twin.calibration.machine_file import offsets_text
+            from twin.calibration.calibration import offsets_text
 
             write(offsets, offsets_text(found))
         if report is not None:
@@ -182,7 +182,7 @@ def _machine_text(found: Calibration, machine: str, poses: Path, out: Path) -> s
     import hashlib
     from datetime import UTC, datetime
 
-    from twin.calibration.machine_file import machine_text
+    from twin.calibration.calibration import machine_text
 
     mark = hashlib.sha256(poses.read_bytes()).hexdigest()[:12] if poses.is_file() else "a folder"
     day = datetime.now(UTC).date()

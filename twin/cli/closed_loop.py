@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.control.controller import Controller
 from twin.engines.stability import dividing_step
-from twin.machine.file.generic import GENERIC
+from twin.machine.file.read import GENERIC
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate

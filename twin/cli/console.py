@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from twin.basics.control_characters import visible
+from twin.basics.toml import visible
 
 WIDTH = 100
 """Columns of tables and sentences at most, and where the output goes to a file."""

@@ -20,8 +20,7 @@ from twin.errors import InputError
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.link.emulated import EmulatedMachine
-    from twin.link.emulation import Emulation
-    from twin.link.recording import FileRecording
+    from twin.link.emulation import Emulation, FileRecording
 
 LOGS = (".mcap", ".csv", ".parquet")
 """Endings of logs."""
@@ -153,7 +152,7 @@ def emulate(
 
 def _recording(played: EmulatedMachine, log: Path, replace: bool) -> FileRecording:
     """Begin the file into which the measurements go until the end, and print its name."""
-    from twin.link.recording import FileRecording
+    from twin.link.emulation import FileRecording
 
     found = FileRecording(played.platform, played.period, log, replace=replace)
     line(f"measurements go to {found.recorder.part} until the end")
@@ -162,7 +161,7 @@ def _recording(played: EmulatedMachine, log: Path, replace: bool) -> FileRecordi
 
 def _finish(emulation: Emulation) -> None:
     """Write the log, and close the link."""
-    from twin.link.recording import FileRecording
+    from twin.link.emulation import FileRecording
 
     emulation.link.close()
     if isinstance(emulation.recording, FileRecording):
@@ -174,7 +173,7 @@ def _finish(emulation: Emulation) -> None:
 
 def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], bool]:
     """Return the request to end, which also prints what is refused and cannot be written."""
-    from twin.link.recording import FileRecording
+    from twin.link.emulation import FileRecording
 
     notices = Notices()
 

@@ -51,15 +51,15 @@ def evaluate(
     Options of the environment are those that the first policy was trained with; given ones take
     their place, and the differences are printed.
     """
-    from twin.training.evaluation.evaluation import count_parts
-    from twin.training.evaluation.evaluation import evaluate as run
-    from twin.training.evaluation.report import (
+    from twin.training.evaluation import (
         as_json,
         as_markdown,
         changes_from_training,
+        count_parts,
         report_columns,
         report_rows,
     )
+    from twin.training.evaluation import evaluate as run
 
     check_files(json=(json, ".json"), markdown=(markdown, ".md"))
     own = environment_options(

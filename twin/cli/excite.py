@@ -88,8 +88,8 @@ def excite(
 def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:
     """Print what a simulated run shows of the parameters that forces do not, or why nothing."""
     from twin.errors import InputError
-    from twin.identification.excitation.prediction import trial
-    from twin.identification.linear.unknowns import ERRORS
+    from twin.identification.excitation import trial
+    from twin.identification.linear.model import ERRORS
 
     together = [each for each in chosen if not each.path.startswith(ERRORS)]
     try:

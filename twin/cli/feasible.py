@@ -80,12 +80,12 @@ def feasible(
         found = feasibility(platform, given, payload=body)
     print_feasibility(found)
     if json is not None:
-        from twin.analysis.feasibility.report import feasibility_record
+        from twin.analysis.feasibility.feasibility import feasibility_record
 
         write_json(json, feasibility_record(found))
 
     def figure() -> Any:
-        from twin.analysis.feasibility.report import feasibility_figure
+        from twin.analysis.feasibility.feasibility import feasibility_figure
 
         return feasibility_figure(found)
 

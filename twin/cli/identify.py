@@ -91,8 +91,7 @@ def identify(
     from twin.cli.quantities import in_unit, quantities
     from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
-    from twin.identification.result.identify import EVALUATIONS, identify
-    from twin.identification.result.machine_file import write_identified
+    from twin.identification.result.identify import EVALUATIONS, identify, write_identified
 
     check_files(
         reads=(machine, mapping, *logs),
@@ -136,7 +135,7 @@ def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, So
     """
     from twin.cli.console import line
     from twin.identification.result.identification import Source
-    from twin.identification.result.pieces import BESIDE, SIGNALS
+    from twin.identification.result.identify import BESIDE, SIGNALS
     from twin.logs import Log, LogMapping, check_log, join, read_windows
 
     rule = None if mapping is None else LogMapping.read(mapping)

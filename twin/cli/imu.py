@@ -79,10 +79,14 @@ def imu(
     The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
     lists of frequency, amplification, uncertainty, coherence.
     """
-    from twin.analysis.inertial.compensation import compensate, write_compensation
-    from twin.analysis.inertial.log_file import read_inertial_log, read_thesis_log
     from twin.analysis.inertial.report import summary
-    from twin.analysis.inertial.response import compare_log
+    from twin.analysis.inertial.response import (
+        compare_log,
+        compensate,
+        read_inertial_log,
+        read_thesis_log,
+        write_compensation,
+    )
     from twin.analysis.platform import load
     from twin.basics.arrays import positive
     from twin.machine.hardware.sensors import InertialSensor
@@ -121,7 +125,7 @@ def imu(
 def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
     """Print the common stretch of log and motion, and a table per channel."""
     from twin.analysis.inertial.report import table_rows
-    from twin.charts.text import number
+    from twin.charts.panels import number
 
     line(
         f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "

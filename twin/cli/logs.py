@@ -34,9 +34,9 @@ def logs(
     Raises:
         InputError: a file that cannot be read or written, or a mapping that exists.
     """
-    from twin.charts.text import number
+    from twin.charts.panels import number
     from twin.logs import read_log
-    from twin.logs.guess import guessed_mapping
+    from twin.logs.mapping import guessed_mapping
 
     check_files(reads=(file,), replace=replace, map=(map, ".toml"))
     found = read_log(file, time=time or "time")

@@ -19,7 +19,7 @@ FormatName = Literal["mjcf", "urdf", "fmu"]
 def list_machines() -> None:
     """List the shipped machines and those of the gallery."""
     from twin.analysis.platform import load
-    from twin.machine.catalogue import gallery_names, machine_names
+    from twin.machine.machine import gallery_names, machine_names
 
     titles = [Column(name) for name in ("machine", "title", "legs")]
     columns = (*titles, Column("dof", True), Column("actuators", True))
@@ -40,10 +40,10 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
     from twin.analysis.machine_summary import axis_ranges, machine_summary
     from twin.analysis.platform import load
-    from twin.charts.text import value_text
+    from twin.charts.panels import value_text
     from twin.cli.tables.feasible import print_verdicts
-    from twin.machine.file.describe import describe
-    from twin.model.evaluation import without_compiling
+    from twin.machine.file.read import describe
+    from twin.model.machine_base import without_compiling
 
     platform = load(machine, configuration)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from twin.machine.file.data_sheet.sheet import DataSheet
 
 KINDS = tuple(
-    sorted(
-        path.parent.name
-        for path in (Path(__file__).parents[1] / "machine" / "legs").glob("*/template.toml")
-    )
+    sorted(path.stem for path in (Path(__file__).parents[1] / "machine" / "legs").glob("*.toml"))
 )
-"""Kinds of legs: the folders with a template, so that `--help` imports none of them."""
+"""Kinds of legs: the templates, so that `--help` imports none of them."""
 
 QUESTIONS = {
     "base_radius": ("Radius of the base joints", "300 mm"),
@@ -138,7 +135,7 @@ def new(
     given |= {"title": title}
     asked = any(given.values()) or (legs is None and not template and _on_a_terminal())
     if template or not asked:
-        from twin.machine.file.template import write_template
+        from twin.machine.file.read import write_template
 
         written = write_template(path, legs or "ups", replace=replace_file)
         line(f"wrote {written}, a template: fill in your numbers")
@@ -158,7 +155,7 @@ def _from_data_sheet(
     from twin.cli.values import renamed_fields
     from twin.machine.file.data_sheet.sheet import DataSheet
     from twin.machine.file.data_sheet.text import write_data_sheet
-    from twin.machine.file.template import check_new
+    from twin.machine.file.read import check_new
 
     check_new(path, replace=replace_file)
     sheet = DataSheet(legs=legs or "ups", **given)

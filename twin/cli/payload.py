@@ -13,8 +13,7 @@ from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
-    from twin.analysis.payload.dynamic import DynamicPayload
-    from twin.analysis.payload.worst_phase import WorstPhase
+    from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
     from twin.analysis.platform import Platform
 
 SenseName = Literal["magnitude", "signed"]
@@ -70,7 +69,7 @@ def payload(
     Masses are total, of the platform with what it carries; the table gives what may be added, too.
     The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
     """
-    from twin.analysis.payload.report import payload_record
+    from twin.analysis.payload.dynamic import payload_record
     from twin.analysis.payload.static import static_payload
     from twin.analysis.platform import load
     from twin.cli.tables.payload import print_dynamic, print_static
@@ -92,8 +91,7 @@ def payload(
     def figure() -> Any:
         import numpy as np
 
-        from twin.analysis.payload.report import static_figure, sweep_figure
-        from twin.analysis.payload.sweep import frequency_sweep
+        from twin.analysis.payload.dynamic import frequency_sweep, static_figure, sweep_figure
 
         if shaken is None:
             return static_figure(platform, still)
@@ -111,9 +109,8 @@ def _shaken(
 
     Rotations run backwards in the thesis of one machine; for others there is no such search.
     """
-    from twin.analysis.payload.criterion import THESIS_CRITERION, THESIS_MACHINE
-    from twin.analysis.payload.dynamic import dynamic_payload
-    from twin.analysis.payload.worst_phase import worst_phase
+    from twin.analysis.payload.dynamic import dynamic_payload, worst_phase
+    from twin.analysis.payload.static import THESIS_CRITERION, THESIS_MACHINE
 
     with progress_bar("payload", 3) as show:
         show("in phase")

@@ -37,8 +37,7 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
     Raises:
         InputError: not a number, not finite, or a unit of another kind; the message lists units.
     """
-    from twin.machine.quantity import to_si
-    from twin.machine.units import UNITS
+    from twin.machine.quantity import UNITS, to_si
 
     number, problem = _number(text), f"must be a plain number, not {brief(text)}"
     for unit in units if number is not None else UNITS.keys() & units:

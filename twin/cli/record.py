@@ -97,7 +97,7 @@ def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None
 def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
     """Print in which options a policy does not act as it was trained."""
     from twin.datasets.record import requested
-    from twin.training.options import change_text, option_differences
+    from twin.training.environments import change_text, option_differences
 
     actor, saved, options = requested(environment, policy, own)
     differences = {} if saved is None else option_differences(saved, options)
@@ -123,7 +123,7 @@ def _levels(
     Raises:
         InputError: a policy is given too, or there is no expert.
     """
-    from twin.datasets.levels import LEVELS, expert_of
+    from twin.datasets.record import LEVELS, expert_of
 
     if policy != "random":
         raise InputError("levels", "takes no policy: there is an expert for every task")

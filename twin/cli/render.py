@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twin.machine.payload import Occupant
     from twin.model.machine_model import MachineModel
     from twin.simulation.trajectory import Trajectory
-    from twin.viewer.view import View
+    from twin.viewer.camera import View
 
 QualityName = Literal["fast", "fine"]
 
@@ -130,7 +130,7 @@ def _saved(
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
     from twin.analysis.platform import load
-    from twin.simulation.recorded.machine import machine_of
+    from twin.simulation.recorded.motion import machine_of
     from twin.simulation.trajectory import Trajectory
 
     with renamed_fields(path="trajectory"):
@@ -164,7 +164,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _view(text: str) -> View:
     """Return the view of a name, or of two angles [deg] with a comma."""
-    from twin.viewer.view import as_view
+    from twin.viewer.camera import as_view
 
     if "," not in text:
         return as_view(text)

@@ -55,9 +55,9 @@ def setpoints(
 
     from twin.analysis.platform import load
     from twin.cli.tables.feasible import print_banner
-    from twin.control.reference import sample_reference
+    from twin.control.controller import sample_reference
     from twin.errors import InputError
-    from twin.machine.units import UNITS
+    from twin.machine.quantity import UNITS
 
     check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from twin.logs.recorder import LogRecorder
     from twin.page.shadow_page import ShadowWindow
     from twin.plant.signals import Mode
+    from twin.shadow.detectors import Thresholds
     from twin.shadow.session import ShadowSession
-    from twin.shadow.thresholds import Thresholds
 
 SILENCE = 0.2
 """[s] between two looks at whether samples come."""
@@ -213,7 +213,7 @@ def _first(source: Source, platform: Platform) -> Sample:
     Raises:
         InputError: it ended before.
     """
-    from twin.shadow.sample_check import SampleCheck
+    from twin.shadow.shadow import SampleCheck
 
     check, notices = SampleCheck(platform), Notices()
 

@@ -57,7 +57,7 @@ def simulate(
 ) -> None:
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.analysis.platform import load
-    from twin.charts.text import number
+    from twin.charts.panels import number
     from twin.engines.stability import suitable_timestep
 
     check_files(reads=(machine,), out=(out, *TRAJECTORY), plot=(plot, PAGE))

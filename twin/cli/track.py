@@ -54,7 +54,7 @@ def track(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.analysis.inertial.log_file import write_inertial_log
+    from twin.analysis.inertial.response import write_inertial_log
     from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
@@ -125,8 +125,8 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors
-    from twin.charts.text import number
-    from twin.control.positions import has_encoders, takes_positions
+    from twin.charts.panels import number
+    from twin.control.position_loop import has_encoders, takes_positions
 
     errors, unit = TrackingErrors(run), platform.coordinate_unit
     means = errors.root_mean_square()

@@ -18,9 +18,7 @@ from twin.cli.values import PAGE, check_files, write, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
-    from twin.analysis.tuning.search import Trial
-    from twin.analysis.tuning.study import StepStudy
-    from twin.analysis.tuning.tuning import Tuning
+    from twin.analysis.tuning.tuning import StepStudy, Trial, Tuning
 
 LoopName = Literal["velocity", "position"]
 
@@ -156,7 +154,7 @@ def _print(tuning: Tuning) -> None:
     from math import isfinite
 
     from twin.analysis.tuning.tuning import gains_text
-    from twin.charts.text import number
+    from twin.charts.panels import number
 
     def milliseconds(seconds: float) -> str:
         return number(1e3 * seconds, 4) if isfinite(seconds) else "-"

@@ -25,8 +25,8 @@ def validate(
     jobs: options.Jobs = None,
 ) -> None:
     """Compare the engines with the analytic reference; exit code 1 when a case fails."""
-    from twin.charts.text import number
-    from twin.machine.catalogue import machine_names
+    from twin.charts.panels import number
+    from twin.machine.machine import machine_names
     from twin.validation.report.page import make_report
     from twin.validation.runner import engine_notes
 

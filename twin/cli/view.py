@@ -163,7 +163,7 @@ Shown = tuple["Source", Callable[[Any], "Page"]]
 def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown:
     """Return a saved run and its page."""
     from twin.analysis.platform import load
-    from twin.page.replay_page import replay_page
+    from twin.page.machine_page import replay_page
     from twin.simulation.live.replay import Replay
     from twin.simulation.trajectory import Trajectory
 
@@ -181,8 +181,7 @@ def _environment(
     given: dict[str, Any],
 ) -> Shown:
     """Return an environment under a policy and its page."""
-    from twin.page.environment.page import environment_page
-    from twin.page.environment.session import EnvironmentSession
+    from twin.page.environment import EnvironmentSession, environment_page
 
     options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
     chosen = {key: value for key, value in options.items() if value is not None}

@@ -51,7 +51,7 @@ def warm(
     from twin.analysis.platform import load
     from twin.basics.arrays import one_of
     from twin.envs import environment_ids
-    from twin.machine.catalogue import machine_names
+    from twin.machine.machine import machine_names
 
     tasks = [one_of(each, "environment", environment_ids()) for each in environment or ()]
     found = [load(name, configuration) for name in machines or machine_names()]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from twin.basics.arrays import FloatArray, not_negative
-from twin.control.controller import PERIOD, Controller
+from twin.control.controller import PERIOD, Controller, Reference
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
-from twin.control.load_sharing import LoadSharing, shares_loads
-from twin.control.position_loop import PositionLoop
-from twin.control.positions import PositionCommands, takes_positions
-from twin.control.reference import Reference
+from twin.control.position_loop import (
+    LoadSharing,
+    PositionCommands,
+    PositionLoop,
+    shares_loads,
+    takes_positions,
+)
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement

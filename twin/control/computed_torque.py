@@ -10,13 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, not_negative
-from twin.control.controller import PERIOD, Controller
-from twin.control.drive_model import DriveModel, drive_model
+from twin.control.controller import PERIOD, Controller, Reference
 from twin.control.feedforward import TaskReference, task_reference
-from twin.control.gains import burden, felt_mass, loop_lag, transmission_ratio
-from twin.control.reference import Reference
+from twin.control.gains import (
+    DriveModel,
+    burden,
+    drive_model,
+    felt_mass,
+    loop_lag,
+    transmission_ratio,
+)
 from twin.errors import ControlError, InputError
-from twin.kernels.control.computed_torque import (
+from twin.kernels import kinematics
+from twin.kernels.control.controllers import (
     FOUND,
     NO_POSE,
     RigidMachine,
@@ -25,9 +31,8 @@ from twin.kernels.control.computed_torque import (
     required_forces,
     task_state,
 )
-from twin.kernels.dynamics.work import make_work
-from twin.kernels.interpret import interpreted
-from twin.kernels.kinematics import forward
+from twin.kernels.dynamics.assembly import make_work
+from twin.kernels.jit import interpreted
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
@@ -161,7 +166,7 @@ class ComputedTorque(Controller):
         self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
         n = known.n_actuators
         legs = known.constants.legs
-        self._find_work = forward.make_work(n, 6 - known.dof)
+        self._find_work = kinematics.make_work(n, 6 - known.dof)
         self._work = interpreted(make_work)(legs)
         self._state, self._ahead = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))

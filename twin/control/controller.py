@@ -3,21 +3,330 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, bounded, one_or_each, read_only
+from twin.basics.arrays import (
+    HUGE,
+    FloatArray,
+    as_vector,
+    bounded,
+    call_name,
+    check_arguments,
+    one_of,
+    one_or_each,
+    positive,
+    read_only,
+)
 from twin.control.gains import suitable_velocity_loop
-from twin.control.reference import Reference, sample_reference, still_reference
-from twin.control.supervisor import Supervisor
 from twin.errors import InputError, brief
+from twin.kernels.control.controllers import all_near, all_within, any_reaches
+from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.machine_model import MachineModel, as_model
+from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
-from twin.plant.signals import Command, Measurement
+from twin.motion.recording import followed
+from twin.plant.drives import actuator_limit
+from twin.plant.signals import MODES, Command, Measurement
+
+LARGEST_COUNT = 10_000_000
+
+PATIENCE = 5e-3
+"""[s] Adopted: longest time without a measurement."""
+
+SATURATION = 0.5
+"""[s] Adopted: longest time for which drives may stay below their commands."""
+
+FOLLOWING = 0.25
+"""Adopted: largest error of an actuator, in parts of its stroke."""
+
+OVERSPEED = 1.5
+"""Adopted: largest speed of an actuator, in parts of its limit."""
+
+CAUSE = "unstable gains or too fast a motion"
+"""Of large errors and speeds, usually."""
 
 PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""
+
+WHOLE_STROKE = 1.0
+"""Distance from home, in parts of the stroke, that no actuator within its limits has."""
+
+
+class Reference(NamedTuple):
+    """A motion at every control instant; after its end the last row holds. Read-only arrays.
+
+    A part of a longer motion says with `begin` where it belongs.
+    """
+
+    period: float
+    """[s] between two rows"""
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)`"""
+    twist: FloatArray
+    """`(k, 6)`"""
+    acceleration: FloatArray
+    """`(k, 6)`"""
+    coordinates: FloatArray
+    """`(k, n)` of what the actuators move [m, rad], without springs in series; where a leg cannot
+    reach the pose, those before"""
+    rates: FloatArray
+    """`(k, n)` [m/s, rad/s]"""
+    accelerations: FloatArray
+    """`(k, n)` [m/s2, rad/s2]"""
+    reachable: FloatArray
+    """`(k,)` 1 where all legs reach the pose within their limits, else 0"""
+    begin: int = 0
+    """control period of the first row, counted from the start of the loop"""
+
+    def row(self, step: int) -> int:
+        """Return the row of a control period: the last one after the end, before it the first."""
+        return min(max(step - self.begin, 0), len(self.time) - 1)
+
+
+def sample_reference(
+    platform: MachineModel, motion: Motion, period: float = 1e-3, duration: float | None = None
+) -> Reference:
+    """Return a motion at the control instants.
+
+    Args:
+        platform: the machine.
+        motion: where it shall go. After its end the machine rests at its last pose.
+        period: of the controller [s].
+        duration: [s], default that of the motion; longer ones rest at the end. The last row is at
+            rest, also where the motion ends on the way.
+
+    Raises:
+        InputError: not a motion, one along an axis that the machine cannot move, or times that are
+            not above zero.
+    """
+    as_model(platform)
+    if not isinstance(motion, Motion):
+        raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
+    step = positive(period, "period")
+    length = positive(motion.duration if duration is None else duration, "duration")
+    if length / step > LARGEST_COUNT:
+        raise InputError("duration", f"takes more than {LARGEST_COUNT} control periods")
+    count = int(np.ceil(length / step - 1e-9)) + 1
+    time = np.asarray(np.arange(count) * step, dtype=np.float64)
+    inside = np.minimum(time, motion.duration)
+    pose, twist, acceleration = followed(platform, motion, inside)
+    rest = time > motion.duration * (1.0 + 1e-12)
+    rest[-1] = True  # it holds for ever
+    twist, acceleration = (np.where(rest[:, None], 0.0, part) for part in (twist, acceleration))
+    return reference_of(platform, step, time, pose, twist, acceleration)
+
+
+def still_reference(platform: MachineModel, pose: FloatArray, period: float = 1e-3) -> Reference:
+    """Return the reference of a machine that shall stay where it is."""
+    rows = np.asarray(pose, dtype=float)[None]
+    zero = np.zeros((1, 6))
+    return reference_of(platform, period, np.zeros(1), rows, zero, zero)
+
+
+def reference_of(
+    platform: MachineModel,
+    period: float,
+    time: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    *,
+    begin: int = 0,
+) -> Reference:
+    """Return the reference with given rows, from a control period on; see `Reference`."""
+    poses = np.ascontiguousarray(pose)
+    coordinates = np.empty((len(poses), platform.n_actuators))
+    inverse_kinematics_batch(platform.constants.legs, poses, coordinates)
+    reached = np.isfinite(coordinates).all(axis=1)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    slack = 1e-9 * (high - low)
+    within = (coordinates >= low - slack) & (coordinates <= high + slack)
+    coordinates = _held(coordinates, reached, platform.home_coordinates)
+    rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
+    if reached.any():
+        motion = (part[reached] for part in (poses, twist, acceleration))
+        rates[reached], accelerations[reached] = _derivatives(platform, *motion)
+    if platform.n_deflections:
+        good = reached & within.all(axis=1)
+        along = (coordinates, rates, accelerations)
+        _leave_out_springs(platform, (poses, twist, acceleration), period, along, good)
+    parts = (
+        time,
+        poses,
+        twist,
+        acceleration,
+        coordinates,
+        rates,
+        accelerations,
+        (reached & within.all(axis=1)).astype(float),
+    )
+    return Reference._make((period, *(read_only(part) for part in parts), begin))
+
+
+def _leave_out_springs(
+    platform: MachineModel,
+    motion: tuple[FloatArray, FloatArray, FloatArray],
+    period: float,
+    along: tuple[FloatArray, FloatArray, FloatArray],
+    good: Any,
+) -> None:
+    """Take from coordinates and derivatives, in place, what springs in series yield on the way.
+
+    The springs follow without swinging; what they do beyond that is the plant's to show. Rows that
+    are not `good`, out of reach, keep the yield before them.
+    """
+    k = platform.n_deflections
+    yields: FloatArray = np.zeros((len(good), k))
+    if good.any():
+        yields[good] = static_deflection(platform, *(part[good] for part in motion))[:, :k]
+    yields = _held(yields, good, np.zeros(k))
+    for part in along:
+        part -= yields
+        yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
+    if not (motion[1][-1].any() or motion[2][-1].any()):
+        # Differences give no rate for springs that have just come to rest.
+        along[1][-1] = along[2][-1] = 0.0
+
+
+def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:
+    """Return rows `(k, n)`, those that are not `good` replaced by the last good one before."""
+    last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
+    return np.where((last >= 0)[:, None], values[last], first)
+
+
+def _derivatives(
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
+    jacobian = platform.jacobian(pose)
+    change = platform.jacobian_derivative(pose, twist)
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    bent = np.einsum("kij,kj->ki", change, twist)
+    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + bent
+
+
+class Supervisor:
+    """Finds the reason to stop a machine, if there is one.
+
+    Sensor dropout, a reference that cannot be reached, an error or a speed beyond bounds,
+    commands that the drives cannot meet, and commands that are no numbers.
+
+    Attributes:
+        following: `(n,)` largest errors of the actuators [m, rad].
+        fastest: `(n,)` largest rates [m/s, rad/s], infinite where no limit is known.
+        speed: `(n,)` limits of the actuators.
+        runaway: `(n,)` rates that end the motion within a control period.
+        saturation: [s] that drives may be at their limits without a break.
+    """
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        reference: Reference,
+        period: float,
+        *,
+        following: Any = FOLLOWING,
+        saturation: Any = SATURATION,
+        patience: Any = PATIENCE,
+    ) -> None:
+        """Set the bounds.
+
+        Args:
+            platform: the machine.
+            reference: of the controller.
+            period: of the controller [s].
+            following: largest error of an actuator in parts of its stroke.
+            saturation: [s] that drives may be at their limits without a break.
+            patience: [s] that sensors may be silent.
+
+        Raises:
+            InputError: bounds that are not above zero.
+        """
+        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        self.following = positive(following, "following") * stroke
+        self.speed = actuator_limit(platform, "speed")
+        self.fastest = OVERSPEED * self.speed
+        # Without a known limit: a hundredth of a second from end to end is no motion any more.
+        self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
+        self._huge = np.full_like(stroke, HUGE)
+        self._unit = platform.coordinate_unit
+        self.saturation = positive(saturation, "saturation")
+        self._patience = positive(patience, "patience")
+        self._reference, self._period = reference, period
+        self.start()
+
+    def start(self) -> None:
+        """Begin to watch: nothing was silent or limited so far."""
+        self._silent = self._limited = 0
+
+    def redirect(self, reference: Reference) -> None:
+        """Watch the loop along another reference from now on; what was counted stays."""
+        self._reference = reference
+
+    def check_measurement(self, step: int, measurement: Measurement) -> str:
+        """Return why the machine has to stop in control period `step`; empty where it may go on."""
+        if not measurement.valid:
+            self._silent += 1
+            if self._silent * self._period > self._patience:
+                return f"sensor dropout: no reading for {1e3 * self._patience:g} ms"
+            return ""
+        self._silent = 0
+        row = self._reference.row(step)
+        if self._reference.reachable[row] == 0.0:
+            return self._unreachable(row)
+        setpoint = self._reference.coordinates[row]
+        if not all_near(setpoint, measurement.coordinates, self.following):
+            error = np.abs(setpoint - measurement.coordinates)
+            leg, unit = int(np.argmax(error / self.following)) + 1, self._unit
+            return (
+                f"following error: actuator {leg} is {error[leg - 1]:.3g} {unit} from its "
+                f"setpoint, more than {self.following[leg - 1]:.3g} {unit}; {CAUSE}"
+            )
+        if not all_within(measurement.rates, self.fastest):
+            speed = np.abs(measurement.rates)
+            leg, unit = int(np.argmax(speed / self.fastest)) + 1, f"{self._unit}/s"
+            return (
+                f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g} {unit}, limit with "
+                f"margin {self.fastest[leg - 1]:.3g} {unit}; {CAUSE}"
+            )
+        return ""
+
+    def check_command(self, command: Command, limited: bool) -> str:
+        """Return why a command ends the motion; `limited`: some drive stays below its command."""
+        parts = {
+            "command": command.values,
+            "feedforward": command.feedforward,
+            "brake command": command.brakes,
+        }
+        for name, values in parts.items():
+            if values is not None and not all_within(values, self._huge):
+                reason = f"beyond {HUGE:g}" if np.isfinite(values).all() else "not finite"
+                return f"the controller's {name} is {reason}"
+        if command.mode == "velocity":
+            limited = limited or any_reaches(command.values, self.speed)
+        # Passing through zero between two limits is no rest: it only counts back.
+        self._limited = max(0, self._limited + (1 if limited else -1))
+        if self._limited * self._period > self.saturation:
+            return f"saturated command: actuators are at their limits for {self.saturation:g} s"
+        return ""
+
+    def check_rates(self, rates: FloatArray) -> str:
+        """Return why actuators at `rates` `(n,)` end the motion within a control period."""
+        if all_within(rates, self.runaway):
+            return ""
+        return "runaway: an actuator moves several times faster than it can; unstable gains"
+
+    def _unreachable(self, row: int) -> str:
+        # Adding zero takes the sign from a zero that was rounded.
+        values = [f"{value:g}" for value in np.round(self._reference.pose[row], 6) + 0.0]
+        pose = f"x, y, z = {', '.join(values[:3])} m, quaternion {', '.join(values[3:])}"
+        time = (self._reference.begin + row) * self._period
+        return f"unreachable pose: the reference at {time:.6g} s is {pose}"
 
 
 SHORTEST, LONGEST = 1e-6, 10.0
@@ -155,3 +464,109 @@ def _usable(platform: MachineModel, reference: Reference, period: float, field: 
             field, f"must begin in a whole control period, not {brief(reference.begin)}"
         )
     return reference
+
+
+ControlFunction = Callable[[float, Measurement], Any]
+"""Time [s] and measurement to the command: `(n,)` numbers or a `Command`."""
+
+
+class FunctionController(Controller):
+    """A function `(time, measurement) -> command`, called once a control period.
+
+    The command is `(n,)` forces [N] or torques [N m], speeds [m/s, rad/s] with `mode="velocity"`,
+    or a `Command`, which says for itself which of the two it has.
+
+    Attributes:
+        function: of the user.
+        mode: of commands that are plain arrays.
+    """
+
+    name = "function"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        function: ControlFunction,
+        motion: Motion | Reference | None = None,
+        *,
+        mode: Literal["force", "velocity"] = "force",
+        period: float = PERIOD,
+    ) -> None:
+        """Prepare the calls.
+
+        Args:
+            platform: the machine.
+            function: called with the time [s] since the start and the `Measurement`.
+            motion: where it means to go, for the records and the supervisor; the function itself
+                does not get it. Default: none; the records then have home as reference.
+            mode: of plain arrays: "force", or "velocity" for speeds that the drives keep.
+            period: of the calls [s].
+
+        Raises:
+            InputError: no function of two arguments, or an argument that cannot be used.
+        """
+        super().__init__(platform, motion, period=period)
+        if not callable(function) or isinstance(function, type):
+            raise InputError(
+                "controller",
+                "must be one of twin.control or a function (time, measurement) -> command, not "
+                f"{brief(function)}",
+            )
+        check_arguments(function, "controller", "time", "measurement")
+        self.function, self.mode = function, one_of(mode, "mode", MODES)
+        self._aimless = motion is None
+        self._call = f"controller {call_name(function)}(time, measurement)"
+
+    def start(self, measurement: Measurement) -> None:
+        """Do nothing: the function has what state it keeps."""
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the function's command in control period `step`, checked.
+
+        Raises:
+            InputError: it returns no command, or one of another shape or that is not finite; names
+                the function.
+        """
+        found: Any = self.function(step * self.period, measurement)
+        if not isinstance(found, Command):
+            return Command(self._checked(found), self.mode)  # type: ignore[arg-type]
+        if found.mode not in MODES:
+            raise InputError(self._call, f"unknown mode {brief(found.mode)} of its Command")
+        for part in (found.values, found.feedforward, found.brakes):
+            if part is not None:
+                self._checked(part)
+        return found
+
+    def redirect(self, reference: Reference) -> None:
+        """Record and watch another reference from now on; see `Controller.redirect`."""
+        super().redirect(reference)
+        self._aimless = False
+
+    def supervisor(self) -> Supervisor:
+        """Return the supervisor; without a motion it watches the strokes, no following error."""
+        bounds = {"following": WHOLE_STROKE} if self._aimless else {}
+        return Supervisor(self.platform, self.reference, self.period, **bounds)
+
+    def _checked(self, values: Any) -> Any:
+        return as_vector(values, self._call, self.platform.n_actuators)
+
+
+def as_controller(platform: MachineModel, given: Any, period: float | None = None) -> Controller:
+    """Return a controller of a machine as it is, or a function as a controller.
+
+    Args:
+        platform: the machine.
+        given: a controller, or a function; see `FunctionController`.
+        period: of a function [s], default 1 ms.
+
+    Raises:
+        InputError: neither of the two, of a machine with other actuators, or a period for a
+            controller, which has its own.
+    """
+    if not isinstance(given, Controller):
+        return FunctionController(platform, given, period=PERIOD if period is None else period)
+    if period is not None:
+        raise InputError("period", "is for a function; a controller is made with its own")
+    if given.platform.n_actuators != platform.n_actuators:
+        raise InputError("controller", "is of a machine with other actuators")
+    return given

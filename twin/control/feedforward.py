@@ -11,10 +11,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, read_only
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, control_period
-from twin.control.drive_model import DriveModel, drive_model
-from twin.control.gains import derived_velocity_loop
-from twin.control.reference import Reference
+from twin.control.controller import PERIOD, Reference, control_period
+from twin.control.gains import DriveModel, derived_velocity_loop, drive_model
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion

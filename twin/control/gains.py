@@ -11,16 +11,27 @@ lightest mode of the legs together is the fastest, the heaviest the slowest.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.control.drive_model import drive_model
-from twin.control.load_stiffness import falling_stiffness
-from twin.machine.hardware.gains import CascadeGains
-from twin.model.machine_model import MachineModel
+from twin.machine.hardware.drive import CascadeGains
+from twin.model.machine_base import characteristic_length
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.static_deflection import static_deflection
 from twin.plant.drives import equivalent_inertia, mobility
+from twin.rotations import displaced
+
+SHARE = 1e-4
+"""Displacement of the platform per its characteristic length, either way."""
+
+SMOOTHING = 5e-4
+"""Parts of an actuator's stroke per second over which a model's friction changes its sign."""
+
+TOUCHING = 0.1
+"""Parts of the largest holding force at home over which a model's play changes its side."""
 
 SHORTEST_LAG = 0.7e-3
 """[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
@@ -36,6 +47,142 @@ SLOWER = 4.0
 
 FASTEST_POSITION = 20.0
 """Adopted: by how much it is slower than the lags allow."""
+
+FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
+"""Frequencies at which the loops are examined, in parts of 1 / lag."""
+
+LEAST_DAMPING = 0.25
+"""Adopted: of the velocity loop in the heaviest mode."""
+
+TORQUE_SLOWER = 8.0
+"""Adopted: by how much the position loop is slower than the velocity loop of the heaviest mode."""
+
+
+@lru_cache(maxsize=32)
+def falling_stiffness(platform: MachineModel) -> float:
+    """Return how fast holding forces fall with a displacement, at worst [N/m, N m/rad].
+
+    At rest the actuators give G(q). Held by constant forces, a machine with D = dG/dq leaves home
+    along each eigenvector of D with a negative eigenvalue, as a pendulum that stands upside down.
+    The result is minus the smallest eigenvalue of the symmetric part of D at home, zero where none
+    is negative. D is by central differences over all motions that the legs allow.
+    """
+    length = characteristic_length(platform.platform_joints)
+    steps = SHARE * np.diag(np.repeat([length, 1.0], 3))
+    poses = platform.constrain(displaced(np.tile(platform.home, (12, 1)), [*steps, *-steps])).pose
+    rest, k = np.zeros((12, 6)), platform.n_deflections
+    inside = static_deflection(platform, poses, rest, rest) if k else None
+    forces = platform.inverse_dynamics(poses, rest, rest, deflection=inside)
+    coordinates = platform.inverse_kinematics(poses)
+    if inside is not None:
+        coordinates = coordinates - inside[:, :k]
+    changes, rises = (ends[:6] - ends[6:] for ends in (coordinates, forces))
+    stiffness = np.linalg.pinv(changes, rcond=1e-6) @ rises
+    return max(0.0, -float(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T))[0]))
+
+
+class DriveModel(NamedTuple):
+    """Drives as the actuators' coordinates see them, `(n,)` each: SI units, cranks in rad, N m."""
+
+    inertia: FloatArray
+    friction: FloatArray
+    """while sliding"""
+    breakaway: FloatArray
+    """at rest"""
+    stribeck_speed: FloatArray
+    viscous: FloatArray
+    half_play: FloatArray
+    compliance: FloatArray
+    """of the transmission; zero where there is none"""
+    largest: FloatArray
+    """effort for a short time, infinite where unknown"""
+    smoothing: FloatArray
+    """speed over which friction changes its sign"""
+    touching: FloatArray
+    """force over which play changes its side"""
+    resolution: FloatArray
+    """of the encoder, zero where readings are exact"""
+    delay: float
+    """[s]"""
+    lag: float
+    """[s]"""
+
+    def friction_force(self, rates: FloatArray) -> FloatArray:
+        """Return the friction `(..., n)` that a motor overcomes at `rates` `(..., n)`.
+
+        Coulomb with Stribeck's rise towards rest, its sign smoothed, and viscous.
+        """
+        rise = (self.breakaway - self.friction) * np.exp(-((rates / self.stribeck_speed) ** 2))
+        sign = np.tanh(rates / self.smoothing)
+        return np.asarray((self.friction + rise) * sign + self.viscous * rates)
+
+    def wound_up(self, forces: FloatArray) -> FloatArray:
+        """Return the lead of motors over their legs `(..., n)` that they push with `forces`."""
+        return np.asarray(
+            self.half_play * np.tanh(forces / self.touching) + self.compliance * forces
+        )
+
+    @property
+    def lead(self) -> float:
+        """Delay and lag [s] until half of a command acts."""
+        return self.delay + self.lag
+
+
+def drive_model(platform: MachineModel) -> DriveModel:
+    """Return the drives of a machine's parameters; without drives the ideal ones.
+
+    Raises:
+        InputError: not a machine.
+    """
+    legs, limits = as_model(platform).parameters.legs, platform.limits
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    rows = []
+    for leg in legs:
+        most = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
+        if leg.drive is None:
+            rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, most, 0.0))
+            continue
+        seen = leg.drive.reflected()
+        turn = leg.drive.turn
+        rows.append(
+            (
+                seen.inertia,
+                seen.friction,
+                seen.friction * leg.drive.breakaway,
+                seen.stribeck_speed,
+                seen.viscous,
+                0.5 * seen.backlash,
+                1.0 / seen.stiffness if seen.stiffness > 0.0 else 0.0,
+                seen.peak if limits and seen.peak is not None else most,
+                0.0 if leg.encoder is None or turn is None else leg.encoder.resolution(turn),
+            )
+        )
+    inertia, friction, breakaway, speed, viscous, play, yielding, largest, counts = (
+        np.array(column) for column in zip(*rows, strict=True)
+    )
+    drives = [leg.drive for leg in legs if leg.drive is not None]
+    return DriveModel(
+        inertia,
+        friction,
+        breakaway,
+        speed,
+        viscous,
+        play,
+        yielding,
+        largest,
+        SMOOTHING * stroke,
+        np.full(len(legs), TOUCHING * _holding(platform)),
+        counts,
+        max((drive.delay for drive in drives), default=0.0),
+        max((drive.current_lag for drive in drives), default=0.0),
+    )
+
+
+def _holding(platform: MachineModel) -> float:
+    """Return the largest force that holds the machine at home; without gravity, one unit."""
+    rest = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    return float(np.abs(forces).max()) or 1.0
 
 
 def own_gains(platform: MachineModel) -> CascadeGains | None:
@@ -60,10 +207,6 @@ class Burden(NamedTuple):
     together: float
     """when all actuators give the same force"""
     heaviest: float
-
-
-FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
-"""Frequencies at which the loops are examined, in parts of 1 / lag."""
 
 
 @lru_cache(maxsize=64)
@@ -242,13 +385,6 @@ def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: 
         f"unstable gains: the velocity loop corrects {correction:.3g} times its error in one step "
         f"of {timestep:g} s; reduce velocity_gain"
     )
-
-
-LEAST_DAMPING = 0.25
-"""Adopted: of the velocity loop in the heaviest mode."""
-
-TORQUE_SLOWER = 8.0
-"""Adopted: by how much the position loop is slower than the velocity loop of the heaviest mode."""
 
 
 class TorqueLoops(NamedTuple):

@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.controller import PERIOD, Controller
-from twin.control.supervisor import Supervisor
+from twin.control.controller import PERIOD, Controller, Supervisor
 from twin.errors import ControlError
 from twin.model.machine_model import MachineModel
 from twin.plant.encoder import machine_encoders
-from twin.plant.homing import PHASES, Homing, HomingInputs
-from twin.plant.homing_settings import homing_settings
+from twin.plant.homing import PHASES, Homing, HomingInputs, homing_settings
 from twin.plant.signals import Command, Measurement
 
 ANYWHERE = 2.0

@@ -5,9 +5,67 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.control import position_loop as row
+from twin.control.controller import Reference
+from twin.kernels.control import controllers as row
+from twin.machine.hardware.drive import Positioning
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
+from twin.plant.signals import Measurement
+
+SLOWER = 10.0
+"""Adopted: by how much the correction by encoders is slower than the drives."""
+
+DROOP = 0.01
+"""Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
+Internal forces decay in some 100 integral times of that loop, slower than legs swing."""
+
+
+class PositionCommands:
+    """Setpoints, ahead by the lag of the drives; corrected slowly where there are encoders.
+
+    Without encoders nothing is fed back. What the machine begins with stays: the lead that holds
+    it at the start, as the integral of a velocity loop does.
+
+    Attributes:
+        lag: `(n,)` [s] from a position to the motion that follows it.
+        measured: whether all drives have encoders.
+    """
+
+    def __init__(self, platform: MachineModel, period: float) -> None:
+        """Take the drives of a machine of position drives; `period` of the controller [s]."""
+        legs = platform.parameters.legs
+        found = [(leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None]
+        self.lag = np.array([drive.delay + _lag(how) for drive, how in found if how is not None])
+        self.measured = has_encoders(platform)
+        self._share = period / (SLOWER * self.lag) if self.measured else np.zeros(len(legs))
+        self._offset = np.zeros(len(legs))
+
+    def start(self, error: FloatArray) -> None:
+        """Begin with an `error` `(n,)`: setpoints less measured coordinates."""
+        self._offset = -error
+
+    def update(self, setpoint: FloatArray, rates: FloatArray, error: FloatArray) -> FloatArray:
+        """Return the positions `(n,)` of a control period."""
+        self._offset = self._offset + self._share * error
+        return np.asarray(setpoint + self.lag * rates + self._offset)
+
+
+def _lag(how: Positioning) -> float:
+    """Return the time [s] from a position to the motion that follows it, without the delay."""
+    if how.stepper:
+        return 1.0 / how.update_rate
+    return how.span / how.top_speed + 0.5 / how.update_rate
+
+
+def takes_positions(platform: MachineModel) -> bool:
+    """Return whether the drives of a machine take positions."""
+    drives = [leg.drive for leg in platform.parameters.legs]
+    return all(drive is not None and drive.positioning() is not None for drive in drives)
+
+
+def has_encoders(platform: MachineModel) -> bool:
+    """Return whether all actuators of a machine have encoders."""
+    return all(leg.encoder is not None for leg in platform.parameters.legs)
 
 
 class PositionLoop:
@@ -53,3 +111,85 @@ class PositionLoop:
             command,
         )
         return command
+
+
+class LoadSharing:
+    """Correction of position loops of redundant legs, each with integrals of its own.
+
+    Forces N of legs that hold each other move nothing, and to first order no motion of the
+    platform changes the coordinates along them: N' dq = 0. So an integral along N never comes to
+    rest: small errors of the readings let some legs lift the others, without limit. The law
+    leaves that part out of the position errors, and lets legs give way to the internal force that
+    is measured:
+
+        e <- e - N N' e,        v <- v - D N N' f,        D = DROOP / gain of the velocity loop
+
+    Derivation: docs/control.md.
+    """
+
+    def __init__(self, platform: MachineModel, reference: Reference, gain: FloatArray) -> None:
+        """Compute internal forces along a reference.
+
+        Args:
+            platform: with more legs than degrees of freedom, without springs in the legs.
+            reference: at the control instants.
+            gain: `(n,)` of the velocity loops [N s/m] or [N m s/rad].
+        """
+        # The supervisor stops the machine before it follows a pose that its legs cannot reach.
+        reachable = reference.reachable[:, None] > 0.0
+        poses = np.where(reachable, reference.pose, platform.home)
+        self._internal = internal_forces(platform, poses)
+        self._droop = DROOP / gain
+
+    def consistent(self, row: int, error: FloatArray) -> FloatArray:
+        """Return position errors `(n,)` of a row of the reference without what legs cannot do."""
+        internal = self._internal[row]
+        return np.asarray(error - internal @ (internal.T @ error))
+
+    def giving_way(self, row: int, forces: FloatArray) -> FloatArray:
+        """Return speeds `(n,)` by which legs give way to the internal part of `forces` `(n,)`."""
+        internal = self._internal[row]
+        return np.asarray(-self._droop * (internal @ (internal.T @ forces)))
+
+    def speeds(
+        self,
+        row: int,
+        loop: PositionLoop,
+        setpoint: FloatArray,
+        rates: FloatArray,
+        measurement: Measurement,
+        share: float = 1.0,
+    ) -> FloatArray:
+        """Return the speeds `(n,)` [m/s, rad/s] of position loops whose legs share the load.
+
+        Args:
+            row: of the reference.
+            loop: position loops, advanced by one period.
+            setpoint: `(n,)` [m, rad].
+            rates: `(n,)` of the reference [m/s, rad/s], fed forward.
+            measurement: coordinates and forces of the legs.
+            share: of the rates that is fed forward.
+        """
+        measured = setpoint - self.consistent(row, setpoint - measurement.coordinates)
+        speeds = loop.update(setpoint, measured, rates, share)
+        return speeds + self.giving_way(row, measurement.forces)
+
+
+def shares_loads(platform: MachineModel) -> bool:
+    """Return whether legs are redundant and rigid, so that their integrals need a sharing law.
+
+    Springs in or beside the legs give every error of a length a force that balances it.
+    """
+    springs = platform.n_deflections or platform.leg.has_axial_spring
+    return platform.n_actuators > platform.dof and not springs
+
+
+def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return orthonormal forces `(k, n, n - dof)` that hold each other at poses `(k, 7)`.
+
+    They are the actuators' part of the null space of [J; C]^T.
+    """
+    n, free = platform.n_actuators, platform.n_actuators - platform.dof
+    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
+    balanced = np.linalg.svd(np.swapaxes(rows, 1, 2))[2][:, -free:, :n]
+    return np.asarray(np.linalg.qr(np.swapaxes(balanced, 1, 2))[0])

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.files import as_path
+from twin.basics.files import as_path, remove_leftovers, temporary_place
 from twin.basics.optional import optional
-from twin.basics.temporary import remove_leftovers, temporary_place
-from twin.datasets.storage import PREFIX, open_to_others, system_faults
+from twin.datasets.episode import PREFIX, open_to_others, system_faults
 from twin.errors import InputError
 
 VERSION = "v3.0"

@@ -13,23 +13,147 @@ from twin import __version__
 from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
 from twin.basics.progress import Progress
-from twin.datasets.choice import make_actor, saved_policy
-from twin.datasets.episode import play
-from twin.datasets.levels import MEDIUM, halfway, of_level, step_limit
-from twin.datasets.storage import Writer
+from twin.datasets.actors import Actor, Chance, ControllerActor, Noisy, make_actor, saved_policy
+from twin.datasets.episode import Writer, play
+from twin.datasets.lerobot import task_of
 from twin.errors import InputError, brief
-from twin.training.environments import channels, checked_environment
-from twin.training.options import explained_differences, merged_options
+from twin.logs import Channel, Log, signal_units
+from twin.training.environments import (
+    channels,
+    checked_environment,
+    explained_differences,
+    merged_options,
+)
 from twin.training.policy import Policy
 
 if TYPE_CHECKING:
     import gymnasium
+
+LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
+
+FORCES = {"configuration": "hardware", "action": "forces", "residual": False}
+
+NOISE = (0.01, 10.0)
+"""Least and largest standard deviation of a medium actor's noise, in units of the actions."""
+
+HALVINGS = 6
+"""Of the logarithm of the noise: to a tenth of its value."""
+
+PROBES = 6
+"""Episodes from which a mean return is estimated."""
 
 DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
 """Id of Minari: namespaces, a name, a version."""
 
 LARGEST_SEED = 2**32 - 1
 """Upper bound of seeds of recordings, exclusive."""
+
+
+class Expert(NamedTuple):
+    """A baseline that solves a task well, by name, and the options that it acts in."""
+
+    name: str
+    options: Mapping[str, Any]
+
+
+EXPERTS = {
+    "twin/PoseTracking-v0": Expert("computed_torque", FORCES),
+    "twin/MotionCueing-v0": Expert("tilt_law", {}),
+    "twin/VibrationIsolation-v0": Expert("isolation_law", {}),
+    "twin/BallBalance-v0": Expert("balance_law", {}),
+}
+
+
+def of_level(
+    environment: str, policy: Any, options: Mapping[str, Any] | None
+) -> tuple[Any, Mapping[str, Any] | None]:
+    """Return the expert's name for the policies "medium" and "expert", with the options it acts in.
+
+    Given options take the place of the expert's. Other policies are returned as they are.
+
+    Raises:
+        InputError: an environment without an expert.
+    """
+    if not isinstance(policy, str) or policy not in (MEDIUM, EXPERT):
+        return policy, options
+    expert = expert_of(environment)
+    return expert.name, {**expert.options, **(options or {})}
+
+
+def expert_of(environment: str) -> Expert:
+    """Return the expert of an environment.
+
+    Raises:
+        InputError: there is none.
+    """
+    if environment not in EXPERTS:
+        raise InputError("environment", f"experts are known for {', '.join(EXPERTS)} only")
+    return EXPERTS[environment]
+
+
+def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) -> Actor:
+    """Return the medium actor: an expert with noise on its actions.
+
+    The standard deviation of the noise is the one whose mean return lies halfway between those of
+    random actions and of the expert, in the same few episodes. It is found by bisection.
+    """
+    if isinstance(expert, ControllerActor):
+        expert.cuts = True
+    limit, done = step_limit(env), 0
+    with Progress("finding the noise", limit * PROBES * (HALVINGS + 2), progress) as bar:
+
+        def mean_return(actor: Actor) -> float:
+            nonlocal done
+            found = []
+            for seed in range(PROBES):
+                found.append(play(env, actor, seed, bar, done).total)
+                done += limit
+            return float(np.mean(found))
+
+        target = 0.5 * (mean_return(Chance(env)) + mean_return(expert))
+        low, high = np.log(NOISE)
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if mean_return(Noisy(expert, env, float(np.exp(middle)))) > target:
+                low = middle
+            else:
+                high = middle
+    return Noisy(expert, env, float(np.exp(0.5 * (low + high))))
+
+
+def step_limit(env: gymnasium.Env[Any, Any]) -> int:
+    """Return the largest number of steps of an episode, 1 where there is none."""
+    return (env.spec.max_episode_steps if env.spec else None) or 1
+
+
+def episode_log(dataset: Any, number: int = 0) -> Log:
+    """Return the log of an episode: the signals of its `info`, `action` and `reward`.
+
+    Pose, twist and forces have the units of signals; numbers of the task have none. An action has
+    the time from which on it is in force.
+
+    Args:
+        dataset: a `minari.MinariDataset` of an environment of this package, with its infos.
+        number: of the episode, from 0.
+
+    Raises:
+        InputError: no such episode, or another environment.
+    """
+    if type(number) is not int or not 0 <= number < dataset.total_episodes:
+        raise InputError("number", f"must be from 0 to {dataset.total_episodes - 1}")
+    task, episode = task_of(dataset), dataset[int(dataset.episode_indices[number])]
+    time = task.batch.period * np.arange(len(episode.rewards) + 1)
+    known = signal_units(task.platform)
+    actions = episode.actions
+    channels = [
+        Channel("action", time[:-1], actions, ("1",) * actions.shape[1]),
+        Channel("reward", time[1:], episode.rewards, ("1",)),
+    ]
+    for name, values in (episode.infos or {}).items():
+        if not isinstance(values, dict):
+            rows = np.reshape(values, (len(time), -1)).astype(float)
+            channels.append(Channel(name, time, rows, known.get(name, ("",) * rows.shape[1])))
+    return Log(tuple(channels), {"machine": task.platform.name, "dataset": dataset.spec.dataset_id})
 
 
 def record_dataset(

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
 
 ENGINES = {
-    "analytic": ("twin.engines.analytic.engine", "AnalyticEngine"),
-    "mujoco": ("twin.engines.mujoco.engine", "MujocoEngine"),
+    "analytic": ("twin.engines.analytic", "AnalyticEngine"),
+    "mujoco": ("twin.engines.mujoco", "MujocoEngine"),
     "bullet": ("twin.engines.bullet.engine", "BulletEngine"),
 }
 

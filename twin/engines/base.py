@@ -2,23 +2,243 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, ClassVar, Self
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+from tempfile import gettempdir, mkstemp
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, one_of, one_pose, positive
-from twin.engines.guard import Guard
-from twin.engines.saved import header, pack, unpack
+from twin.basics.files import as_path, read_arrays, remove_oldest
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.model.ball.ball import Ball, as_ball
+from twin.model.ball import Ball, as_ball
 from twin.model.engine import FIDELITIES, Fidelity, State
+from twin.model.machine_base import REST, LegCoordinates
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST, LegCoordinates
+
+MAGIC = b"twin-state-3\n"
+
+DIGEST_BYTES = hashlib.sha256().digest_size
+
+LARGEST_GAP = 1e-2
+"""Default loop gap [m] that stops an engine: ten times what a bad but usable setting leaves."""
+
+KEPT_STEPS = 100
+"""Steps the dump can replay at most."""
+
+KEPT_DUMPS = 20
+"""Adopted: newest dumps that stay; of others, those of processes that are gone are removed."""
 
 NO_BALL = "this engine was made without one; make it with ball=True or a Ball"
+
+
+class Header(NamedTuple):
+    """Properties that a saved state must agree with to be restored."""
+
+    engine: str
+    machine: str
+    parameters: str
+    timestep: float
+    fidelity: str
+    library: str
+    options: str
+
+
+def header(
+    engine: str,
+    platform: MachineModel,
+    timestep: float,
+    fidelity: str,
+    library: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> Header:
+    """Return the header of an engine.
+
+    Args:
+        engine: its name.
+        platform: the machine.
+        timestep: [s].
+        fidelity: the engine's fidelity.
+        library: name and version of the simulator, whose content only itself can read.
+        options: further settings that change the future; plain numbers, strings, lists.
+    """
+    settings = json.dumps(dict(options or {}), sort_keys=True)
+    return Header(engine, platform.name, platform.hash, timestep, fidelity, library, settings)
+
+
+def pack(head: Header, steps: int, content: bytes) -> bytes:
+    """Return header, number of steps since reset and the simulator's state as bytes."""
+    line = json.dumps({**head._asdict(), "steps": steps}).encode()
+    data = b"\n".join([line, content])
+    return MAGIC + hashlib.sha256(data).digest() + data
+
+
+def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
+    """Return number of steps and simulator's state from bytes that `pack` made for the same header.
+
+    Raises:
+        InputError: no saved state, a damaged one, or one of another engine, machine, time step,
+            fidelity, library or options.
+    """
+    if not isinstance(saved, bytes) or not saved.startswith(MAGIC):
+        raise InputError("saved", "is not a saved engine state; use what `save` returned")
+    digest, data = saved[len(MAGIC) :][:DIGEST_BYTES], saved[len(MAGIC) + DIGEST_BYTES :]
+    if hashlib.sha256(data).digest() != digest:
+        raise InputError("saved", "is damaged; use what `save` returned, unchanged")
+    line, _, content = data.partition(b"\n")
+    given = json.loads(line)
+    for name, own in head._asdict().items():
+        if given[name] != own:
+            raise InputError(
+                "saved",
+                f"belongs to another {name}: it has {given[name]!r}, this engine {own!r}",
+            )
+    return int(given["steps"]), content
+
+
+class Guard:
+    """Watches one engine: remembers the last steps and stops on NaN or open loops."""
+
+    def __init__(
+        self,
+        engine: str,
+        platform: MachineModel,
+        timestep: float,
+        fidelity: str,
+        largest_gap: float = LARGEST_GAP,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Watch an engine.
+
+        Args:
+            engine: its name.
+            platform: the machine.
+            timestep: [s].
+            fidelity: the engine's fidelity.
+            largest_gap: loop gap [m] that stops it.
+            options: its further keyword arguments, for the replay; plain numbers, strings, lists.
+        """
+        self.engine = engine
+        self.platform = platform
+        self.timestep = timestep
+        self.fidelity = fidelity
+        self.largest_gap = largest_gap
+        self.options = dict(options or {})
+        self._saved = b""
+        self._steps: deque[tuple[FloatArray, FloatArray, FloatArray]] = deque()
+
+    def start(self, saved: bytes) -> None:
+        """Begin a new history at a saved state."""
+        self._saved = saved
+        self._steps.clear()
+
+    @property
+    def wants_saved(self) -> bool:
+        """Whether the next `record` needs a saved state, because the history is full."""
+        return len(self._steps) >= KEPT_STEPS
+
+    def record(
+        self, saved: bytes | None, forces: FloatArray, wrench: FloatArray, shaking: FloatArray
+    ) -> None:
+        """Remember one step; give the saved state before it when `wants_saved`."""
+        if saved is not None:
+            self.start(saved)
+        self._steps.append((forces.copy(), wrench.copy(), shaking.copy()))
+
+    def check(self, state: State, gap: float, warning: str = "") -> None:
+        """Raise when the state is not finite, the loops have opened, or the engine warns.
+
+        Raises:
+            SimulationStoppedError: with the reason, the dump's path (None where it could not be
+                written) and the last state.
+        """
+        if warning:
+            reason = warning
+        elif not all(map(isfinite, chain.from_iterable(map(np.ndarray.tolist, state[1:])))):
+            reason = "the state is not finite"
+        elif not gap <= self.largest_gap:
+            reason = f"the loops have opened by {gap:.3g} m (limit {self.largest_gap:.3g} m)"
+        else:
+            return
+        path: Path | None = None
+        try:
+            path = self.dump(reason)
+            kept = (
+                f"The last {len(self._steps)} steps are in {path}; replay them with "
+                "twin.engines.base.replay(path)."
+            )
+        except OSError as error:
+            kept = f"The last steps could not be written to the temporary folder ({error})."
+        raise SimulationStoppedError(
+            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {kept} A smaller time "
+            "step, smaller forces or the 'accurate' fidelity usually help.",
+            {"reason": reason, "dump": path, "state": state},
+        )
+
+    def dump(self, reason: str) -> Path:
+        """Write what `replay` needs to a new file in the temporary folder; return its path."""
+        remove_oldest(gettempdir(), "twin_*.dump.npz", KEPT_DUMPS)
+        handle, name = mkstemp(prefix=f"twin_{self.engine}_{os.getpid()}_", suffix=".dump.npz")
+        with os.fdopen(handle, "wb") as file:
+            np.savez(
+                file,
+                engine=self.engine,
+                timestep=self.timestep,
+                fidelity=self.fidelity,
+                options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
+                parameters=self.platform.parameters.model_dump_json(exclude={"appearance"}),
+                saved=np.frombuffer(self._saved, dtype=np.uint8),
+                forces=np.array([step[0] for step in self._steps]),
+                wrenches=np.array([step[1] for step in self._steps]),
+                shaking=np.array([step[2] for step in self._steps]),
+                reason=reason,
+            )
+        return Path(name)
+
+
+def replay(path: str | Path) -> list[State]:
+    """Return the states of the steps in a dump, up to the one that stopped the engine.
+
+    Raises:
+        InputError: not a dump.
+    """
+    from twin.engines import make_engine
+    from twin.errors import InputError
+    from twin.machine.machine import MachineParameters
+
+    file = as_path(path)
+    try:
+        content = read_arrays(file)
+        parameters = MachineParameters.model_validate_json(str(content["parameters"]))
+        settings = (float(content["timestep"]), str(content["fidelity"]))
+        options = dict(json.loads(str(content["options"])))
+        name, saved = str(content["engine"]), content["saved"].tobytes()
+        names = ("forces", "wrenches", "shaking")
+        steps = list(zip(*(content[name] for name in names), strict=True))
+    except Exception as error:
+        raise InputError("path", f"{path} is not a state dump ({error})") from None
+    engine = make_engine(name, MachineModel(parameters), *settings, **options)
+    try:
+        states = [engine.restore(saved)]
+        for forces, wrench, shaking in steps:
+            engine.shake(shaking)
+            states.append(engine.step(forces, wrench))
+    except SimulationStoppedError as stopped:
+        states.append(stopped.data["state"])
+        if stopped.data["dump"] is not None:
+            stopped.data["dump"].unlink(missing_ok=True)
+    finally:
+        engine.close()
+    return states
 
 
 class BaseEngine(ABC):
@@ -220,7 +440,7 @@ class BaseEngine(ABC):
             return None
         if self._ball is None:
             raise InputError("ball", NO_BALL)
-        from twin.model.ball.position import as_start
+        from twin.model.ball import as_start
 
         return as_vector(as_start(start, self._ball), "ball", 4)
 

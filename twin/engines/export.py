@@ -9,17 +9,16 @@ from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.basics.files import new_folder, write_text
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.least_mass import check_masses
+from twin.engines.mechanism import check_masses, make_mechanism
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
         ("robot.xml", "twin.engines.mjcf.robot", "robot_xml"),
-        ("scene.xml", "twin.engines.mjcf.scene", "scene_xml"),
+        ("scene.xml", "twin.engines.mjcf.robot", "scene_xml"),
     ),
-    "urdf": (("robot.urdf", "twin.engines.urdf.robot", "robot_urdf"),),
+    "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
     "fmu": (),
 }
 """Format -> its text files, each with the module and the function that writes it.

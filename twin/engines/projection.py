@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, one_pose
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 
-TREES = {"mujoco": "twin.engines.mujoco.tree", "bullet": "twin.engines.bullet.tree"}
+TREES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.tree"}
 
 SINGULAR = 1e-9
 """Relative size of the smallest singular value below which a matrix counts as singular."""

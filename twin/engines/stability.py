@@ -13,8 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.basics.quaternions import turned
+from twin.basics.arrays import FloatArray, turned
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_timestep

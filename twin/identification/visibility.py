@@ -12,7 +12,7 @@ from scipy.linalg import qr
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of
 from twin.errors import InputError, listed
-from twin.identification.parameters.parameter import Parameter
+from twin.identification.parameters import Parameter
 
 Choice = Literal["prior", "hold", "refuse"]
 

@@ -3,6 +3,6 @@
 The same source compiles for the CPU (`numba.njit`) and as CUDA device functions.
 """
 
-from twin.basics.compilation import watch_compilation
+from twin.basics.progress import watch_compilation
 
 watch_compilation()

@@ -1,9 +1,4 @@
-"""Derivatives of forward and inverse dynamics, exact: the kernels of one state on dual numbers.
-
-Variables, in this order: displacement of the reference point and rotation vector of the platform
-(6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or accelerations),
-wrench (6). As many at a time as a dual has derivatives.
-"""
+"""Derivatives of the dynamics and of a step by dual numbers."""
 
 from __future__ import annotations
 
@@ -12,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import GRAVITY, assemble
-from twin.kernels.dynamics.forward import accelerate, forward_dynamics
-from twin.kernels.dynamics.inverse import inverse_dynamics
-from twin.kernels.dynamics.work import Work, make_work
+from twin.kernels.batched.analytic import legs_like
+from twin.kernels.dynamics.assembly import GRAVITY, Work, assemble, make_work
+from twin.kernels.dynamics.forward import accelerate, forward_dynamics, inverse_dynamics
+from twin.kernels.integrators import Stages, driven_step
 from twin.kernels.jit import allocating, compiled, device
-from twin.kernels.legs.dispatch import constraint_count
+from twin.kernels.kinematics import inverse_kinematics
+from twin.kernels.legs.dispatch import constraint_count, fill_constraints
 from twin.kernels.legs.interface import Legs
-from twin.kernels.linear_algebra import copy
+from twin.kernels.linear_algebra import copy, quaternion_rate
 from twin.kernels.numbers.arrays import as_duals
 from twin.kernels.platform_state import platform_state
-from twin.kernels.quaternions import quaternion_rate
 
 Width = tuple[int, ...]
 """A tuple with one entry per derivative of a dual"""
@@ -229,4 +224,198 @@ def inverse_dynamics_slopes(
             ):
                 return k
             take(slots, first, out[k])
+    return -1
+
+
+class Slopes(NamedTuple):
+    """Constants of a machine, and their derivatives by p parameters."""
+
+    body: FloatArray
+    """`(1 + p, BODY_SIZE)`: values, then derivatives"""
+    legs: FloatArray
+    """`(1 + p, n, LEG_SIZE)`"""
+
+
+@device
+def seed_parameters(constants: Slopes, first: int, body: FloatArray, rows: FloatArray) -> None:
+    """Write the constants to column 0, their derivatives from parameter `first` on to the others.
+
+    Columns beyond the last parameter are zero.
+    """
+    for j in range(body.shape[1]):
+        k = 0 if j == 0 else first + j
+        for i in range(body.shape[0]):
+            body[i, j] = constants.body[k, i] if k < constants.body.shape[0] else 0.0
+        for leg in range(rows.shape[0]):
+            for i in range(rows.shape[1]):
+                rows[leg, i, j] = constants.legs[k, leg, i] if k < constants.legs.shape[0] else 0.0
+
+
+@device
+def take_slopes(result: FloatArray, first: int, out: FloatArray) -> None:
+    """Copy the derivatives of a result to the columns of `out` from `first` on."""
+    for j in range(min(result.shape[1] - 1, out.shape[1] - first)):
+        for i in range(out.shape[0]):
+            out[i, first + j] = result[i, 1 + j]
+
+
+class Described(NamedTuple):
+    """The constants as duals."""
+
+    body: FloatArray
+    legs: Legs
+
+
+@allocating
+def duals_of_parameters(legs: Legs, body: FloatArray, rows: FloatArray, width: Width) -> Described:
+    """Return the views of constants with derivatives as dual numbers."""
+    return Described(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
+
+
+@allocating
+def make_memory(constants: Slopes, width: Width) -> tuple[FloatArray, FloatArray]:
+    """Return memory for the constants of the body and of the legs, with derivatives."""
+    w = len(width) + 1
+    shape = constants.legs.shape
+    return np.empty((constants.body.shape[1], w)), np.empty((shape[1], shape[2], w))
+
+
+@compiled
+def forward_dynamics_by_parameters(
+    legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
+) -> int:
+    """Fill `out` (batch, 6 + k, p); return the first state without derivatives, or -1."""
+    body, rows = make_memory(constants, width)
+    machine, work = duals_of_parameters(legs, body, rows, width), dual_work(legs, width)
+    result = np.empty((out.shape[1], len(width) + 1))
+    found = as_duals(result, width)
+    for first in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first, body, rows)
+        for k in range(out.shape[0]):
+            state = platform_state(states.poses[k], states.twists[k])
+            inside, inputs, wrench = states.deflections[k], states.inputs[k], states.wrenches[k]
+            if not forward_dynamics(
+                machine.body, machine.legs, state, inside, inputs, wrench, found, work
+            ):
+                return k
+            take_slopes(result, first, out[k])
+    return -1
+
+
+@compiled
+def inverse_dynamics_by_parameters(
+    legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
+) -> int:
+    """Fill `out` (batch, n, p); return the first state without derivatives, or -1."""
+    body, rows = make_memory(constants, width)
+    machine, work = duals_of_parameters(legs, body, rows, width), dual_work(legs, width)
+    result = np.empty((out.shape[1], len(width) + 1))
+    found = as_duals(result, width)
+    for first in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first, body, rows)
+        for k in range(out.shape[0]):
+            state = platform_state(states.poses[k], states.twists[k])
+            inside, inputs, wrench = states.deflections[k], states.inputs[k], states.wrenches[k]
+            if not inverse_dynamics(
+                machine.body, machine.legs, state, inside, inputs, wrench, found, work
+            ):
+                return k
+            take_slopes(result, first, out[k])
+    return -1
+
+
+@compiled
+def geometry_by_parameters(
+    legs: Legs, constants: Slopes, width: Width, poses: FloatArray, out: FloatArray
+) -> int:
+    """Fill `out` (batch, n + c, p): coordinates of poses, then how far constraints are off.
+
+    Return the first pose that a leg cannot reach, or -1.
+    """
+    body, rows = make_memory(constants, width)
+    machine, w, n = duals_of_parameters(legs, body, rows, width), len(width) + 1, legs.rows.shape[0]
+    count = constraint_count(legs)
+    result, lines = np.empty((n + count, w)), np.empty((count, 8, w))
+    found, constraints, still = as_duals(result, width), as_duals(lines, width), np.zeros(6)
+    for first in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first, body, rows)
+        for k in range(out.shape[0]):
+            if not inverse_kinematics(machine.legs, poses[k], found):
+                return k
+            fill_constraints(machine.legs, platform_state(poses[k], still), constraints)
+            for i in range(count):
+                copy(lines[i, 7], result[n + i])
+            take_slopes(result, first, out[k])
+    return -1
+
+
+@device
+def join(at: Duals, y: FloatArray) -> None:
+    """Copy pose, twist and deflection to `y` (13 + 2k,)."""
+    for i in range(7):
+        y[i] = at.pose[i]
+    for i in range(6):
+        y[7 + i] = at.twist[i]
+    for i in range(at.deflection.shape[0]):
+        y[13 + i] = at.deflection[i]
+
+
+@device
+def take_tangents(y: FloatArray, first: int, out: FloatArray) -> None:
+    """Copy the derivatives of `y` (13 + 2k, 1 + w) to the columns of `out` from `first` on.
+
+    The derivative dq of a quaternion q becomes the rotation vector 2 dq q*.
+    """
+    w, x, s, z = y[3, 0], -y[4, 0], -y[5, 0], -y[6, 0]
+    for j in range(min(y.shape[1] - 1, out.shape[1] - first)):
+        for i in range(3):
+            out[i, first + j] = y[i, 1 + j]
+        a, b, c, d = y[3, 1 + j], y[4, 1 + j], y[5, 1 + j], y[6, 1 + j]
+        out[3, first + j] = 2.0 * (a * x + b * w + c * z - d * s)
+        out[4, first + j] = 2.0 * (a * s - b * z + c * w + d * x)
+        out[5, first + j] = 2.0 * (a * z + b * s - c * x + d * w)
+        for i in range(7, y.shape[0]):
+            out[i - 1, first + j] = y[i, 1 + j]
+
+
+@compiled
+def step_slopes(
+    body: FloatArray,
+    legs: Legs,
+    inertia: FloatArray,
+    width: Width,
+    states: States,
+    step: float,
+    after: FloatArray,
+    out: FloatArray,
+) -> int:
+    """Fill the states `after` a step and the derivatives `out`; return the first failed, or -1.
+
+    Args:
+        body: platform constants.
+        legs: leg constants.
+        inertia: `(n,)` of the motors.
+        width: one entry per derivative of a dual.
+        states: a batch.
+        step: [s].
+        after: `(batch, 13 + 2k)`, overwritten.
+        out: `(batch, 12 + 2k, variables)`, overwritten; by as many variables as it has columns.
+    """
+    size, w = after.shape[1], len(width) + 1
+    slots, at_work = make_slots(body, states, 1, width), dual_work(legs, width)
+    at, memory = duals_of(slots, width), np.empty((size, w))
+    y = as_duals(memory, width)
+    stages = Stages(
+        as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), at_work
+    )
+    for k in range(out.shape[0]):
+        fill(states, k, slots)
+        for first in range(0, out.shape[2], len(width)):
+            seed_from(slots, first)
+            join(at, y)
+            if not driven_step(at.body, legs, inertia, y, at.inputs, at.wrench, step, stages):
+                return k
+            take_tangents(memory, first, out[k])
+        for i in range(size):
+            after[k, i] = memory[i, 0]
     return -1

@@ -1,19 +1,61 @@
-"""The one way functions are compiled: lazily, cached on disk, without Python objects."""
+"""Compiling: decorators, the cache of machine code, and running the same code uncompiled."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import pickle
+import re
+import warnings
+import zlib
 from collections.abc import Callable
-from types import FunctionType
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from secrets import randbits
+from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+from llvmlite import binding
+from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import Cache, CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
 from numba.extending import overload
 
-from twin.kernels.cache_files import keep_by_types
-from twin.kernels.linking import KernelCompiler, LinkedCompiler, cache_linked
+from twin.errors import TwinWarning
+
+CHECKSUM_BYTES = 4
+"""At the beginning of a file."""
+
+NUMBERS = [
+    f"{__package__}.numbers.{file.stem}"
+    for file in sorted(Path(__file__).with_name("numbers").glob("*.py"))
+]
+"""Modules of the numbers that any kernel may be compiled for: it does not import them."""
+
+IMPORT = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+
+NEEDLESS = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "InlineOverloads",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "NopythonRewrites",
+    "DumpParforDiagnostics",
+    "AnnotateTypes",
+}
+"""Passes of numba for contexts, closures, errors with values, loops over tuples of several types
+and expressions of arrays, which linked functions do not have, and for listings of types."""
 
 P = ParamSpec("P")
+
 R = TypeVar("R")
 
 OPTIONS: dict[str, Any] = {
@@ -25,16 +67,275 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
+WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
+"""A function that makes no arrays need not count references to its arguments: counting for every
+leg takes a third of the time of the dynamics."""
+
+IMPLEMENTATIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Functions without a body, and the functions that choose their implementation by types."""
+
+REPLACEMENTS: dict[Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]] = {}
+"""Functions that some types of arguments replace -> tests of the types, and the replacements."""
+
+
+class KernelFiles(IndexDataCacheFile):
+    """The compiled versions of one kernel: a file for each combination of types and processor.
+
+    Numba numbers these files and keeps the numbers in an index. Two processes that compile at once
+    can take the same number, and one kernel then runs in place of another. Here the name follows
+    from the types, and each file says what it is for.
+    """
+
+    def __init__(self, folder: str, name: str, stamp: Any) -> None:
+        """Take the folder, what all names begin with, and the state of the source."""
+        super().__init__(folder, name, stamp)
+        self._begin = name
+
+    def flush(self) -> None:
+        """Remove all files."""
+        for path in Path(self._cache_path).glob(f"{self._begin}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write what has been compiled for a key: types, processor and instructions of Python."""
+        state = pickle.dumps((numba.__version__, self._source_stamp))
+        content = state + self._dump((key, data))
+        with self._open_for_write(self._data_path(self._name(key))) as file:
+            file.write(zlib.crc32(content).to_bytes(CHECKSUM_BYTES, "little") + content)
+
+    def load(self, key: Any) -> Any:
+        """Return what `save` has written; None where there is nothing, or nothing of this source.
+
+        A damaged file, or one that names types which have moved since, is of no use either.
+        """
+        try:
+            content = Path(self._data_path(self._name(key))).read_bytes()
+            checksum, content = content[:CHECKSUM_BYTES], content[CHECKSUM_BYTES:]
+            if int.from_bytes(checksum, "little") != zlib.crc32(content):
+                return None
+            stream = BytesIO(content)
+            if pickle.load(stream) != (numba.__version__, self._source_stamp):
+                return None
+            found, data = pickle.load(stream)
+        except Exception:  # a type that has moved or changed raises anything
+            return None
+        return data if found == key else None
+
+    def _name(self, key: Any) -> str:
+        return f"{self._begin}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+
+
+class KernelCache(FunctionCache):
+    """The cache of a kernel: whatever fails with its files, the kernel is compiled and runs."""
+
+    has_warned = False
+    """whether the process has said that files cannot be written"""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled version; None where there is none of use."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # numba and LLVM raise anything for instructions of other versions
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled version, as far as folder and disk allow."""
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:  # numba cannot write what an interrupt left half compiled
+            if not KernelCache.has_warned:
+                KernelCache.has_warned = True
+                reason = getattr(error, "strerror", None) or error
+                warnings.warn(
+                    f"cannot keep compiled equations in {self.cache_path} ({reason}): "
+                    "other processes compile them again",
+                    TwinWarning,
+                    stacklevel=2,
+                )
+
+
+def keep_by_types(kernel: Any, function: Callable[..., Any]) -> None:
+    """Let the kernel of a function keep its compiled versions in `KernelFiles`.
+
+    Numba compares a cached function with its own file alone, and would go on using it after a
+    function that it calls has changed in another file.
+    """
+    kept: Any = getattr(kernel, "_cache", None)
+    if not isinstance(kept, Cache):
+        return  # numba is told not to compile
+    if not isinstance(kept, KernelCache):
+        kept = kernel._cache = KernelCache(function)
+    stamp = (kept._impl.locator.get_source_stamp(), _stamps(function.__module__))
+    kept._cache_file = KernelFiles(kept.cache_path, kept._impl.filename_base, stamp)
+
+
+@cache
+def called_modules(module: str) -> frozenset[str]:
+    """Return a kernel's module, those of numbers, and all kernels that these import."""
+    found, waiting = {module, *NUMBERS}, [module, *NUMBERS]
+    while waiting:
+        new = _imported(waiting.pop()) - found
+        found |= new
+        waiting += new
+    return frozenset(found)
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """Return the modules in packages called `kernels` that a module imports."""
+    source = _file(module).read_text(encoding="utf-8")
+    names = set()
+    for package, imported in IMPORT.findall(source):
+        if "kernels" in package.split("."):
+            names.add(package)
+            names |= {f"{package}.{name}" for name in re.findall(r"\w+", imported)}
+    return frozenset(name for name in names if _file(name).is_file())
+
+
+def _file(module: str) -> Path:
+    """Return the source file of a module of this package."""
+    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_suffix(".py")
+
+
+@cache
+def _stamps(module: str) -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of all source files whose kernels those of a module may call."""
+    names = sorted(called_modules(module) | {f"{__package__}.jit"})
+    stats = [(name, _file(name).stat()) for name in names]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
+
+
+# Numba numbers the functions of a process, to tell those of one name and type apart. Linked ones
+# come from the caches of several processes, which would use the same numbers for others.
+_identities: Any = FunctionIdentity
+_identities._unique_ids = iter(lambda: randbits(60), -1)
+
+
+class LinkedLibrary(JITCodeLibrary):
+    """Instructions of a function and of those that it calls, neither optimised nor executable."""
+
+    counting = False
+    """whether the function counts references; those it need not count are left out here"""
+
+    @property
+    def codegen(self) -> Any:
+        """Stand-in without environments: nothing here refers to objects of Python."""
+        return SimpleNamespace(set_env=lambda name, environment: None)
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Take instructions in."""
+        if self.counting:
+            super().add_llvm_module(module)
+        else:
+            self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        """Link what is called, to be linked into callers in turn."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._share()
+
+    def _share(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == binding.Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._shared_module, self._finalized = self._final_module, True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, bytes]:
+        """Return name and instructions for the cache."""
+        module: Any = self._shared_module
+        return self.name, module.as_bitcode()
+
+    @classmethod
+    def loaded(cls, codegen: Any, state: tuple[str, bytes]) -> LinkedLibrary:
+        """Return a library from the cache."""
+        library = cls(codegen, state[0])
+        library._final_module = binding.parse_bitcode(state[1])
+        library._share()
+        return library
+
+
+class KernelLibrary(JITCodeLibrary):
+    """Machine code of a kernel, with copies of all functions that it calls as its own.
+
+    By itself numba lets kernels share functions of the same name, whichever was loaded first. Each
+    has been optimised with its kernel, so that results would depend on the order to the last bits.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            shared = function.linkage == binding.Linkage.linkonce_odr
+            if shared and not function.is_declaration and not function.name.startswith("NRT_"):
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler of kernels."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes."""
+        state = self.state
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+class LinkedCompiler(Compiler):
+    """Numba's compiler of functions that are linked."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes, without the `NEEDLESS` ones."""
+        state = self.state
+        library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        library.counting, state.library = bool(state.flags.nrt), library
+        found = super().define_pipelines()
+        for manager in found:
+            manager.passes = [each for each in manager.passes if each[0].__name__ not in NEEDLESS]
+            manager._finalized = False
+            manager.finalize()
+        return found
+
+
+class _LinkedImpl(CompileResultCacheImpl):
+    """Reading of linked functions from the cache."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return the result of a compilation."""
+        codegen = target_context.codegen()
+        reader = SimpleNamespace(
+            unserialize_library=lambda state: LinkedLibrary.loaded(codegen, state)
+        )
+        context = SimpleNamespace(
+            codegen=lambda: reader,
+            get_executable=target_context.get_executable,
+            typing_context=target_context.typing_context,
+        )
+        result = CompileResult._rebuild(context, *payload)
+        return result._replace(target_context=target_context)
+
+
+class _LinkedCache(KernelCache):
+    _impl_class: Any = _LinkedImpl
+
+
+def cache_linked(kernel: Any, function: Any) -> None:
+    """Let a kernel that is linked keep its instructions in the cache on the disk."""
+    kernel._cache = _LinkedCache(function)
+
+
 LINKED: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": LinkedCompiler,
 }
 """Of a function that only other compiled functions call."""
-
-WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
-"""A function that makes no arrays need not count references to its arguments: counting for every
-leg takes a third of the time of the dynamics."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -58,10 +359,6 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     For functions of many arrays, whose calls would take longer than their work.
     """
     return _jitted(function, OPTIONS | LINKED | WITHOUT_COUNTING | {"forceinline": True})
-
-
-IMPLEMENTATIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Functions without a body, and the functions that choose their implementation by types."""
 
 
 def by_kind(
@@ -101,10 +398,6 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
     return kernel
 
 
-REPLACEMENTS: dict[Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]] = {}
-"""Functions that some types of arguments replace -> tests of the types, and the replacements."""
-
-
 def replaceable(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that types of numbers may replace by one of their own; see `replacing`."""
     plain = FunctionType(function.__code__, function.__globals__, function.__name__)
@@ -131,3 +424,89 @@ def replacing(
         return other
 
     return decorate
+
+
+@cache
+def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of Python that computes what a kernel computes, to rounding.
+
+    It is the kernel's source with everything that it calls interpreted as well. A division by
+    zero and the root of a negative number are errors here, where kernels go on with inf and NaN.
+    """
+    return _rebuilt(getattr(kernel, "py_func", kernel))
+
+
+def _rebuilt(function: Any) -> Callable[..., Any]:
+    """Return a function with interpreted functions in place of the kernels that it uses."""
+    used = _names(function.__code__) & function.__globals__.keys()
+    found = {name: _python(function.__globals__[name]) for name in used}
+    cells = tuple(CellType(_python(cell.cell_contents)) for cell in function.__closure__ or ())
+    scope = {**function.__globals__, **found}
+    return FunctionType(function.__code__, scope, closure=cells, argdefs=function.__defaults__)
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that a function uses, those of functions inside it too."""
+    inside = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*inside)
+
+
+class _Module:
+    """A module of kernels with interpreted functions, made as they are used."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return _python(getattr(self._module, name))
+
+
+def _python(value: Any) -> Any:
+    """Return the replacement of a global value where kernels are interpreted."""
+    if hasattr(value, "py_func"):
+        return lambda *arguments: interpreted(value)(*arguments)
+    if isinstance(value, FunctionType) and value in IMPLEMENTATIONS:
+        return _chosen(value)
+    if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
+        return _Module(value)
+    return value
+
+
+def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls the implementation of `stub` for the type of the constants."""
+
+    @cache
+    def implementation(kind: type) -> Callable[..., Any]:
+        choose: Any = IMPLEMENTATIONS[stub]
+        others = [None] * (choose.__code__.co_argcount - 1)
+        return _rebuilt(choose(SimpleNamespace(instance_class=kind), *others))
+
+    def call(legs: Any, *arguments: Any) -> Any:
+        kind: Any = type(legs)
+        return implementation(kind)(legs, *arguments)
+
+    return call
+
+
+class SameTypes:
+    """A kernel whose arguments always have the types of its first call.
+
+    Numba looks up the types of all arguments in each call; for groups of arrays that takes longer
+    than a step of a machine. The machine code does not look: it is only for arguments whose types,
+    contiguity and number of axes never change.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        """Keep a kernel; the first call compiles it or loads its machine code."""
+        self._kernel = kernel
+        self._code: Callable[..., Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy: machine code stays in its process."""
+        return SameTypes, (self._kernel,)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the kernel returns."""
+        if self._code is None:
+            self._code = self._kernel.compile(tuple(map(numba.typeof, arguments)))
+        return self._code(*arguments)

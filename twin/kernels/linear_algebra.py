@@ -1,11 +1,133 @@
-"""Small dense linear algebra in place, of the size of a platform: Cholesky and LU with pivoting."""
+"""Vectors, quaternions and small linear systems."""
 
 from __future__ import annotations
 
-from math import copysign, sqrt
+from math import copysign, cos, sin, sqrt
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import device, replaceable
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+Matrix = tuple[float, float, float, float, float, float, float, float, float]
+
+
+@device
+def row(array: FloatArray, i: int, start: int) -> Vector:
+    """Return entries `start` to `start + 2` of row i as a vector."""
+    return array[i, start], array[i, start + 1], array[i, start + 2]
+
+
+@device
+def add(a: Vector, b: Vector) -> Vector:
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@device
+def subtract(a: Vector, b: Vector) -> Vector:
+    """Return a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@device
+def scale(factor: float, a: Vector) -> Vector:
+    """Return factor * a."""
+    return factor * a[0], factor * a[1], factor * a[2]
+
+
+@device
+def dot(a: Vector, b: Vector) -> float:
+    """Return the scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@device
+def cross(a: Vector, b: Vector) -> Vector:
+    """Return the vector product a x b."""
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@device
+def norm(a: Vector) -> float:
+    """Return the Euclidean length."""
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@device
+def rotation(w: float, x: float, y: float, z: float) -> Matrix:
+    """Return the rotation matrix of a unit quaternion."""
+    return (
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    )
+
+
+@device
+def rotate(r: Matrix, a: Vector) -> Vector:
+    """Return R a."""
+    return (
+        r[0] * a[0] + r[1] * a[1] + r[2] * a[2],
+        r[3] * a[0] + r[4] * a[1] + r[5] * a[2],
+        r[6] * a[0] + r[7] * a[1] + r[8] * a[2],
+    )
+
+
+@device
+def rotate_back(r: Matrix, a: Vector) -> Vector:
+    """Return R^T a."""
+    return (
+        r[0] * a[0] + r[3] * a[1] + r[6] * a[2],
+        r[1] * a[0] + r[4] * a[1] + r[7] * a[2],
+        r[2] * a[0] + r[5] * a[1] + r[8] * a[2],
+    )
+
+
+@device
+def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
+    """Return the quaternion of rotation q, then p."""
+    return (
+        p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
+        p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
+        p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
+        p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0],
+    )
+
+
+@device
+def turned(w: float, x: float, y: float, z: float, a: float, b: float, c: float) -> Quaternion:
+    """Return the quaternion turned by the rotation vector (a, b, c) [rad] of the base frame."""
+    angle = sqrt(a * a + b * b + c * c)
+    half = 0.5 * angle
+    factor = sin(half) / angle if angle > 1e-12 else 0.5
+    turn = (cos(half), factor * a, factor * b, factor * c)
+    rw, rx, ry, rz = quaternion_product(turn, (w, x, y, z))
+    inverse = 1.0 / sqrt(rw * rw + rx * rx + ry * ry + rz * rz)
+    return rw * inverse, rx * inverse, ry * inverse, rz * inverse
+
+
+@device
+def quaternion_rate(
+    w: float, x: float, y: float, z: float, a: float, b: float, c: float
+) -> Quaternion:
+    """Return dq/dt = (0, omega) q / 2 for the angular velocity (a, b, c) in the base frame."""
+    return (
+        -0.5 * (a * x + b * y + c * z),
+        0.5 * (a * w + b * z - c * y),
+        0.5 * (b * w + c * x - a * z),
+        0.5 * (c * w + a * y - b * x),
+    )
 
 
 @device

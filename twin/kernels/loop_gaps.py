@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import compiled, device
-from twin.kernels.vectors import Vector, add, norm, rotate, rotation, row, subtract
+from twin.kernels.linear_algebra import Vector, add, norm, rotate, rotation, row, subtract
 
 
 @compiled

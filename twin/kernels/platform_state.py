@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.vectors import Matrix, Vector, rotation
+from twin.kernels.linear_algebra import Matrix, Vector, rotation
 
 
 class PlatformState(NamedTuple):

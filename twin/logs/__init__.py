@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from twin.logs.channel import Channel
-from twin.logs.checks import Finding, check_log
-from twin.logs.checks.legs import leg_coordinates
+from twin.logs.checks import check_log, leg_coordinates
 from twin.logs.files import read_log, read_windows, write_log
-from twin.logs.log import Log, join
+from twin.logs.log import Channel, Finding, Log, join, signal_units
 from twin.logs.mapping import LogMapping
 from twin.logs.offset import TimeOffset, aligned, time_offset
-from twin.logs.signals import signal_units
 from twin.logs.simulated import log_of
 
 __all__ = [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -12,19 +15,36 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, V
 from twin.basics.arrays import FloatArray, as_instance
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError
-from twin.logs.channel import POSE_UNITS, Channel
-from twin.logs.log import Log
-from twin.logs.signals import is_per_leg, signal_units
-from twin.machine.quantity import Time, Whole, to_si
+from twin.logs.log import POSE_UNITS, Channel, Log, is_per_leg, signal_units
+from twin.machine.quantity import UNITS, Time, Whole, to_si
 from twin.model.machine_model import MachineModel
 from twin.rotations import CONVENTIONS, pose_from_angles
 
-Entry = TypeVar("Entry")
-OneOrEach = Annotated[
-    tuple[Entry, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list | tuple) else (value,)),
-]
-"""One entry for all columns, or a list with one for each."""
+NUMBERED = re.compile(r"(?P<stem>.*?)[\s_.\-#(]*(?P<number>\d+)\D*")
+"""The name of one leg's channel."""
+
+COMMANDED = ("soll", "set", "cmd", "command", "target", "demand", "ref", "desired")
+"""Parts of names of what is commanded."""
+
+SIGNALS = {
+    "m": ("coordinates", "setpoint"),
+    "rad": ("coordinates", "setpoint"),
+    "m/s": ("rates", "command_rates"),
+    "rad/s": ("rates", "command_rates"),
+    "N": ("forces", "command_forces"),
+    "N m": ("forces", "command_forces"),
+    "A": ("currents", "currents"),
+    "degC": ("temperatures", "temperatures"),
+}
+"""SI unit -> signal that is measured in it leg by leg, and the one that is commanded."""
+
+POSE = ("x", "y", "z")
+
+ANGLES = ("yaw", "pitch", "roll")
+"""Channels that make a pose."""
+
+FEWEST_LEGS = 3
+"""Channels of one name with numbers that count as those of the legs."""
 
 NORM_TOLERANCE = 1e-2
 """How far the norm of a recorded quaternion, rounded to a few digits, may be from one."""
@@ -34,6 +54,70 @@ COMMON_SHARE = 0.5
 they were sampled at different rates."""
 
 STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def guessed_mapping(log: Log, time: str | None = None) -> str:
+    """Return a mapping of a log's channels to signals of a machine, as TOML to check and edit.
+
+    Channels whose names differ by a number are those of the legs; their unit says which signal
+    they are, and their name whether it is commanded. What is not mapped stands in comments.
+
+    Args:
+        log: with the channels of a file.
+        time: name of the column of times, where it is an unusual one.
+    """
+    signals, rest = _guessed(log)
+    lines = [
+        "# Guessed from names and units: check signals, units, signs, offsets and the legs' order.",
+        *([f"time = {json.dumps(time, ensure_ascii=False)}"] if time else []),
+    ]
+    for signal, names in signals.items():
+        written = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+        lines += ["", f"[signals.{signal}]", f"channels = [{written}]"]
+        if not all(unit for name in names for unit in log[name].units):
+            lines.append('# unit = "mm"  # the file has none: write what one in it is')
+        if signal == "pose":
+            lines.append('angles = "yaw_pitch_roll"')
+    if rest:
+        lines += ["", "# Not mapped:"]
+        lines += [f"# {name} [{', '.join(dict.fromkeys(log[name].units))}]" for name in rest]
+    return "\n".join(lines) + "\n"
+
+
+def _guessed(log: Log) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the channels of each signal, and those of none."""
+    signals: dict[str, list[str]] = {}
+    for stem, names in _per_leg(log):
+        unit = next((si for si, known in UNITS.items() if log[names[0]].units[0] in known), "")
+        commanded = any(word in stem.lower() for word in COMMANDED)
+        if unit in SIGNALS:
+            signals.setdefault(SIGNALS[unit][commanded], names)
+    lower = {name.lower(): name for name in log.names}
+    if all(name in lower for name in (*POSE, *ANGLES)):
+        signals["pose"] = [lower[name] for name in (*POSE, *ANGLES)]
+    used = {name for names in signals.values() for name in names}
+    return signals, [name for name in log.names if name not in used]
+
+
+def _per_leg(log: Log) -> Iterator[tuple[str, list[str]]]:
+    """Yield the stem and the channels, in the order of their numbers, of names with numbers."""
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for channel in log.channels:
+        match = NUMBERED.fullmatch(channel.name)
+        if match and channel.width == 1:
+            key = match["stem"], channel.units[0]
+            found.setdefault(key, []).append((int(match["number"]), channel.name))
+    for (stem, _), channels in found.items():
+        if len(channels) >= FEWEST_LEGS:
+            yield stem, [name for _, name in sorted(channels)]
+
+
+Entry = TypeVar("Entry")
+OneOrEach = Annotated[
+    tuple[Entry, ...],
+    BeforeValidator(lambda value: value if isinstance(value, list | tuple) else (value,)),
+]
+"""One entry for all columns, or a list with one for each."""
 
 
 class SignalMapping(BaseModel):

@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.arrays import quaternion_product
 from twin.basics.files import as_path
-from twin.basics.quaternions import quaternion_product
 from twin.basics.text_table import COMMENT, TextTable
 from twin.errors import InputError, listed
 from twin.logs.files import read_log
-from twin.logs.guess import guessed_mapping
 from twin.logs.log import Log
-from twin.logs.mapping import LogMapping
+from twin.logs.mapping import LogMapping, guessed_mapping
 from twin.machine.quantity import TITLE
 from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import RecordedMotion, axis_names, read_recording
-from twin.motion.samples import known_columns
 from twin.motion.specification import convention_of
+from twin.motion.table import known_columns
 from twin.rotations import angles_from_quaternion
 
 TEXT_FILES = (".csv", ".txt")

@@ -11,8 +11,7 @@ from scipy.signal import correlate
 
 from twin.basics.arrays import FloatArray, as_instance, positive
 from twin.errors import InputError
-from twin.logs.channel import Channel, check_increasing
-from twin.logs.log import Log
+from twin.logs.log import Channel, Log, check_increasing
 
 LEAST_CORRELATION = 0.7
 """Below it two channels are taken for different motions."""

@@ -6,9 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance
 from twin.kernels.plant.columns import FORCE, VELOCITY
-from twin.logs.channel import POSE_UNITS, Channel
-from twin.logs.log import Log
-from twin.logs.signals import TWIST_UNITS
+from twin.logs.log import POSE_UNITS, TWIST_UNITS, Channel, Log
 from twin.simulation.trajectory import Trajectory
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.machine.quantity import Density, Inertia, Length, Mass, Point
-from twin.machine.table import Table
+from twin.machine.quantity import Density, Inertia, Length, Mass, Point, Table
 
 EYE = read_only(np.eye(3))
 UPPER = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])

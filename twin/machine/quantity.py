@@ -1,15 +1,43 @@
-"""Numbers with a unit: a plain number is SI, a string such as "5.275 deg" is converted to SI."""
+"""Quantities with units in machine files, and tables of them."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BeforeValidator, Field, Strict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
-from twin.machine.units import KINDS, UNITS, factor
+from twin.basics.toml import CONTROL
+
+GRAVITY = 9.80665
+"""[m/s2] standard gravity, which turns masses into weights"""
+
+KINDS = {
+    **{"m": "length", "rad": "angle", "kg": "mass", "kg m2": "moment of inertia", "W": "power"},
+    **{"kg/m3": "density", "N": "force", "N m": "torque", "s": "time", "Hz": "frequency"},
+    **{"m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness"},
+    **{"rad/s2": "angular acceleration", "N s/m": "damping", "1/s": "rate", "1/s2": "rate squared"},
+    **{"N m/rad": "rotary stiffness", "N m s/rad": "rotary damping"},
+    **{"A": "current", "N/A": "force per current", "N m/A": "torque per current"},
+    "degC": "temperature",
+}
+"""Quantity of every SI unit."""
+
+SHOWN = 8
+"""Most units that an error lists."""
 
 SPELLINGS = str.maketrans(
     {
@@ -32,15 +60,124 @@ QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
 PACE = re.compile(r"([\d.,]+)\s*([a-zA-Z]+)\s*(?:/|\bper\b)\s*([\d.,]+)\s*([a-zA-Z°]+)")
 """The time that a turn takes, in which data sheets of RC servos give speeds: "0.17 s/60deg"."""
 
-TIMES = {**UNITS["s"], "sec": 1.0}
-TURNS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
-"""Units in which `PACE` is written [s], [rad]."""
-
 TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
 """Title of a table's column: its name, and its unit in brackets."""
 
 LARGEST = 1e9
 """SI; beyond it products of a few numbers would leave the range in which float64 is exact."""
+
+TAGS = ("kind", "layout")
+"""Fields that decide which other fields a table has."""
+
+
+DEGREE, INCH, FOOT = math.pi / 180.0, 0.0254, 0.3048
+POUND, OUNCE = 0.45359237, 0.028349523125
+"""[kg]"""
+POUND_FORCE, OUNCE_FORCE = POUND * GRAVITY, OUNCE * GRAVITY
+"""[N]"""
+
+UNITS: dict[str, dict[str, float]] = {
+    "m": {
+        **{"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "nm": 1e-9},
+        **{"in": INCH, "inch": INCH, "mil": 1e-3 * INCH, "ft": FOOT},
+    },
+    "rad": {
+        **{"rad": 1.0, "mrad": 1e-3, "urad": 1e-6, "deg": DEGREE, "°": DEGREE, "rev": 360 * DEGREE},
+        **{"arcmin": DEGREE / 60, "arcsec": DEGREE / 3600},
+    },
+    "kg": {"kg": 1.0, "g": 1e-3, "t": 1e3, "lb": POUND, "lbm": POUND, "oz": OUNCE},
+    "kg m2": {
+        **{"kg m2": 1.0, "kg cm2": 1e-4, "kg mm2": 1e-6, "g cm2": 1e-7, "g mm2": 1e-9},
+        **{"lb in2": POUND * INCH**2, "lb ft2": POUND * FOOT**2, "oz in2": OUNCE * INCH**2},
+        **{"lbf in s2": POUND_FORCE * INCH, "lbf ft s2": POUND_FORCE * FOOT},
+        **{"ozf in s2": OUNCE_FORCE * INCH},
+    },
+    "kg/m3": {"kg/m3": 1.0, "g/cm3": 1e3, "kg/dm3": 1e3, "lb/in3": POUND / INCH**3},
+    "N": {
+        **{"N": 1.0, "kN": 1e3, "mN": 1e-3, "lbf": POUND_FORCE, "ozf": OUNCE_FORCE},
+        **{"kgf": GRAVITY, "gf": 1e-3 * GRAVITY},
+    },
+    "m/s": {
+        **{"m/s": 1.0, "mm/s": 1e-3, "cm/s": 1e-2, "um/s": 1e-6, "m/min": 1 / 60},
+        **{"mm/min": 1e-3 / 60, "in/s": INCH, "in/min": INCH / 60, "ft/s": FOOT},
+    },
+    "m/s2": {
+        **{"m/s2": 1.0, "mm/s2": 1e-3, "cm/s2": 1e-2, "g": GRAVITY, "mg": 1e-3 * GRAVITY},
+        **{"in/s2": INCH, "ft/s2": FOOT},
+    },
+    "rad/s": {
+        **{"rad/s": 1.0, "mrad/s": 1e-3, "deg/s": DEGREE, "°/s": DEGREE, "deg/h": DEGREE / 3600},
+        **{"rpm": math.pi / 30.0, "rev/s": 2 * math.pi},
+    },
+    "rad/s2": {"rad/s2": 1.0, "deg/s2": DEGREE, "°/s2": DEGREE},
+    "N m": {
+        **{"N m": 1.0, "Nm": 1.0, "kN m": 1e3, "N cm": 1e-2, "Ncm": 1e-2, "N mm": 1e-3},
+        **{"Nmm": 1e-3, "mN m": 1e-3, "mNm": 1e-3},
+        **{"kgf m": GRAVITY, "kgf cm": 1e-2 * GRAVITY, "gf cm": 1e-5 * GRAVITY},
+        **{"kg cm": 1e-2 * GRAVITY, "g cm": 1e-5 * GRAVITY},
+        **{"lbf in": POUND_FORCE * INCH, "lbf ft": POUND_FORCE * FOOT},
+        **{"lb in": POUND_FORCE * INCH, "lb ft": POUND_FORCE * FOOT},
+        **{"ozf in": OUNCE_FORCE * INCH, "oz in": OUNCE_FORCE * INCH},
+    },
+    "W": {"W": 1.0, "kW": 1e3, "mW": 1e-3, "hp": 550 * POUND_FORCE * FOOT},
+    "N/m": {
+        **{"N/m": 1.0, "kN/m": 1e3, "MN/m": 1e6, "N/mm": 1e3, "N/um": 1e6},
+        **{"lbf/in": POUND_FORCE / INCH, "lbf/ft": POUND_FORCE / FOOT},
+    },
+    "N s/m": {
+        **{"N s/m": 1.0, "Ns/m": 1.0, "kN s/m": 1e3, "N s/mm": 1e3},
+        "lbf s/in": POUND_FORCE / INCH,
+    },
+    "N m/rad": {
+        **{"N m/rad": 1.0, "Nm/rad": 1.0, "kN m/rad": 1e3, "N m/deg": 1 / DEGREE},
+        "lbf in/rad": POUND_FORCE * INCH,
+    },
+    "N m s/rad": {
+        **{"N m s/rad": 1.0, "N m/krpm": 0.03 / math.pi, "Nm/krpm": 0.03 / math.pi},
+    },
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
+    "Hz": {"Hz": 1.0, "kHz": 1e3},
+    "1/s": {"1/s": 1.0},
+    "1/s2": {"1/s2": 1.0},
+    "A": {"A": 1.0, "mA": 1e-3},
+    "N/A": {"N/A": 1.0, "kN/A": 1e3},
+    "N m/A": {"N m/A": 1.0, "Nm/A": 1.0, "mN m/A": 1e-3, "mNm/A": 1e-3},
+    "degC": {"degC": 1.0},
+}
+"""SI unit -> the units of its kind as they are written, with their factors.
+
+Exact by definition: inch, pound, standard gravity. "kg*mm^2", "kg-mm2" and "kg mm²" are "kg mm2".
+Hobby servos print torques as "kg cm" and "oz in": there they are weights.
+"""
+
+
+def factor(given: str, unit: str) -> float:
+    """Return what one `given` unit is in the SI `unit`.
+
+    Raises:
+        ValueError: the unit is none of its kind; says which are, the nearest first.
+    """
+    known = UNITS[unit]
+    if given in known:
+        return known[given]
+    kinds = [KINDS[si] for si, names in UNITS.items() if given in names]
+    near = get_close_matches(given, known, 3, cutoff=0.5)
+    listed = [*near, *(name for name in known if name not in near)][:SHOWN]
+    if kinds:
+        found = f"{given!r} is a unit of {kinds[0]}, not of {KINDS[unit]}: "
+    elif given:
+        found = f"{given!r} is no unit of {KINDS[unit]}: "
+    else:
+        found = ""
+    raise ValueError(
+        f"no unit of the right kind; {found}write the number with one of "
+        f"{', '.join(listed)}{', ...' if len(known) > len(listed) else ''}"
+    )
+
+
+TIMES = {**UNITS["s"], "sec": 1.0}
+TURNS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
+"""Units in which `PACE` is written [s], [rad]."""
 
 
 def is_number(text: str) -> bool:
@@ -159,3 +296,101 @@ Point = tuple[Length, Length, Length]
 Number = Annotated[float, Strict()]
 Whole = Annotated[int, Strict()]
 Direction = tuple[Number, Number, Number]
+
+
+class Table(BaseModel):
+    """A table whose numbers come from one stated source."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        str_strip_whitespace=True,
+        defer_build=True,
+    )
+
+    source: str = Field(min_length=1, description="Where the numbers of this table are from")
+
+    @field_validator("source", "title", check_fields=False)
+    @classmethod
+    def _has_no_control_characters(cls, value: str, info: ValidationInfo) -> str:
+        if CONTROL.search(value) or (info.field_name == "title" and len(value.splitlines()) > 1):
+            lines = " and ends of lines" if info.field_name == "title" else ""
+            raise ValueError(f"has control characters; remove them{lines}")
+        return value
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """Fields that follow from other fields of the file; mostly none."""
+        return frozenset()
+
+
+def problem(field: str, message: str) -> PydanticCustomError:
+    """Return a cross-check failure that names its field."""
+    return PydanticCustomError("machine", "{message}", {"message": message, "field": field})
+
+
+def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
+    """Return the names of the fields that may be in the table at `path` inside `table`.
+
+    The path may hold the tag (kind or layout) of a member of a union after the union's field.
+    """
+    return {name for inner in _members(table, path) for name in inner.model_fields}
+
+
+def tag_names(table: type[Table], path: Sequence[str]) -> list[str]:
+    """Return the tags of the members of the union at `path` inside `table`."""
+    return [tag for inner in _members(table, path) for tag in sorted(_tags(inner))]
+
+
+def _members(table: type[Table], path: Sequence[str]) -> list[type[Table]]:
+    tables = [table]
+    for part in path:
+        fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
+        if fields:
+            tables = [inner for field in fields for inner in tables_in(field.annotation)]
+        else:
+            tables = [inner for inner in tables if part in _tags(inner)]
+    return tables
+
+
+def _tags(table: type[Table]) -> set[str]:
+    fields = table.model_fields
+    return {fields[name].default for name in ("kind", "layout") if name in fields}
+
+
+def tables_in(annotation: Any) -> Iterator[type[Table]]:
+    """Yield the classes of the tables that a field's annotation names."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from tables_in(inner)
+
+
+def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[str, Any]:
+    """Return `table` with the entries of `change` in place of its own, table by table.
+
+    A table whose kind or layout changes is replaced as a whole. Tables with a new entry take
+    `source` as theirs unless the change states one, or there is none.
+    """
+    result = dict(table)
+    for key, value in change.items():
+        old = table.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and not _another(old, value):
+            result[key] = merged(old, value, source)
+        else:
+            result[key] = _with_source(value, source)
+    entries = [key for key, value in change.items() if not isinstance(value, dict)]
+    if entries and "source" not in entries and source is not None:
+        result["source"] = source
+    return result
+
+
+def _another(table: dict[str, Any], change: dict[str, Any]) -> bool:
+    return any(tag in change and change[tag] != table.get(tag) for tag in TAGS)
+
+
+def _with_source(value: Any, source: Any) -> Any:
+    if not isinstance(value, dict) or source is None:
+        return value
+    return {"source": source} | {key: _with_source(entry, source) for key, entry in value.items()}

@@ -89,10 +89,10 @@ def lane_count() -> int:
 
 def lanes_kernel(kernel: Callable[..., int]) -> Callable[..., None] | None:
     """Return the kernel in lanes that computes what a batch kernel does; None: there is none."""
-    from twin.kernels.lanes import batches
+    from twin.kernels import lanes
 
     name = kernel.__name__.removesuffix("_batch")
-    return getattr(batches, f"{name}_lanes", None)
+    return getattr(lanes, f"{name}_lanes", None)
 
 
 def fill_in_lanes(
@@ -106,14 +106,13 @@ def fill_in_lanes(
     """Fill `out` `(batch, ...)` in lanes; return which groups of states have no result.
 
     Args:
-        in_lanes: a kernel of `twin.kernels.lanes.batches`.
+        in_lanes: a kernel of `twin.kernels.lanes`.
         constants: of the machine.
         states: `(batch, .)` each, or `(1, .)` for all.
         out: the results.
         given: whether the states are to be checked.
     """
-    from twin.kernels.lanes.batches import TAKEN
-    from twin.kernels.lanes.groups import STATES, Batch
+    from twin.kernels.lanes import STATES, TAKEN, Batch
 
     width, size = (0,) * lane_count(), len(out)
     failed = np.empty(-(-size // len(width)), dtype=bool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import NamedTuple
 
@@ -122,10 +121,8 @@ def _entry(modules: tuple[ModuleType, ...], name: str) -> int:
 @lru_cache
 def _equations(leg: type[Leg]) -> tuple[ModuleType, ...]:
     """Return the modules that name the entries of a leg's row; first those of its own kind."""
-    folders = dict.fromkeys(kind.equations for kind in leg.__mro__ if hasattr(kind, "equations"))
-    names = [f"twin.kernels.legs.{folder}" for folder in folders]
-    files = [f"{name}.{file}" for name in names for file in ("dynamics", "kinematics")]
-    return tuple(import_module(file) for file in files if find_spec(file))
+    names = dict.fromkeys(kind.equations for kind in leg.__mro__ if hasattr(kind, "equations"))
+    return tuple(import_module(f"twin.kernels.legs.{name}") for name in names)
 
 
 def _pack_body(parameters: MachineParameters) -> FloatArray:

@@ -3,21 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats, positive, read_only
+from twin.errors import InputError
+from twin.machine.machine import MachineParameters
+from twin.machine.randomisation.sampler import nominal_value, with_values
 from twin.model.batch import lane_count
-from twin.model.evaluation import check_results, no_solution
+from twin.model.constants import pack, without_shortcuts
+from twin.model.machine_base import check_results, no_solution
 from twin.model.machine_model import MachineModel, six_or_zero
-from twin.model.parameter_slopes import constants_and_slopes
+
+STEP = 1e-3
+"""Step of a parameter, relative to its value."""
+
+STEPS = (1e-3, 1e-6, 1e-9)
+"""Steps of a parameter that is zero, in its unit: the largest that gives a machine is taken."""
+
+PLACES = (np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), np.arange(6.0), -np.arange(6.0))
+"""Steps at which constants are computed: to both sides, or to the only one that is possible."""
 
 FEWEST_SLOPES = 4
 """Fewest derivatives of a dual number: fewer do not pay on any processor."""
 
 LARGEST_CONDITION = 1e12
 """Of Jacobian and constraints: beyond it, rounding decides the pose."""
+
+
+def constants_and_slopes(
+    parameters: MachineParameters, paths: Sequence[str]
+) -> tuple[FloatArray, FloatArray]:
+    """Return constants of a machine and their derivatives by p parameters.
+
+    The constants are smooth functions of few operations, evaluated in Python: differences of the
+    fourth order are exact to some 1e-11.
+
+    Args:
+        parameters: the machine.
+        paths: parameters, as `numeric_paths` lists them.
+
+    Returns:
+        Constants `(1 + p, BODY_SIZE)` of the body and `(1 + p, n, LEG_SIZE)` of the legs, the
+        values first and then the derivatives.
+
+    Raises:
+        InputError: a path that the machine does not have, or a value that cannot be changed.
+    """
+    if isinstance(paths, str):
+        raise InputError("parameters", f"must be a list of paths, such as [{paths!r}]")
+    found = [_slopes(parameters, path) for path in paths]
+    constants = pack(parameters)
+    legs = without_shortcuts(parameters, constants.legs.rows)
+    return (
+        np.array([constants.body, *(body for body, _ in found)]),
+        np.array([legs, *(rows for _, rows in found)]),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, FloatArray]:
+    """Return the derivatives of body `(BODY_SIZE,)` and legs `(n, LEG_SIZE)` by one parameter."""
+    value = nominal_value(parameters, path)
+    for step, places in product([STEP * abs(value)] if value else STEPS, PLACES):
+        try:
+            found = [pack(with_values(parameters, {path: value + step * k})) for k in places]
+        except InputError as error:
+            refused = error
+            continue
+        # Weights that differentiate powers of the step up to the number of places.
+        powers = places ** np.arange(len(places))[:, None]
+        weights = np.linalg.solve(powers, np.eye(len(places))[1]) / step
+        body, legs = np.array([each.body for each in found]), [each.legs.rows for each in found]
+        slopes = np.tensordot(weights, body, 1), np.tensordot(weights, np.array(legs), 1)
+        return read_only(slopes[0]), read_only(slopes[1])
+    raise refused
 
 
 def slope_width() -> tuple[int, ...]:
@@ -95,8 +158,7 @@ def forward_dynamics_derivatives(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    from twin.kernels.derivatives import forward_dynamics_slopes
-    from twin.kernels.parameter_derivatives import forward_dynamics_by_parameters
+    from twin.kernels.derivatives import forward_dynamics_by_parameters, forward_dynamics_slopes
 
     states = {
         "pose": pose,
@@ -135,8 +197,7 @@ def inverse_dynamics_derivatives(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    from twin.kernels.derivatives import inverse_dynamics_slopes
-    from twin.kernels.parameter_derivatives import inverse_dynamics_by_parameters
+    from twin.kernels.derivatives import inverse_dynamics_by_parameters, inverse_dynamics_slopes
 
     states = {
         "pose": pose,
@@ -168,7 +229,7 @@ def forward_kinematics_derivatives(
         ForwardKinematicsError: as `forward_kinematics`.
         SingularPoseError: coordinates that do not determine the pose.
     """
-    from twin.kernels.parameter_derivatives import Slopes, geometry_by_parameters
+    from twin.kernels.derivatives import Slopes, geometry_by_parameters
 
     poses = platform.forward_kinematics(lengths, guess)
     rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
@@ -193,8 +254,7 @@ def _derivatives(
     size: int,
 ) -> Derivatives:
     """Return the derivatives of `size` results that two kernels compute."""
-    from twin.kernels.derivatives import States
-    from twin.kernels.parameter_derivatives import Slopes
+    from twin.kernels.derivatives import Slopes, States
 
     shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
@@ -212,3 +272,78 @@ def _derivatives(
     pose, twist, deflection, gravity, inputs, wrench = parts
     last = by_parameters.reshape((*shape, size, len(parameters)))
     return Derivatives(pose, twist, deflection, inputs, wrench, gravity, last)
+
+
+class StepDerivatives(NamedTuple):
+    """States after a step, and their derivatives; m = 12 + 2k. Leading axes are the states'.
+
+    Displacements of the pose are a translation [m] and a rotation vector [rad] in base axes, before
+    the step as after it.
+    """
+
+    pose: FloatArray
+    """`(..., 7)`"""
+    twist: FloatArray
+    """`(..., 6)`"""
+    deflection: FloatArray
+    """`(..., 2k)`"""
+    state: FloatArray
+    """`(..., m, m)` by displacement, twist and deflection: the discrete-time A"""
+    forces: FloatArray
+    """`(..., m, n)` by the actuator forces held over the step: the discrete-time B"""
+    wrench: FloatArray
+    """`(..., m, 6)` by the wrench held over the step"""
+    gravity: FloatArray
+    """`(..., m, 3)` by the field of gravity, base axes"""
+
+
+def step_derivatives(
+    platform: MachineModel,
+    pose: Any,
+    twist: Any,
+    forces: Any,
+    time_step: Any,
+    *,
+    wrench: Any = None,
+    deflection: Any = None,
+) -> StepDerivatives:
+    """Return the states after one Runge-Kutta step of order four, and their derivatives.
+
+    Of machines with constraints, only displacements and twists that these allow have a meaning.
+
+    Args:
+        platform: the machine.
+        pose: `(..., 7)`.
+        twist: `(..., 6)`.
+        forces: `(..., n)` [N] or [N m], held over the step.
+        time_step: [s].
+        wrench: `(..., 6)` on the platform, held over the step, default none.
+        deflection: `(..., 2k)` of springs in series, default at rest length.
+
+    Raises:
+        InputError: as `forward_dynamics`, or a step that is not above zero.
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution.
+    """
+    from twin.kernels.derivatives import States, step_slopes
+
+    step = positive(time_step, "time_step")
+    shape, arrays = platform.checked_states(
+        pose,
+        twist,
+        deflection,
+        forces=as_floats(forces, "forces", platform.n_actuators),
+        wrench=six_or_zero(wrench, "wrench"),
+    )
+    n, k = platform.n_actuators, 2 * platform.n_deflections
+    columns = np.cumsum([12 + k, 3, n, 6])
+    size = len(arrays[0])
+    after, out = np.empty((size, 13 + k)), np.empty((size, 12 + k, columns[-1]))
+    body, legs, _ = platform.constants
+    batch = States(*arrays)
+    failed = step_slopes(body, legs, np.zeros(n), slope_width(), batch, step, after, out)
+    check_results(failed, out, legs, arrays[0])
+    pose, swing, inner = np.split(after.reshape((*shape, 13 + k)), [7, 13], axis=-1)
+    parts = np.split(out.reshape((*shape, 12 + k, columns[-1])), columns[:-1], axis=-1)
+    by_state, by_gravity, by_forces, by_wrench = parts
+    return StepDerivatives(pose, swing, inner, by_state, by_forces, by_wrench, by_gravity)

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_pose, positive, whole_number
 from twin.basics.optional import optional
 from twin.errors import InputError, IntegrationError
-from twin.model.evaluation import no_solution
+from twin.model.machine_base import no_solution
 from twin.model.machine_model import MachineModel
 
 THREADS = 128
@@ -43,7 +43,7 @@ def cuda_library() -> Any:
     simulated = getattr(numba.config, "ENABLE_CUDASIM", False)
     if not simulated:
         optional("numba_cuda")
-    from twin.kernels.cuda.library import cuda
+    from twin.kernels.cuda.translation import cuda
 
     if not simulated and not cuda.is_available():
         raise InputError("device", "no graphics card that CUDA can use is found here")
@@ -82,7 +82,7 @@ class CardModel:
             InputError: there is no card.
         """
         self._cuda = cuda_library()
-        from twin.kernels.cuda.sizes import Sizes
+        from twin.kernels.cuda.batches import Sizes
 
         body, legs = machine.constants[:2]
         self._machine, self._sizes = machine, Sizes(type(legs), *legs.rows.shape)
@@ -159,7 +159,7 @@ class CardModel:
             InputError: wrong shapes, not finite, no unit quaternion.
             IntegrationError: a state was singular or overflowed; `data` holds its index and pose.
         """
-        from twin.kernels.cuda.steps import steps_kernel
+        from twin.kernels.cuda.batches import steps_kernel
 
         step = positive(timestep, "timestep")
         whole_number(steps, "steps", 1)

@@ -1,6 +1,6 @@
 """Poses of given actuator coordinates: wider searches than Newton's method from one guess.
 
-Newton's method with continuation (`twin.kernels.kinematics.forward`) follows the straight way of
+Newton's method with continuation (`twin.kernels.kinematics`) follows the straight way of
 the coordinates. A singular pose on that way ends it, though the machine may go another way. The
 search here begins again at poses around home that the machine reaches from home without passing a
 singular pose, and follows the straight way from there. Where that ends too, it takes the nearest
@@ -17,21 +17,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import BoolArray, FloatArray, read_only
-from twin.basics.quaternions import rotation_matrix, turned
+from twin.basics.arrays import BoolArray, FloatArray, read_only, rotation_matrix, turned
 from twin.errors import ForwardKinematicsError, InputError
-from twin.kernels.kinematics.forward import forward_kinematics_batch
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.kernels.kinematics.jacobian import jacobian_batch
+from twin.kernels.kinematics import (
+    forward_kinematics_batch,
+    inverse_kinematics_batch,
+    jacobian_batch,
+)
 from twin.kernels.legs.interface import Legs
-from twin.model.constraints import (
+from twin.model.machine_base import (
+    MachineBase,
     characteristic_length,
     constrained,
     constraint_rows,
+    inside,
     null_space,
+    run,
 )
-from twin.model.evaluation import inside, run
-from twin.model.machine_base import MachineBase
 from twin.rotations import displacement
 
 SOLVED = 1e-12

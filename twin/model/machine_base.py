@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
 
-from twin.basics.arrays import read_only
-from twin.errors import InputError
+from twin.basics.arrays import BoolArray, FloatArray, as_floats, read_only
+from twin.errors import InputError, SingularPoseError, UnreachablePoseError
+from twin.kernels.jit import interpreted
+from twin.kernels.kinematics import (
+    COUNT,
+    TOLERANCE,
+    constrain_batch,
+    constraints_batch,
+    inverse_kinematics_batch,
+    leg_coordinates_batch,
+)
+from twin.kernels.legs.dispatch import joint_count
 from twin.machine.file.read import parameters_hash
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
+from twin.model.batch import run_batch
 from twin.model.constants import pack, repacked, same_geometry
-from twin.model.motions import LegSprings, leg_springs
+
+if TYPE_CHECKING:
+    from twin.kernels.legs.interface import Legs
+
+ROUNDING = 1e-12
+"""Rounding error of a coordinate that still counts as inside, as a share of its limit."""
+
+INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
+
+FOR_MANY: ContextVar[bool] = ContextVar("for_many", default=False)
+
+REST = np.zeros(6)
 
 SHARED = (
     *("name", "kind", "base_joints", "platform_joints", "first_axes", "n_actuators", "dof"),
@@ -23,6 +47,298 @@ SHARED = (
     *("n_deflections", "coordinate_unit", "force_unit"),
 )
 """Attributes that machines of the same geometry share."""
+
+
+@contextmanager
+def without_compiling() -> Iterator[None]:
+    """Evaluate states in Python: up to a millisecond each, but no seconds of compiling before.
+
+    Results are those of the kernels to rounding, not to the last bit.
+    """
+    token = INTERPRETED.set(not FOR_MANY.get())
+    try:
+        yield
+    finally:
+        INTERPRETED.reset(token)
+
+
+@contextmanager
+def for_many_machines(many: bool = True) -> Iterator[None]:
+    """Evaluate by kernels also what is otherwise done `without_compiling`, if there are `many`.
+
+    For many machines, compiling is sooner done.
+    """
+    token = FOR_MANY.set(many or FOR_MANY.get())
+    try:
+        yield
+    finally:
+        FOR_MANY.reset(token)
+
+
+def run(
+    kernel: Callable[..., int], constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]
+) -> int:
+    """Run a batch kernel over `arrays`; return the first state that failed, or -1."""
+    if len(arrays[0]) == 0:
+        return -1
+    if INTERPRETED.get():
+        # Compiled kernels go on with inf and NaN without a word; NumPy's floats would warn.
+        with suppress(ZeroDivisionError, ValueError), np.errstate(all="ignore"):
+            return int(interpreted(kernel)(*constants, *arrays))
+    return run_batch(kernel, constants, arrays)
+
+
+def run_checked(
+    kernel: Callable[..., int],
+    constants: tuple[Any, ...],
+    arrays: tuple[FloatArray, ...],
+    legs: Any,
+) -> None:
+    """Run a batch kernel; poses come first in `arrays`, results last.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution, or one that overflows.
+    """
+    if len(arrays[0]) == 0:
+        return
+    check_results(run(kernel, constants, arrays), arrays[-1], legs, arrays[0])
+
+
+def check_results(failed: int, results: FloatArray, legs: Any, poses: FloatArray) -> None:
+    """Raise the error of the first state without a solution.
+
+    Args:
+        failed: index of the first state that a kernel could not handle, or -1.
+        results: `(batch, ...)`.
+        legs: constants of the legs.
+        poses: `(batch, 7)`.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution, or one that overflows.
+    """
+    if failed < 0 and np.isfinite(results).all():
+        return
+    bad = ~np.isfinite(results.reshape(len(results), -1)).all(axis=1)
+    index = failed if failed >= 0 else int(np.argmax(bad))
+    raise no_solution(legs, index, poses[index])
+
+
+def joint_motion(
+    legs: Any, home: FloatArray, motion: Sequence[FloatArray], deflections: int
+) -> FloatArray:
+    """Return values, rates and accelerations of the legs' joints, `(batch, n, joints, 3)`.
+
+    Args:
+        legs: constants of the legs.
+        home: `(n, HOME_SIZE)` of the legs.
+        motion: poses, twists, `deflection`, accelerations and the accelerations of the
+            deflections, `(batch, .)` each.
+        deflections: number k of the springs in series.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a leg lies along its universal joint's first axis.
+    """
+    poses, twists, inside, accelerations, inside_accelerations = motion
+    k = deflections
+    out = np.empty((len(poses), len(legs.rows), joint_count(type(legs)), 3))
+    run_checked(leg_coordinates_batch, (legs, home), (poses, twists, accelerations, out), legs)
+    if k:
+        springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
+        out[:, :, 2] += springs
+        out[:, :, 3] -= springs
+    return out
+
+
+def no_solution(
+    legs: Any, index: int, pose: FloatArray
+) -> SingularPoseError | UnreachablePoseError:
+    """Return the error of entry `index` of a batch, whose `pose` `(7,)` has no solution."""
+    coordinates = np.empty((1, len(legs.rows)))
+    inverse_kinematics_batch(legs, pose[None], coordinates)
+    short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]
+    data = {"index": index, "pose": pose.copy()}
+    if short and np.isfinite(pose).all():
+        numbers = ", ".join(map(str, short))
+        return UnreachablePoseError(
+            f"entry {index}: leg {numbers} cannot reach the pose {pose.tolist()}; move the "
+            "platform closer to home.",
+            data | {"legs": short},
+        )
+    return SingularPoseError(
+        f"entry {index} has no finite solution at pose {pose.tolist()}: the pose is singular (a "
+        "leg without length, along its joint's first axis or stretched, or legs that do not span "
+        "the platform's degrees of freedom), or the numbers overflow. Move away from it.",
+        data,
+    )
+
+
+def coordinates_given(pose: Any, lengths: Any, n: int) -> tuple[tuple[int, ...], FloatArray | None]:
+    """Return the batch shape and actuator coordinates `(..., n)`, None where poses are given.
+
+    Args:
+        pose: poses `(..., 7)`; also coordinates `(..., n)` unless n is seven.
+        lengths: coordinates `(..., n)`.
+        n: number of actuators.
+
+    Raises:
+        InputError: both or none of the two, wrong shapes, not finite.
+    """
+    if (pose is None) == (lengths is None):
+        raise InputError("pose, lengths", "give one of the two")
+    if lengths is not None:
+        values = as_floats(lengths, "lengths", n)
+        return values.shape[:-1], values
+    values = as_floats(pose, "pose")
+    return values.shape[:-1], values if n != 7 and values.shape[-1:] == (n,) else None
+
+
+def inside(coordinates: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return `(...)` whether all coordinates `(..., n)` are within limits `(n,)`; NaN is not."""
+    slack = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return np.asarray(((coordinates >= low - slack) & (coordinates <= high + slack)).all(axis=-1))
+
+
+def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
+    """Return the constraints of poses and twists, `(batch, 3, 8)`.
+
+    Of each constraint: the row C of C twist = 0, the drift of C acceleration + drift = 0, and the
+    error of the pose.
+    """
+    rows = np.empty((len(poses), COUNT, 8))
+    run(constraints_batch, (legs,), (poses, twists, rows))
+    return rows
+
+
+def check_constraints(
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray | None = None,
+    accelerations: FloatArray | None = None,
+) -> None:
+    """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
+    motion = np.zeros((len(poses), 6)) if twists is None else twists
+    rows = constraint_rows(legs, poses, motion)
+    _check("pose", rows[:, :, 7], np.ones(len(poses)))
+    if twists is not None:
+        _check("twist", np.einsum("kij,kj->ki", rows[:, :, :6], twists), _sizes(twists))
+    if accelerations is not None:
+        off = np.einsum("kij,kj->ki", rows[:, :, :6], accelerations) + rows[:, :, 6]
+        _check("acceleration", off, _sizes(accelerations))
+
+
+def constrained(
+    legs: Legs, poses: FloatArray, twists: FloatArray, accelerations: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the motion that meets all constraints with the same height and normal of the platform.
+
+    Args:
+        legs: constants of pillars.
+        poses: `(batch, 7)`.
+        twists: `(batch, 6)`.
+        accelerations: `(batch, 6)`.
+    """
+    states, changed = np.concatenate([poses, twists], axis=1), accelerations.copy()
+    run(constrain_batch, (legs,), (states, changed))
+    return states[:, :7].copy(), states[:, 7:].copy(), changed
+
+
+def _sizes(values: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0)))
+
+
+def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
+    worst = np.abs(off).max(axis=1, initial=0.0)
+    bad = np.flatnonzero(~(worst <= TOLERANCE * sizes))
+    if bad.size:
+        raise InputError(
+            field,
+            f"entry {bad[0]} moves the fixed foot or turns it about the vertical (by "
+            f"{worst[bad[0]]:.3g}): the machine has three dof, heave, roll and pitch. "
+            "platform.constrain(pose, twist, acceleration) returns what fits",
+        )
+
+
+def characteristic_length(platform_joints: FloatArray) -> float:
+    """Return the mean distance [m] of the platform joints from the reference point.
+
+    Dividing the moment columns of the Jacobian by it makes all entries lengths per length, so
+    that the condition number does not depend on the unit of length.
+    """
+    return float(np.linalg.norm(platform_joints, axis=1).mean())
+
+
+def condition_number(jacobian: FloatArray, constraints: FloatArray, length: float) -> FloatArray:
+    """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
+
+    Conditions `(..., c, 6)` restrict the twists. 1 is the best a machine can have; infinite at a
+    singular pose.
+    """
+    units = np.array([1.0, 1.0, 1.0, length, length, length])
+    scaled = jacobian / units
+    if constraints.shape[-2]:
+        scaled = scaled @ null_space(constraints / units)
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    largest, smallest = singular[..., 0], singular[..., -1]
+    return np.divide(largest, smallest, out=np.full_like(largest, np.inf), where=smallest > 0.0)
+
+
+def null_space(constraints: FloatArray) -> FloatArray:
+    """Return orthonormal vectors `(..., 6, 6 - c)` that meet the constraints `(..., c, 6)`."""
+    count = constraints.shape[-2]
+    return np.swapaxes(np.linalg.svd(constraints)[2][..., count:, :], -1, -2)
+
+
+REST.flags.writeable = False
+"""Twist or acceleration of a platform at rest, or no wrench."""
+
+
+class LegCoordinates(NamedTuple):
+    """Joint coordinates of all legs with two time derivatives; zero at home.
+
+    The joints of each kind of leg, in order: UPS and strut: first and second universal angle,
+    extension; RSS: crank, first and second angle of the elbow; viscoelastic: first, second, spring,
+    actuator; pillar: place of the foot along x and y, extension (fixed foot: roll, pitch,
+    extension).
+    """
+
+    values: FloatArray
+    """`(..., n, joints)` [rad, m]"""
+    rates: FloatArray
+    """`(..., n, joints)`"""
+    accelerations: FloatArray
+    """`(..., n, joints)`"""
+
+
+class LegSprings(NamedTuple):
+    """Springs and dampers along the legs: force = stiffness (rest - length) - damping rate."""
+
+    stiffness: FloatArray
+    """`(n,)` [N/m], zero where a leg has none"""
+    damping: FloatArray
+    """`(n,)` [N s/m]"""
+    rest: FloatArray
+    """`(n,)` lengths [m] without spring force: of the leg, or of a spring in series"""
+
+
+def leg_springs(parameters: MachineParameters) -> LegSprings:
+    """Return the springs along the legs of a machine."""
+    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    springs = [leg.spring(place) for leg, place in pairs]
+    return LegSprings(*(read_only(values) for values in zip(*springs, strict=True)))
+
+
+class PlatformMotion(NamedTuple):
+    """A motion that meets the constraints of the platform."""
+
+    pose: FloatArray
+    """`(..., 7)`"""
+    twist: FloatArray
+    """`(..., 6)`"""
+    acceleration: FloatArray
+    """`(..., 6)`"""
 
 
 class MachineBase:

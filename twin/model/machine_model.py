@@ -16,29 +16,36 @@ from twin.basics.arrays import (
     not_negative,
 )
 from twin.errors import InputError
-from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
-from twin.kernels.dynamics.inverse import inverse_dynamics_batch
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
+from twin.kernels.dynamics.forward import (
+    energy_batch,
+    forward_dynamics_batch,
+    inverse_dynamics_batch,
+    mass_matrix_batch,
+)
+from twin.kernels.kinematics import (
+    inverse_kinematics_batch,
+    jacobian_batch,
+    jacobian_derivative_batch,
+)
 from twin.model.batch import run_given
-from twin.model.constraints import (
+from twin.model.forward_kinematics import FittedPoses, assembly_modes, poses_of
+from twin.model.machine_base import (
+    INTERPRETED,
+    REST,
+    LegCoordinates,
+    MachineBase,
+    PlatformMotion,
     characteristic_length,
     check_constraints,
     condition_number,
     constrained,
     constraint_rows,
-)
-from twin.model.evaluation import (
-    INTERPRETED,
     coordinates_given,
     inside,
     joint_motion,
     run,
     run_checked,
 )
-from twin.model.forward_kinematics import FittedPoses, assembly_modes, poses_of
-from twin.model.machine_base import MachineBase
-from twin.model.motions import REST, LegCoordinates, PlatformMotion
 
 DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body beside the legs."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch, read_only
 from twin.errors import StateError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel

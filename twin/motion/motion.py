@@ -6,15 +6,271 @@ A window with smooth transitions from 0 to 1 fades a motion in and out.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, read_only
-from twin.basics.quaternions import quaternion_product
-from twin.errors import InputError
-from twin.motion.axes import LONGEST_TIME, SHORTEST_TIME, AxisSample, axis_names
-from twin.motion.rotational_motion import rotational_motion
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_pose,
+    bounded,
+    cross,
+    flatten_batch,
+    quaternion_product,
+    read_only,
+)
+from twin.errors import InputError, brief
+from twin.rotations import convention, times_unit
+
+POSITIONS = ("x", "y", "z")
+
+SHORTEST_TIME = 1e-6
+"""[s] Below the step of any engine."""
+
+LONGEST_TIME = 1e6
+"""[s] Above eleven days."""
+
+LARGEST_FREQUENCY = 1e4
+"""[Hz] Above what any platform of this kind can follow."""
+
+LARGEST_AMPLITUDE = 1e6
+"""[m] or [rad] Keeps amplitude times frequency squared finite."""
+
+LARGEST_SAMPLE = 1e30
+"""Of recorded columns in any unit; keeps sums, integrals and conversions finite."""
+
+SERIES_BELOW = 1.0
+"""Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""
+
+SERIES_TERMS = 11
+"""At a squared angle of 1 the next term is 1/24!, far below rounding."""
+
+TIME_ROUNDING = 1e-9
+"""Part of the duration by which a time may lie outside: what summing time steps can add up to."""
+
+
+class AxisSample(NamedTuple):
+    """Axes of a motion at given times, one column per axis in the order of `axis_names`."""
+
+    values: FloatArray
+    """`(..., k)` displacement from the centre [m], angles [rad]"""
+    rates: FloatArray
+    """`(..., k)` first time derivatives"""
+    accelerations: FloatArray
+    """`(..., k)` second time derivatives"""
+
+
+def axis_names(name: str = "yaw_pitch_roll") -> tuple[str, ...]:
+    """Return the names of the axes: x, y, z, then the angles of the convention.
+
+    Angles that a convention calls x, y or z are called angle_x, angle_y, angle_z.
+
+    Raises:
+        InputError: unknown convention.
+    """
+    angles = convention(name).angles
+    return POSITIONS + tuple(f"angle_{a}" if a in POSITIONS else a for a in angles)
+
+
+def known_axis(axis: Any, field: str, name: str) -> int:
+    """Return the column of an axis; raises InputError listing the axes of the convention."""
+    names = axis_names(name)
+    if not isinstance(axis, str) or axis not in names:
+        raise InputError(field, f"there is no axis {axis!r}; the axes are {', '.join(names)}")
+    return names.index(axis)
+
+
+def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False) -> FloatArray:
+    """Return one number per axis.
+
+    Args:
+        value: a mapping from axis names to numbers (axes left out are zero), or a vector with one
+            number per axis of the convention.
+        field: name of the argument, for the message.
+        name: the angle convention.
+        one_for_all: whether a single number is taken for every axis.
+
+    Raises:
+        InputError: unknown axis, wrong size, not finite or too large.
+    """
+    names = axis_names(name)
+    if isinstance(value, Mapping):
+        result = np.zeros(len(names))
+        for axis, entry in value.items():
+            column = known_axis(axis, field, name)
+            number = as_floats(entry, f"{field}[{axis!r}]")
+            if number.ndim:
+                raise InputError(f"{field}[{axis!r}]", f"must be one number, got {brief(entry)}")
+            result[column] = number
+    else:
+        array = as_floats(value, field)
+        if array.ndim == 0 and one_for_all:
+            array = np.full(len(names), float(array))
+        if array.shape != (len(names),):
+            raise InputError(
+                field,
+                f"must map axis names to numbers, such as {{{names[-1]!r}: 0.05}}, or hold one "
+                f"number for each of {', '.join(names)}",
+            )
+        result = array.copy()
+    if np.abs(result).max() > LARGEST_AMPLITUDE:
+        raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {brief(value)}")
+    return result
+
+
+class RotationSample(NamedTuple):
+    """Attitude of the platform and its derivatives."""
+
+    quaternion: FloatArray
+    """`(..., 4)` platform to base, scalar first, unit norm; continuous in the angles"""
+    velocity: FloatArray
+    """`(..., 3)` angular velocity [rad/s], base axes"""
+    acceleration: FloatArray
+    """`(..., 3)` angular acceleration [rad/s2], base axes: derivative of `velocity`"""
+
+
+def _euler_kinematics(
+    sequence: str, angles: FloatArray, rates: FloatArray, accelerations: FloatArray
+) -> RotationSample:
+    # Rotations about fixed axes are those about moving axes in the opposite order.
+    columns = range(len(sequence)) if sequence.isupper() else reversed(range(len(sequence)))
+    quaternion = np.zeros((4, len(angles)))
+    quaternion[0] = 1.0
+    velocity, acceleration = np.zeros((2, 3, len(angles)))
+    for i in columns:
+        turned = times_unit(quaternion, sequence[i].upper())
+        # The vector of turned * conjugate of quaternion: the axis in the base.
+        axis = quaternion[0] * turned[1:] - turned[0] * quaternion[1:]
+        axis += cross(quaternion[1:].T, turned[1:].T).T
+        # It is carried by the rotations before it, hence velocity x axis.
+        acceleration += accelerations[:, i] * axis + rates[:, i] * cross(velocity.T, axis.T).T
+        velocity += rates[:, i] * axis
+        half = 0.5 * angles[:, i]
+        quaternion = np.cos(half) * quaternion + np.sin(half) * turned
+    return RotationSample(quaternion.T, velocity.T, acceleration.T)
+
+
+def rodrigues_kinematics(
+    parameters: FloatArray, rate: FloatArray, acceleration: FloatArray
+) -> RotationSample:
+    """Return quaternions `(m, 4)`, angular velocity and acceleration `(m, 3)` in base axes.
+
+    velocity = 2 (c' + c x c') / (1 + c.c) for the parameters c; acceleration is its derivative.
+
+    Args:
+        parameters: `(m, 3)` Rodrigues parameters.
+        rate: `(m, 3)` their first time derivatives [1/s].
+        acceleration: `(m, 3)` their second time derivatives [1/s2].
+
+    Reference:
+        Shuster, A survey of attitude representations, J. Astronautical Sciences 41 (1993),
+        section on the Rodrigues vector.
+    """
+    size = 1.0 + np.sum(parameters**2, axis=1, keepdims=True)
+    quaternion = np.hstack([np.ones_like(size), parameters]) / np.sqrt(size)
+    turning = rate + cross(parameters, rate)
+    velocity = 2.0 * turning / size
+    growth = 2.0 * np.sum(parameters * rate, axis=1, keepdims=True)
+    change = acceleration + cross(parameters, acceleration)
+    result = 2.0 * change / size - velocity * growth / size
+    return RotationSample(quaternion, velocity, result)
+
+
+def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ...]:
+    """Return b = (1 - cos a) / a^2, c = (a - sin a) / a^3 and their derivatives by a^2."""
+    small = np.minimum(square, SERIES_BELOW)
+    a = np.where(square < SERIES_BELOW, 1.0, angle)
+    sine, cosine = np.sin(a), np.cos(a)
+    closed = (
+        (1.0 - cosine) / a**2,
+        (a - sine) / a**3,
+        (a * sine - 2.0 * (1.0 - cosine)) / (2.0 * a**4),
+        (3.0 * sine - a * cosine - 2.0 * a) / (2.0 * a**5),
+    )
+    b = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 2) for k in range(SERIES_TERMS)])
+    c = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 3) for k in range(SERIES_TERMS)])
+    series = (b(small), c(small), b.deriv()(small), c.deriv()(small))
+    return tuple(np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed, strict=True))
+
+
+def rotation_vector_kinematics(
+    vector: FloatArray, rate: FloatArray, acceleration: FloatArray
+) -> RotationSample:
+    """Return quaternions `(m, 4)`, angular velocity and acceleration `(m, 3)` in base axes.
+
+    velocity = r' + b r x r' + c r x (r x r') for the rotation vector r of length a, with
+    b = (1 - cos a) / a^2 and c = (a - sin a) / a^3; acceleration is its derivative.
+
+    Args:
+        vector: `(m, 3)` rotation vectors [rad].
+        rate: `(m, 3)` their first time derivatives [rad/s].
+        acceleration: `(m, 3)` their second time derivatives [rad/s2].
+
+    Reference:
+        Barfoot, State Estimation for Robotics, section 7.1: left Jacobian of SO(3).
+    """
+    square = np.sum(vector**2, axis=1, keepdims=True)
+    angle = np.sqrt(square)
+    half = 0.5 * angle
+    quaternion = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector])
+
+    b, c, b_slope, c_slope = _coefficients(square, angle)
+    square_rate = 2.0 * np.sum(vector * rate, axis=1, keepdims=True)
+    first = cross(vector, rate)
+    second = cross(vector, first)
+    velocity = rate + b * first + c * second
+    first_rate = cross(vector, acceleration)
+    second_rate = cross(rate, first) + cross(vector, first_rate)
+    result = (
+        acceleration
+        + b * first_rate
+        + c * second_rate
+        + square_rate * (b_slope * first + c_slope * second)
+    )
+    return RotationSample(quaternion, velocity, result)
+
+
+def rotational_motion(
+    angles: Any, rates: Any, accelerations: Any, name: str = "yaw_pitch_roll"
+) -> RotationSample:
+    """Return attitude, angular velocity and angular acceleration of angles of a convention.
+
+    With the axes u_i of the elementary rotations in base axes, velocity = sum q_i' u_i and
+    acceleration = sum q_i'' u_i + q_i' (omega_i x u_i), omega_i the velocity due to the rotations
+    before the i-th. Exact for every angle, also where the convention cannot be inverted.
+
+    Args:
+        angles: `(..., k)` [rad], in the order of the convention's `angles`.
+        rates: `(..., k)` [rad/s].
+        accelerations: `(..., k)` [rad/s2].
+        name: a key of `twin.rotations.CONVENTIONS`.
+
+    Raises:
+        InputError: wrong shapes, not finite, unknown convention.
+
+    Reference:
+        Siciliano et al., Robotics: Modelling, Planning and Control, section 3.6. See also
+        `rodrigues_kinematics` and `rotation_vector_kinematics`.
+    """
+    chosen = convention(name)
+    size = len(chosen.angles)
+    shape, flat = flatten_batch(
+        angles=as_floats(angles, "angles", size),
+        rates=as_floats(rates, "rates", size),
+        accelerations=as_floats(accelerations, "accelerations", size),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if name == "rodrigues":
+            result = rodrigues_kinematics(*flat)
+        elif chosen.sequence:
+            result = _euler_kinematics(chosen.sequence, *flat)
+        else:
+            result = rotation_vector_kinematics(*flat)
+    sound = (as_floats(part, "angles, rates, accelerations") for part in result)
+    return RotationSample(*(part.reshape(shape + part.shape[1:]) for part in sound))
 
 
 def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -71,10 +327,6 @@ class Fade(NamedTuple):
         w, w1, w2 = (part[:, None] for part in self.window(time))
         x, x1, x2 = sample
         return AxisSample(w * x, w1 * x + w * x1, w2 * x + 2.0 * w1 * x1 + w * x2)
-
-
-TIME_ROUNDING = 1e-9
-"""Part of the duration by which a time may lie outside: what summing time steps can add up to."""
 
 
 class MotionSample(NamedTuple):

@@ -18,8 +18,8 @@ from twin.motion import (
     TankTrackMotion,
     axis_names,
 )
-from twin.motion.axes import POSITIONS
-from twin.motion.fitting import LIMIT_SHARE, fitted_motion
+from twin.motion.motion import POSITIONS
+from twin.motion.recording import LIMIT_SHARE, fitted_motion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
@@ -49,7 +49,7 @@ class MotionSpecification(NamedTuple):
     """that moves"""
     amplitude: float | None = None
     """[m] or [rad]; default a tenth of an actuator's range, or less where an actuator would need
-    more than 80 % of its travel about home, its speed or its force; see `twin.motion.fitting`"""
+    more than 80 % of its travel about home, its speed or its force; see `twin.motion.recording`"""
     frequency: float = 1.0
     """[Hz] of the sine, the highest of the chirp"""
     duration: float | None = None

@@ -15,7 +15,7 @@ from twin.basics.arrays import ComplexArray, FloatArray, bounded, whole_number
 from twin.errors import InputError
 from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.motion import Motion
-from twin.motion.multi_sine import FourierMotion
+from twin.motion.profiles import FourierMotion
 
 
 @dataclass(frozen=True, kw_only=True)

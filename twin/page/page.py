@@ -11,16 +11,15 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from twin.page.arrival import on_arrival
-from twin.page.charts.live_charts import LiveCharts
-from twin.page.panels.run import RunPanel
-from twin.page.panels.text import Status
+from twin.page.charts import LiveCharts
+from twin.page.panels.machine import RunPanel
+from twin.page.panels.state import Status
 from twin.page.panels.view import ViewPanel
-from twin.page.requests import Requests
+from twin.page.requests import Requests, on_arrival
 from twin.page.scene.scene_view import FIRST_VIEW, SceneView
-from twin.page.server.viser_internals import stack_above
+from twin.page.server.page_server import stack_above
 from twin.simulation.live.runner import Runner, Source
-from twin.simulation.live.set_up import Value
+from twin.simulation.live.settings import Value
 
 WIDTH = 360
 """Of controls and charts [pixels]; all tabs fit in a row."""

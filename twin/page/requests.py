@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -13,11 +14,15 @@ from twin.errors import TwinError
 SHOWN = 12.0
 """[s] that a notification stays on the page."""
 
-PATIENCE = 20.0
+REQUEST_TIMEOUT = 20.0
 """[s] that work elsewhere waits for the run's thread."""
 
 TYPING_PAUSE = 0.5
 """[s] without a change after which a typed number counts."""
+
+ARRIVAL_TIMEOUT = 120.0
+"""[s] for a browser to say it: a busy one draws the scene first."""
+
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +77,7 @@ class Requests:
                 future.set_exception(error)
 
         self._do(call)
-        return future.result(PATIENCE)
+        return future.result(REQUEST_TIMEOUT)
 
     def attempt(self, client: Any, work: Callable[[], object]) -> None:
         """Do some work here and now; errors become notifications to a client."""
@@ -130,3 +135,26 @@ def notify(client: Any, title: str, text: str, color: str = "red") -> None:
         client.add_notification(title, text, auto_close_seconds=SHOWN, color=color)
     except Exception:
         log.debug("a notification found no client", exc_info=True)
+
+
+def on_arrival(server: Any, requests: Requests, use: Mapping[str, Callable[[str], object]]) -> None:
+    """Hand on what the script of each newly opened page has left in its browser.
+
+    Args:
+        server: viser's.
+        requests: to the run; faults become notifications on the page.
+        use: name -> what is called on the run's thread with the text. Each text is used once.
+    """
+
+    def arrived(client: Any) -> None:
+        for name, work in use.items():
+            try:
+                text = client.local_storage.get_item(f"twin-{name}", timeout=ARRIVAL_TIMEOUT)
+            except (RuntimeError, TimeoutError):
+                log.debug("a page has left, or its browser keeps nothing", exc_info=True)
+                return
+            if text:
+                client.local_storage.remove_item(f"twin-{name}")
+                requests.ask(client, partial(work, text))
+
+    server.on_client_connect(arrived)

@@ -22,14 +22,14 @@ from twin.charts.panels import legs
 from twin.errors import StateError, TwinError
 from twin.link.protocol import Sample
 from twin.model.machine_model import MachineModel
-from twin.page.charts.live_charts import LiveCharts
+from twin.page.charts import LiveCharts
 from twin.page.page import lay_out
-from twin.page.panels.compare import DRAWN
-from twin.page.panels.text import Status, note
+from twin.page.panels.state import Status, note
+from twin.page.panels.view import DRAWN
 from twin.page.scene.scene_view import FIRST_VIEW, SceneView
 from twin.page.server.page_server import PageServer
 from twin.rotations import displaced, displacement
-from twin.shadow.alarm import Alarm
+from twin.shadow.detectors import Alarm
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import ShadowState
 from twin.simulation.live.live_machine import exaggerated

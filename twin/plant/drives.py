@@ -8,37 +8,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, exp, expm1, inf, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.kernels.dynamics.forward import forward_dynamics_batch
-from twin.kernels.kinematics.jacobian import jacobian_batch
+from twin.kernels.kinematics import jacobian_batch
 from twin.kernels.plant import columns as column
+from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED, OUT_OF_STEP
 from twin.machine.hardware.drive import AnyDrive
-from twin.model.evaluation import run_checked, without_compiling
+from twin.model.machine_base import run_checked, without_compiling
 from twin.model.machine_model import MachineModel
-from twin.plant.position_drives import drawing_stiffness, fill_positioning
 from twin.plant.signals import Command
 
-
-def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
-    """Return a limit `(n,)` of the actuators, `otherwise` where there is none.
-
-    The machine's file gives none, or the machine was loaded without limits.
-
-    Args:
-        platform: the machine.
-        name: "speed" [m/s, rad/s], "acceleration" [m/s2, rad/s2] or "effort" [N, N m].
-        otherwise: one number or `(n,)`.
-    """
-    legs = platform.parameters.legs
-    found = [getattr(leg.actuator, name, None) if platform.limits else None for leg in legs]
-    known = np.array([np.nan if value is None else value for value in found])
-    return np.where(np.isnan(known), otherwise, known)
-
+LIMITS = (("force", AT_EFFORT), ("speed", AT_SPEED), ("", OUT_OF_STEP))
 
 IDEAL = {
     column.PEAK: inf,
@@ -73,6 +58,112 @@ SMALLEST = 1e-12
 
 TINY_STEP = 1e-9
 """[s] Allowed by all drives."""
+
+
+class Saturation(NamedTuple):
+    """Shares of the time, 0 to 1, that drives spent at their limits."""
+
+    force: FloatArray
+    """`(n,)` at the limit of force or torque"""
+    speed: FloatArray
+    """`(n,)` at the limit of speed"""
+    out_of_step: FloatArray
+    """`(n,)` of stepper motors that have lost steps"""
+    together: FloatArray
+    """`(3,)` with at least one drive at the limit of force, of speed, and out of step"""
+
+    def __bool__(self) -> bool:
+        """Return whether any drive was at a limit."""
+        return bool(self.together.any())
+
+    def sentences(self, *, rotary: bool = False) -> list[str]:
+        """Return one sentence per limit that was reached; `rotary`: of cranks."""
+        return [
+            f"{_state(name, rotary, shares > 0.0)} {_percent(float(share))} of the time"
+            for (name, _), shares, share in zip(LIMITS, self[:3], self.together, strict=True)
+            if share > 0.0
+        ]
+
+
+def saturation(limited: FloatArray) -> Saturation:
+    """Return the shares of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
+    if not len(limited):
+        limited = np.zeros((1, np.shape(limited)[1]))
+    at = np.array([limited == code for _, code in LIMITS])
+    force, speed, out_of_step = at.mean(axis=1)
+    return Saturation(force, speed, out_of_step, at.any(axis=2).mean(axis=1))
+
+
+def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
+    """Return which drives are at which limit, `limited` `(n,)`; `rotary`: of cranks."""
+    return [
+        _state(name, rotary, limited == code) for name, code in LIMITS if (limited == code).any()
+    ]
+
+
+def _state(name: str, rotary: bool, which: Any) -> str:
+    if not name:
+        return f"{_legs(which)} out of step"
+    kind = "torque" if rotary and name == "force" else name
+    return f"{_legs(which)} at {'their' if which.sum() > 1 else 'its'} {kind} limit"
+
+
+def _legs(which: Any) -> str:
+    if which.all():
+        return "all legs"
+    numbers = ", ".join(str(index + 1) for index in np.flatnonzero(which))
+    return f"{'legs' if which.sum() > 1 else 'leg'} {numbers}"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
+
+
+def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
+    """Fill what draws the motor of a position drive to its position."""
+    found = drive.positioning()
+    if found is None:
+        return
+    row[column.POSITIONING] = column.STEPPER if found.stepper else column.SERVO
+    row[column.DEAD], row[column.SPAN] = found.half_dead_band, found.span
+    row[column.DIGIT], row[column.FIELD_DAMPING] = found.digit, found.field_damping
+    row[column.UPDATE] = max(1, round(1.0 / (found.update_rate * step)))
+    row[column.TOP_SPEED] = found.top_speed
+    row[column.FASTEST] = min(row[column.FASTEST], found.top_speed)
+
+
+def drawing_stiffness(drives: FloatArray) -> FloatArray:
+    """Return the stiffness `(m,)` with which position drives draw their motors, zero for others."""
+    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
+    slope = np.where(drives[:, column.POSITIONING] == column.STEPPER, 0.5 * np.pi, 1.0)
+    peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
+    return np.asarray(slope * peak / span)
+
+
+def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
+    """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
+    share = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
+    span, sign = drives[:, column.SPAN], np.sign(share)
+    stepper = drives[:, column.POSITIONING] == column.STEPPER
+    lag = np.where(stepper, 2.0 / np.pi * np.arcsin(share), share)
+    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
+
+
+def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
+    """Return a limit `(n,)` of the actuators, `otherwise` where there is none.
+
+    The machine's file gives none, or the machine was loaded without limits.
+
+    Args:
+        platform: the machine.
+        name: "speed" [m/s, rad/s], "acceleration" [m/s2, rad/s2] or "effort" [N, N m].
+        otherwise: one number or `(n,)`.
+    """
+    legs = platform.parameters.legs
+    found = [getattr(leg.actuator, name, None) if platform.limits else None for leg in legs]
+    known = np.array([np.nan if value is None else value for value in found])
+    return np.where(np.isnan(known), otherwise, known)
+
 
 FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""

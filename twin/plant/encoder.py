@@ -11,28 +11,26 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.errors import InputError
-from twin.kernels.plant.encoder_counter import (
+from twin.kernels.plant.encoder import (
+    COUNTED_POSITION,
     COUNTER,
+    DECODER,
+    FAULT,
+    FINE,
     INDEX,
+    INDEXED,
     LAST,
+    NO_INDEX,
     ORIGIN,
-    POSITION,
+    RAW,
     RESOLUTION,
     SCALE,
+    TOO_FAST,
+    TRAVEL,
     TURN,
     count,
     count_many,
     power_up,
-)
-from twin.kernels.plant.encoder_unwrapping import (
-    DECODER,
-    FAULT,
-    FINE,
-    INDEXED,
-    NO_INDEX,
-    RAW,
-    TOO_FAST,
-    TRAVEL,
     unwrap,
     unwrap_many,
 )
@@ -94,7 +92,7 @@ class Encoders:
     @property
     def raw(self) -> FloatArray:
         """Present values `(n,)` of the counters, whole numbers."""
-        return np.asarray(self._states[:, POSITION] - self._states[:, LAST])
+        return np.asarray(self._states[:, COUNTED_POSITION] - self._states[:, LAST])
 
     def __copy__(self) -> Encoders:
         """Return encoders with the same places of counts, and counters of their own."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from twin.shadow.alarm import KINDS, Alarm
 from twin.shadow.derive import derive_thresholds, read_thresholds, write_thresholds
+from twin.shadow.detectors import KINDS, Alarm, Thresholds
 from twin.shadow.shadow import Shadow, ShadowState
-from twin.shadow.thresholds import Thresholds
 
 __all__ = [
     "KINDS",

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from math import exp
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.drive_model import drive_model
+from twin.control.gains import drive_model
 from twin.model.machine_model import MachineModel
-from twin.shadow.alarm import Alarm, Kind
-from twin.shadow.evidence import Sizes
-from twin.shadow.thresholds import Thresholds
 
-CONFIRM: dict[Kind, float] = {"friction": 0.2, "backlash": 0.2, "payload": 0.3, "overload": 0.05}
-"""[s] Adopted: how long a candidate must stand. Payload waits for what could be an overload."""
+WINDOW = 0.3
+"""[s] Adopted: over which evidence is forgotten, a fraction of the 2 s that detection may take."""
+
+MOVING = 0.2
+"""Share of a window in which a leg must move to show its friction."""
+
+FALSE_ALARMS = 1.0
+"""[1/h] Of all detectors together, at most."""
+
+SLOW = 3
+"""Number of slow detectors: of friction, of backlash, and of the load on the platform."""
+
+BEYOND = 2.0
+"""Adopted: threshold per largest size that healthy machines show; a few do not show the worst."""
 
 SEVERAL = 0.6
 """[s] The same for friction in several legs at once, which a steady force can look like."""
@@ -31,6 +41,193 @@ CLEARED = 0.5
 
 ENDS = 2.0
 """[s] Adopted: after which it does; a leg that stands for a moment shows no friction."""
+
+
+ONE, SQUARE, FRICTION, LOAD, PAYLOAD, PLAY, FORCE, EFFORT = range(8)
+"""Rows of the sums, in this order: 1, direction^2, direction r, u^2, u r, side p, r, effort^2."""
+
+
+class Sizes(NamedTuple):
+    """Estimated sizes of faults, and how much of the unexplained forces r each explains."""
+
+    friction: FloatArray
+    """`(n,)` rise [N, N m]"""
+    backlash: FloatArray
+    """`(n,)` growth [m, rad]"""
+    payload: float
+    """[kg]"""
+    force: FloatArray
+    """`(n,)` mean unexplained force [N, N m]"""
+    effort: FloatArray
+    """`(n,)` root mean square of the motors' forces [N, N m]"""
+    friction_energy: float
+    """sum of r^2 that rising friction explains, less that of falling one"""
+    payload_energy: float
+    """sum that a payload explains"""
+    force_energy: float
+    """sum that a steady force of each leg explains"""
+
+
+class Evidence:
+    """Sums over an exponential window, one matched filter per fault and leg."""
+
+    def __init__(self, legs: int, period: float) -> None:
+        """Begin without evidence."""
+        self._keep = exp(-period / WINDOW)
+        self._sums = np.zeros((8, legs))
+        self._rows = np.ones((8, legs))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._sums[:] = 0.0
+
+    def add(
+        self,
+        unexplained: FloatArray,
+        direction: FloatArray,
+        load: FloatArray,
+        side: FloatArray,
+        effort: FloatArray,
+    ) -> None:
+        """Add one sample: `unexplained` `(n, 2)`, the others `(n,)`; see `Residuals`."""
+        force, play = unexplained.T
+        rows = self._rows
+        rows[SQUARE] = direction * direction
+        rows[FRICTION] = direction * force
+        rows[LOAD] = load * load
+        rows[PAYLOAD] = load * force
+        rows[PLAY] = side * play
+        rows[FORCE] = force
+        rows[EFFORT] = effort * effort
+        self._sums *= self._keep
+        self._sums += rows
+
+    def sizes(self) -> Sizes:
+        """Return what the window shows."""
+        sums = self._sums
+        count = max(sums[ONE, 0], 1.0)
+        moving = sums[SQUARE] > MOVING * count
+        square = np.where(moving, sums[SQUARE], np.inf)
+        friction = sums[FRICTION] / square
+        loads = float(sums[LOAD].sum())
+        payload = float(sums[PAYLOAD].sum()) / loads if loads > 0.0 else 0.0
+        mean = sums[FORCE] / count
+        return Sizes(
+            friction,
+            2.0 * sums[PLAY] / count,
+            payload,
+            mean,
+            np.sqrt(sums[EFFORT] / count),
+            float((np.abs(friction) * sums[FRICTION]).sum()),
+            payload * float(sums[PAYLOAD].sum()),
+            float((mean * sums[FORCE]).sum()),
+        )
+
+
+class Thresholds(NamedTuple):
+    """Sizes above which a fault is reported; noise and uncertain data make smaller ones."""
+
+    friction: float
+    """[N, N m]"""
+    backlash: float
+    """[m, rad]; infinite where no pose is measured"""
+    payload: float
+    """[kg]"""
+    force: float
+    """root mean square over the legs of the unexplained force [N, N m]"""
+    jump: float
+    """of an innovation, in standard deviations"""
+
+
+def quantiles(legs: int, rate: float) -> tuple[float, float]:
+    """Return how many standard deviations slow and fast detectors must allow.
+
+    Every kind has an equal part of `FALSE_ALARMS`. Slow ones look anew every two windows, fast
+    ones at every sample; n legs each; normal errors, either sign.
+    """
+    from scipy.stats import norm
+
+    share = FALSE_ALARMS / (SLOW + 1)
+    looks = np.array([3600.0 / (2.0 * WINDOW), 3600.0 * rate]) * legs
+    slow, fast = norm.isf(0.5 * share / looks)
+    return float(slow), float(fast)
+
+
+class Collection:
+    """Sizes that healthy machines show, collected for their thresholds."""
+
+    def __init__(self) -> None:
+        """Begin without sizes."""
+        self._rows: list[tuple[FloatArray, ...]] = []
+        self._jump = 0.0
+
+    def add(self, sizes: Sizes) -> None:
+        """Add what a healthy machine shows."""
+        force = np.sqrt(np.mean(sizes.force**2))
+        self._rows.append((sizes.friction, sizes.backlash, np.array(sizes.payload), force))
+
+    def add_jump(self, jump: float) -> None:
+        """Add the largest innovation of a sample, in standard deviations."""
+        self._jump = max(self._jump, jump)
+
+    def thresholds(self, legs: int, rate: float) -> Thresholds:
+        """Return the thresholds: normal quantile or `BEYOND` the largest, whichever is more."""
+        slow, fast = quantiles(legs, rate)
+        columns = [np.abs(np.array(column)) for column in zip(*self._rows, strict=True)]
+        found = [
+            max(slow * float(np.sqrt(np.mean(column**2))), BEYOND * float(column.max()))
+            for column in columns
+        ]
+        friction, backlash, payload, force = found
+        jump = max(fast, BEYOND * self._jump)
+        return Thresholds(friction, backlash or np.inf, payload, force, jump)
+
+
+Kind = Literal["friction", "backlash", "counts", "payload", "sensor", "overload", "silence"]
+"""Faults of the machine, and samples that do not come any more."""
+
+KINDS: tuple[Kind, ...] = ("friction", "backlash", "counts", "payload", "sensor", "overload")
+"""In the order of the field `alarms` of an estimate."""
+
+LOOK_AT: dict[Kind, str] = {
+    "friction": "lubrication, screw and bearings of the leg; temperature of the motor",
+    "backlash": "nut, gear and couplings of the leg; play of its joints",
+    "counts": "encoder cable, shield and scale of the leg; home the machine before going on",
+    "payload": "what is on the platform, and the mass that controller and model are told",
+    "sensor": "cable, supply and mounting of the sensor; stop the machine",
+    "overload": "what pushes the platform: a collision, a jam, a load beyond the rating",
+    "silence": "whether controller and sender still run; network and cable between",
+}
+
+
+class Alarm(NamedTuple):
+    """One alarm, raised once."""
+
+    time: float
+    """[s] of the sample"""
+    kind: Kind
+    leg: int | None
+    """from 1; None for the machine as a whole"""
+    size: float
+    """estimate of what has changed"""
+    unit: str
+    note: str = ""
+    """which sensor, or what kind of load"""
+
+    @property
+    def look_at(self) -> str:
+        """Parts of the machine to look at."""
+        return LOOK_AT[self.kind]
+
+    def __str__(self) -> str:
+        where = "machine" if self.leg is None else f"leg {self.leg}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.time:.3f} s: {self.kind}, {where}, {self.size:.4g} {self.unit}{note}"
+
+
+CONFIRM: dict[Kind, float] = {"friction": 0.2, "backlash": 0.2, "payload": 0.3, "overload": 0.05}
+"""[s] Adopted: how long a candidate must stand. Payload waits for what could be an overload."""
+
 
 Cause = tuple[Kind, int | None]
 """Kind and leg, from 1."""

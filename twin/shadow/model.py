@@ -2,27 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from math import exp
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.drive_model import drive_model
-from twin.control.gains import transmission_ratio
+from twin.control.gains import drive_model, transmission_ratio
 from twin.control.observer.cascade import SWINGING, suitable_design
-from twin.control.observer.design import ObserverDesign
-from twin.control.observer.kalman_observer import steady_gains
-from twin.control.positions import has_encoders
+from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
+from twin.control.position_loop import has_encoders
 from twin.errors import InputError
-from twin.kernels.kinematics.jacobian import jacobian_batch
+from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Mode
 from twin.rotations import displaced
+from twin.shadow.detectors import Alarm
 from twin.simulation.batched import make_batched_plant
+
+WATCHED = ("forces", "pose", "accelerometer", "gyroscope")
+
+UNCHANGED_TIME = 0.1
+"""[s] Adopted: time without any change, while the machine moves; sensors hold theirs for 5 ms."""
+
+GONE = 0.5
+"""[s] Adopted: time without a channel that was there before."""
+
+MOVES = 2e-3
+"""[1/s] Adopted: speed in parts of the stroke from which readings of a machine must change."""
 
 LONGEST_SILENCE = 100
 """Missing periods over which the model goes on alone; then it starts anew at the next reading."""
+
+DEAD_READING_TIME = 0.02
+"""[s] Adopted: shortest time for which a reading must not change to be called dead."""
+
+STUCK = 6.0
+"""Largest change of the force on a leg that sticks, over the largest dry friction of the file.
+
+It is 2 for both directions, times 1.5 for the spread of data sheets, times 2 for a rise. The force
+at which both sides of a play touch is added."""
+
+ERRATIC = 4
+"""Adopted: jumps of one encoder in a row that are no lost counts any more."""
+
+QUIET = 0.02
+"""[s] Adopted: time without a further jump after which lost counts are reported."""
+
+PAUSE = 0.2
+"""[s] Adopted: longest time for which one leg alone stands still at work."""
+
+SHOCK = 0.1
+"""[s] Adopted: after a shock to the machine, in which innovations are no jumps of encoders."""
+
+OUTSIDE = 0.1
+"""Share of the stroke beyond its ends, or in a jump, where a reading is none of the machine's."""
+
+REGRESSORS = 4
+"""One, direction, rate and acceleration of an actuator."""
+
+CHANNELS = 2
+"""Force against the motor, and play of the transmission."""
+
+RIDGE = 1e-6
+"""Share of the regressors' squares that holds coefficients which the motion does not show."""
+
+SMOOTHING = 0.01
+"""[s] Adopted: filter behind which the acceleration of an actuator is taken."""
+
+PUSHED = 0.1
+"""Share of the holding force from which a transmission lies at one side of its play."""
+
+
+class ChannelWatch:
+    """Watches all channels but the encoders; of one value per leg, leg by leg.
+
+    Attributes:
+        dead: channels that are not believed any more.
+    """
+
+    def __init__(self, stroke: FloatArray, period: float) -> None:
+        """Watch a machine whose actuators have a `stroke` `(n,)`, once a `period` [s]."""
+        self.dead: set[str] = set()
+        self._fast, self._period = MOVES * float(stroke.min()), period
+        self._last: dict[str, FloatArray] = {}
+        self._still: dict[str, FloatArray] = {}
+        self._gone: dict[str, float] = {}
+
+    def check(
+        self, time: float, values: Mapping[str, FloatArray], rates: FloatArray
+    ) -> list[Alarm]:
+        """Return new alarms of a sample, at rates `(n,)` of the model."""
+        alarms = []
+        moving = float(np.abs(rates).max()) > self._fast
+        for name in WATCHED:
+            value = values.get(name)
+            if name in self.dead or (value is None and name not in self._last):
+                continue
+            if value is None:
+                self._gone[name] += self._period
+                if self._gone[name] > GONE:
+                    alarms.append(self._died(time, name, None, self._gone[name], "is missing"))
+                continue
+            self._gone[name] = 0.0
+            last = self._last.get(name)
+            self._last[name] = value
+            if last is None or not moving:
+                self._still[name] = np.zeros(len(value))
+                continue
+            still = self._still[name] = np.where(value == last, self._still[name] + self._period, 0)
+            stands = still > UNCHANGED_TIME
+            if name == "forces" and stands.any():
+                leg = int(np.argmax(stands))
+                alarms.append(self._died(time, name, leg + 1, still[leg], "stands still"))
+            elif stands.all():
+                alarms.append(self._died(time, name, None, still[0], "stands still"))
+        return alarms
+
+    def _died(self, time: float, name: str, leg: int | None, size: float, how: str) -> Alarm:
+        self.dead.add(name)
+        return Alarm(time, "sensor", leg, float(size), "s", f"{name} {how}")
 
 
 class ShadowModel:
@@ -183,3 +284,216 @@ def innovation_spread(design: ObserverDesign, covariance: FloatArray, count: int
         covariance = transition @ covariance @ np.swapaxes(transition, 1, 2) + design.process
         rows.append(np.sqrt(covariance[:, 0, 0] + design.measurement))
     return np.array(rows)
+
+
+class EncoderWatch:
+    """Watches the readings of all encoders, and takes out what they have lost.
+
+    A motor cannot jump: an innovation far beyond its deviation, and as far from the one before, is
+    lost counts, and the reading is corrected by them from there on. A reading that does not change
+    by a single count while the model needs more force to hold the motor than friction could give
+    is dead.
+
+    Attributes:
+        offset: `(n,)` lost so far [m, rad], in the readings.
+        dead: `(n,)` encoders that are not believed any more.
+        jump: largest jump of an innovation at the last sample, in standard deviations.
+    """
+
+    def __init__(self, model: ShadowModel, limit: float) -> None:
+        """Watch the encoders beside a model; `limit`: of innovations, in standard deviations."""
+        machine = model.machine
+        n = machine.n_actuators
+        self._model, self.limit, drives = model, limit, drive_model(machine)
+        self._stuck = STUCK * drives.breakaway + drives.touching
+        self._count, self._unit = drives.resolution, machine.coordinate_unit
+        self._far = OUTSIDE * (machine.maximum_coordinates - machine.minimum_coordinates)
+        self._low = machine.minimum_coordinates - self._far
+        self._high = machine.maximum_coordinates + self._far
+        self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
+        self.jump, self._shaken = 0.0, 0.0
+        self._last, self._still = np.full(n, np.nan), np.zeros(n)
+        self._force, self._latest = np.zeros(n), np.zeros(n)
+        self._jumps: dict[int, tuple[float, int, float]] = {}
+
+    def innovation(self, reading: FloatArray, missed: int) -> FloatArray:
+        """Return innovations `(n,)` of readings after `missed` lost samples; dead ones zero."""
+        model = self._model
+        self._deviation = model.spread[min(missed, len(model.spread) - 1)]
+        found = np.where(self.dead, 0.0, reading - self.offset - model.coordinates)
+        # What a model's error makes of the motion is in the one before as well.
+        self._before, self._latest = self._latest, found
+        sudden = np.minimum(np.abs(found), np.abs(found - self._before))
+        self._ratio = sudden / self._deviation
+        self.jump = float(self._ratio.max())
+        return found
+
+    def check(self, time: float, reading: FloatArray, innovation: FloatArray) -> list[Alarm]:
+        """Return new alarms; jumps are taken out of innovations."""
+        if self.jump > self.limit and time >= self._shaken and not self.dead.any():
+            for leg in np.flatnonzero(self._ratio > self.limit).tolist():
+                _, count, before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
+                self._jumps[leg] = time, count + 1, before
+                lost, step = innovation[leg] - self._before[leg], self._count[leg]
+                lost = step * np.rint(lost / step) if step > 0.0 else lost
+                self.offset[leg] += lost
+                innovation[leg] -= lost
+        same = reading == self._last
+        disturbance = self._model.disturbance
+        np.copyto(self._force, disturbance, where=~same)
+        self._still[:] = np.where(same, self._still + self._model.period, 0.0)
+        self._last[:] = reading
+        alarms = [*self._after_jumps(time, reading)] if self._jumps else []
+        held = (self._still >= DEAD_READING_TIME) & ~self.dead
+        if held.any():
+            held &= np.abs(disturbance - self._force) > self._stuck
+            alarms += [self._died(time, leg) for leg in np.flatnonzero(held).tolist()]
+        return alarms
+
+    def behind_force(self, time: float) -> list[Alarm]:
+        """Return the alarm of the one encoder that stands still, as the cause of a steady force.
+
+        The loop moves the leg of a frozen reading, and the model takes what holds it for a force.
+        """
+        standing = np.flatnonzero((self._still >= PAUSE) & ~self.dead).tolist()
+        return [self._died(time, leg) for leg in standing] if len(standing) == 1 else []
+
+    def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
+        """Yield what jumps turn out to be: a dead encoder, or lost counts once it is quiet.
+
+        Most motors thrown again and again, with readings that change, are a shock to the machine.
+        """
+        thrown = [leg for leg, (_, count, _) in self._jumps.items() if count > 1]
+        if len(thrown) > len(reading) // 2 and not self._still[thrown].any():
+            for leg, (_, _, before) in self._jumps.items():
+                self.offset[leg] = before
+            self._jumps.clear()
+            self._shaken = time + SHOCK
+            return
+        for leg, (last, count, before) in list(self._jumps.items()):
+            outside = not self._low[leg] <= reading[leg] <= self._high[leg]
+            outside |= abs(self.offset[leg] - before) > self._far[leg]
+            if outside or count >= ERRATIC:
+                self.offset[leg] = before
+                yield self._died(time, leg, "out of reach" if outside else "")
+            elif time - last >= QUIET > self._still[leg]:  # it reads on: it is not dead
+                del self._jumps[leg]
+                lost, step = before - float(self.offset[leg]), self._count[leg]
+                size, unit = (round(lost / step), "counts") if step > 0.0 else (lost, self._unit)
+                yield Alarm(time, "counts", leg + 1, size, unit)
+
+    def _died(self, time: float, leg: int, how: str = "") -> Alarm:
+        self.dead[leg] = True
+        self._jumps.pop(leg, None)
+        still = float(self._still[leg])
+        how = how or ("stands still, or the leg does" if still > 0.0 else "jumps")
+        return Alarm(time, "sensor", leg + 1, still, "s", f"encoder {how}")
+
+
+class Baseline:
+    """Linear laws of all legs: residual = c0 + c1 direction + c2 rate + c3 acceleration.
+
+    They take up, to first order, what a machine's file gets wrong: friction, the initial force of
+    the drives, delay (a force in proportion to the rate), mass (to the acceleration), load.
+    """
+
+    def __init__(self, legs: int) -> None:
+        """Begin without data."""
+        self._squares = np.zeros((legs, REGRESSORS, REGRESSORS))
+        self._products = np.zeros((legs, REGRESSORS, CHANNELS))
+        self._law = np.zeros((legs, REGRESSORS, CHANNELS))
+
+    def add(self, regressors: FloatArray, residuals: FloatArray) -> None:
+        """Add one sample: regressors `(n, 4)` and residuals `(n, 2)`."""
+        self._squares += regressors[:, :, None] * regressors[:, None, :]
+        self._products += regressors[:, :, None] * residuals[:, None, :]
+
+    def fit(self) -> None:
+        """Solve for the laws by least squares."""
+        scale = np.sqrt(np.einsum("nii->ni", self._squares))
+        scale[scale == 0.0] = 1.0
+        squares = self._squares / (scale[:, :, None] * scale[:, None, :])
+        solved = np.linalg.solve(
+            squares + RIDGE * np.eye(REGRESSORS), self._products / scale[:, :, None]
+        )
+        self._law = solved / scale[:, :, None]
+
+    def unexplained(self, regressors: FloatArray, residuals: FloatArray) -> FloatArray:
+        """Return what the laws leave of residuals `(n, 2)`."""
+        explained = (regressors[:, None, :] @ self._law)[:, 0, :]
+        return np.asarray(residuals - explained)
+
+    def shift(self, force: FloatArray) -> None:
+        """Add forces `(n,)` to the constant parts of the laws."""
+        self._law[:, 0, 0] += force
+
+
+class Residuals:
+    """Reads residuals and signatures of all legs.
+
+    With r the force that a motor gives beyond what the model needs for the same motion, and p the
+    lead of the motor over its leg beyond the model's:
+
+        friction of leg i rises by f:    r_i = f direction_i
+        payload grows by m:              r = m u,    J' u = (a - g, 0)
+        backlash of leg i grows by b:    p_i = b / 2 sign(force_i)
+
+    Attributes:
+        values: `(n, 2)` r [N, N m] and p [m, rad]; p is leg of the model less leg by the pose, zero
+            without a measured pose.
+        regressors: `(n, 4)` of the `Baseline`.
+        side: `(n,)` side of its play at which each transmission lies: -1, 0 or 1.
+        load: `(n,)` u, force of each leg per mass on the platform [N/kg, N m/kg].
+    """
+
+    def __init__(self, model: ShadowModel) -> None:
+        """Take the drives of the model's machine."""
+        machine = model.machine
+        n = machine.n_actuators
+        self._model, drives = model, drive_model(machine)
+        self._slow = np.maximum(drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing)
+        self._touching = drives.touching
+        self._keep = exp(-model.period / SMOOTHING)
+        self._filtered = np.zeros(n)
+        self.values, self.regressors = np.zeros((n, CHANNELS)), np.ones((n, REGRESSORS))
+        self.side, self.load = np.zeros(n), np.zeros(n)
+        self._poses, self._legs = np.zeros((2, 7)), np.zeros((2, n))
+        self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
+
+    def start(self) -> None:
+        """Begin at the present motion of the model."""
+        self._filtered[:] = self._model.rates
+
+    def read(self, values: Mapping[str, FloatArray], force: FloatArray) -> None:
+        """Take one sample, after the model was corrected by it.
+
+        Args:
+            values: fields of the sample.
+            force: `(n,)` that is known to be unexplained, on each actuator [N, N m].
+        """
+        model, regressors = self._model, self.regressors
+        rates = model.rates
+        regressors[:, 1] = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
+        regressors[:, 2] = rates
+        behind = rates - self._filtered
+        regressors[:, 3] = behind / SMOOTHING
+        self._filtered += (1.0 - self._keep) * behind
+        forces, pose = values.get("forces"), values.get("pose")
+        self.values[:, 0] = model.disturbance if forces is None else forces - model.efforts
+        if pose is None:
+            self.side[:] = 0.0
+            return
+        self._poses[:] = model.pose, pose
+        inverse_kinematics_batch(model.machine.constants.legs, self._poses, self._legs)
+        self.values[:, 1] = self._legs[0] - self._legs[1]
+        # Where an unknown force could have turned the load, the side is unknown.
+        pushed = np.abs(model.forces) > PUSHED * self._touching + np.abs(force)
+        self.side[:] = np.sign(model.forces) * pushed
+
+    def refresh(self) -> FloatArray:
+        """Return the Jacobian `(n, 6)`, and take `load` anew; they change slowly."""
+        jacobian = self._model.jacobian()
+        pull = np.zeros(6)
+        pull[:3] = self._model.acceleration[:3] + self._gravity
+        self.load[:] = np.linalg.lstsq(jacobian.T, pull, rcond=None)[0]
+        return jacobian

@@ -10,14 +10,14 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
+from twin.link.emulation import BLOCK_DURATION, channel_of
 from twin.link.protocol import Sample
-from twin.link.recording import BLOCK_DURATION, channel_of
 from twin.link.transport.source import Source, Telemetry
 from twin.logs import Log, signal_units
-from twin.logs.channel import POSE_UNITS
+from twin.logs.log import POSE_UNITS
 from twin.logs.recorder import LogRecorder
 from twin.model.machine_model import MachineModel
-from twin.shadow.alarm import KINDS, Alarm
+from twin.shadow.detectors import KINDS, Alarm
 from twin.shadow.shadow import Shadow, ShadowState
 
 LARGEST = 1 << 28

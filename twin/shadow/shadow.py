@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_instance, bounded, not_negative, one_of
+from twin.basics.arrays import BoolArray, FloatArray, as_instance, bounded, not_negative, one_of
 from twin.control.gains import suitable_position_loop
-from twin.control.position_loop import PositionLoop
-from twin.control.positions import takes_positions
+from twin.control.position_loop import PositionLoop, takes_positions
 from twin.errors import TwinError
-from twin.link.protocol import Sample
+from twin.link.protocol import FIELDS, LATEST, NORM_TOLERANCE, POSES, Sample, width_of
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.signals import MODES, Mode
-from twin.shadow.alarm import Alarm
-from twin.shadow.channels import ChannelWatch
-from twin.shadow.encoders import EncoderWatch
-from twin.shadow.evidence import Sizes
-from twin.shadow.model import LONGEST_SILENCE, ShadowModel
-from twin.shadow.sample_check import SampleCheck
-from twin.shadow.thresholds import Thresholds
-from twin.shadow.watch import BLOCK, MachineWatch
+from twin.shadow.detectors import WINDOW, Alarm, Evidence, Sizes, SlowDetectors, Thresholds
+from twin.shadow.model import (
+    LONGEST_SILENCE,
+    Baseline,
+    ChannelWatch,
+    EncoderWatch,
+    Residuals,
+    ShadowModel,
+)
+
+LARGEST_VALUE = 1e9
+"""[SI] Adopted: beyond which a number is no reading of any machine."""
+
+EMPTY = np.zeros(0)
+
+REACH = 0.5
+"""Adopted: share of the stroke beyond its ends from which coordinates are none of the machine's."""
+
+REFERENCE = 1.0
+"""[s] Adopted: over which the force that drives begin with is taken anew after a gap."""
+
+BLOCK = 10
+"""Samples between two looks of slow detectors."""
 
 SLOWEST = 200.0
 """[Hz] Adopted: of samples; at 100 Hz lost counts look like a dead encoder, at 50 Hz the observer
@@ -34,11 +50,186 @@ SETTLING = 1.0
 LEARNING = 20.0
 """[s] Adopted: of the machine's usual motion, over which it is taken for healthy."""
 
+RESTART = 1.0
+"""[s] By which a clock that goes back has begun anew."""
+
+
+class SampleCheck:
+    """Leaves out of samples what no machine can send.
+
+    Attributes:
+        refused: reason -> how often a sample, or a field of one, was left out for it.
+        latest: reason -> what it was in the last one.
+    """
+
+    def __init__(self, machine: MachineModel) -> None:
+        """Check samples of a machine."""
+        self.refused: Counter[str] = Counter()
+        self.latest: dict[str, str] = {}
+        self._unit = machine.coordinate_unit
+        beyond = REACH * (machine.maximum_coordinates - machine.minimum_coordinates)
+        self._low = machine.minimum_coordinates - beyond
+        self._high = machine.maximum_coordinates + beyond
+        self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELDS}
+
+    def usable(self, sample: Sample) -> Sample | None:
+        """Return a sample without the fields that cannot be used; None where its time cannot."""
+        if not 0.0 <= sample.time <= LATEST:
+            self.refuse(f"times that are not from 0 to {LATEST:g} s", f"{sample.time:.6g} s")
+            return None
+        values = sample.values
+        if self._sound(values):
+            return sample
+        wrong = {name: reason for name in values if (reason := self._wrong(name, values[name]))}
+        for name, reason in wrong.items():
+            self.refuse(f"{name} {reason}", f"at {sample.time:.6g} s")
+        return sample._replace(values={k: v for k, v in values.items() if k not in wrong})
+
+    def unreachable(self, coordinates: FloatArray) -> BoolArray:
+        """Return which of coordinates `(n,)` [m, rad] lie far outside of the stroke; counted."""
+        far = (coordinates < self._low) | (coordinates > self._high)
+        if far.any():
+            leg = int(far.argmax())
+            low, high = self._low[leg], self._high[leg]
+            unit = self._unit
+            self.refuse(
+                "coordinates out of reach; home the machine, or give signs and offsets in a "
+                "mapping",
+                f"{coordinates[leg]:.6g} {unit} of leg {leg + 1}, which is from {low:.4g} to "
+                f"{high:.4g} {unit} with half a stroke to either side",
+            )
+        return far
+
+    def refuse(self, reason: str, what: str) -> None:
+        """Count one sample or field that was left out, for a reason that others may share."""
+        self.refused[reason] += 1
+        self.latest[reason] = what
+
+    def _sound(self, values: Mapping[str, FloatArray]) -> bool:
+        """Return whether nothing is wrong; much quicker than field by field."""
+        known = [name for name in values if name in self._shapes]
+        if any(getattr(values[name], "shape", None) != self._shapes[name] for name in known):
+            return False
+        numbers = np.concatenate([EMPTY, *(values[name] for name in known)])
+        if not np.abs(numbers).max(initial=0.0) <= LARGEST_VALUE:
+            return False
+        return all(_is_turned(values[name]) for name in POSES if name in values)
+
+    def _wrong(self, name: str, value: FloatArray) -> str:
+        """Return what is wrong with a field, or nothing."""
+        shape = self._shapes.get(name)
+        if shape is None:
+            return ""
+        if np.shape(value) != shape:
+            return f"that are not {shape[0]} numbers"
+        if not np.abs(value).max() <= LARGEST_VALUE:
+            return f"that are not finite, or beyond {LARGEST_VALUE:g}"
+        return "without a unit quaternion" if name in POSES and not _is_turned(value) else ""
+
+
+def _is_turned(pose: FloatArray) -> bool:
+    """Return whether the quaternion of a pose `(7,)` is one."""
+    quaternion = pose[3:]
+    return abs(sqrt(quaternion @ quaternion) - 1.0) <= NORM_TOLERANCE
+
+
+class MachineWatch:
+    """Learns what is normal for a machine, then compares.
+
+    Attributes:
+        learned: samples of motion that were taken for normal.
+        wrench: `(6,)` disturbance wrench on the platform, mean over the window.
+        ratios: `(n,)` largest residual of each leg per its threshold.
+    """
+
+    def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: int) -> None:
+        """Watch the machine beside a model; `learning`: samples that are taken for normal."""
+        n = model.machine.n_actuators
+        self._model, self._learning = model, learning
+        self._residuals = Residuals(model)
+        self._baseline, self._evidence = Baseline(n), Evidence(n, model.period)
+        self._detectors = SlowDetectors(model.machine, thresholds)
+        self.learned = self._watched = self._reference = 0
+        self._force, self._references = np.zeros(n), np.zeros(n)
+        self.wrench, self.ratios = np.zeros(6), np.zeros(n)
+
+    @property
+    def learning(self) -> bool:
+        """Whether it still learns."""
+        return self.learned < self._learning
+
+    @property
+    def active(self) -> list[Alarm]:
+        """Alarms whose causes last."""
+        return list(self._detectors.active.values())
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of faults over the last moments, whatever the thresholds are."""
+        return self._evidence.sizes()
+
+    def clear(self) -> None:
+        """Forget the evidence, as of a sensor that turned out to be dead."""
+        self._evidence.clear()
+
+    def disturbed(self) -> None:
+        """Go on after a gap: the force that the drives began with is no longer known."""
+        self._residuals.start()
+        self._reference = round(REFERENCE / self._model.period)
+        self._references[:] = 0.0
+
+    def update(self, time: float, values: Mapping[str, FloatArray]) -> list[Alarm]:
+        """Return the alarms that are new with the fields of a sample at `time` [s]."""
+        residuals = self._residuals
+        residuals.read(values, self._force)
+        fresh = self._reference > 0 and "forces" not in values
+        if self.learned < self._learning:
+            self._learn(fresh)
+            return []
+        unexplained = self._baseline.unexplained(residuals.regressors, residuals.values)
+        if fresh:
+            self._refer(unexplained[:, 0])
+            return []
+        due = self._watched % BLOCK == 0
+        if due:
+            jacobian = residuals.refresh()
+        direction = residuals.regressors[:, 1]
+        self._evidence.add(
+            unexplained, direction, residuals.load, residuals.side, self._model.efforts
+        )
+        self._watched += 1
+        if due and self._watched > 3.0 * WINDOW / self._model.period:
+            sizes = self._evidence.sizes()
+            self._force, self.wrench = sizes.force, -jacobian.T @ sizes.force
+            self.ratios = self._detectors.ratios(sizes)
+            return self._detectors.update(time, sizes, jacobian)
+        return []
+
+    def _learn(self, fresh: bool) -> None:
+        """Add a sample to what is normal; after a gap from the beginning. Rest teaches nothing."""
+        if fresh:
+            self._baseline, self.learned, self._reference = Baseline(len(self._force)), 0, 0
+        if np.abs(self._residuals.regressors[:, 1]).max() < 1.0:
+            return
+        self._baseline.add(self._residuals.regressors, self._residuals.values)
+        self.learned += 1
+        if self.learned == self._learning:
+            self._baseline.fit()
+
+    def _refer(self, force: FloatArray) -> None:
+        """Take the unexplained force to be what it was before the gap, in the mean."""
+        count = round(REFERENCE / self._model.period)
+        self._references += force / count
+        self._reference -= 1
+        if self._reference == 0:
+            self._baseline.shift(self._references - self._force)
+            self._evidence.clear()
+            self._watched = 0
+
+
 GAP, CALM = 3, 0.2
 """Adopted: after so many missing samples the observer needs so many seconds [s] to settle."""
 
-RESTART = 1.0
-"""[s] By which a clock that goes back has begun anew."""
 
 WAITING, GOING, LEARNED = "waiting", "learning", "watching"
 

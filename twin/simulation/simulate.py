@@ -21,9 +21,8 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from twin.control.controller import Controller
-    from twin.control.function_controller import ControlFunction
-    from twin.control.loop.closed_loop import ClosedLoop
+    from twin.control.controller import ControlFunction, Controller
+    from twin.control.loop import ClosedLoop
     from twin.plant.plant import Plant
 
 ForceFunction = Callable[[int, State], FloatArray]
@@ -224,8 +223,8 @@ def _closed_loop(
         return None
     if forces is not None:
         raise InputError("forces", "come from the controller; give one of the two")
-    from twin.control.function_controller import as_controller
-    from twin.control.loop.closed_loop import ClosedLoop
+    from twin.control.controller import as_controller
+    from twin.control.loop import ClosedLoop
 
     return ClosedLoop(platform, as_controller(platform, controller, period), plant)
 

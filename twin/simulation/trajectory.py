@@ -7,10 +7,9 @@ from typing import Any, Self
 
 from twin.basics.optional import optional
 from twin.simulation.recorded import files
-from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
+from twin.simulation.recorded.figures import comparison_figure, notebook_html, trajectory_figure
+from twin.simulation.recorded.files import metadata_of, table_of
 from twin.simulation.recorded.motion import RecordedMotion
-from twin.simulation.recorded.notebook import notebook_html
-from twin.simulation.recorded.table import metadata_of, table_of
 
 
 class Trajectory(RecordedMotion):
@@ -44,7 +43,7 @@ class Trajectory(RecordedMotion):
             InputError: no rows, or not of this machine.
             MissingDependencyError: plotly is not installed.
         """
-        from twin.simulation.recorded.animation import animation
+        from twin.simulation.recorded.figures import animation
 
         return animation(self, machine)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from twin.basics.optional import optional
 from twin.errors import InputError, StateError
-from twin.sweep.workers import Lost, call_argument, joblib_workers
+from twin.sweep.work import Lost, call_argument, joblib_workers
 
 LOCAL = "local"
 """Address of a cluster that is started on this computer and ends with the sweep."""

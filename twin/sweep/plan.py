@@ -1,30 +1,214 @@
-"""The runs of a sweep: every combination of what it lists, with machines read and paths checked."""
+"""One run of a sweep: everything a worker needs for it, and the key it is known by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import inspect
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from twin.errors import InputError, ParameterError
-from twin.machine.catalogue import parameters_path
-from twin.machine.file.read import read_parameters
-from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.paths import numeric_paths, with_values
-from twin.sweep.description import Sweep
-from twin.sweep.measure import measure_source
-from twin.sweep.task import Task
-from twin.sweep.values import Range
+from twin import __version__
+from twin.analysis.platform import Platform
+from twin.analysis.tracking import TrackingErrors
+from twin.errors import InputError, ParameterError, brief
+from twin.machine.file.read import parameters_hash, read_parameters
+from twin.machine.machine import MachineParameters, parameters_path
+from twin.machine.randomisation.sampler import numeric_paths, with_values
+from twin.simulation.trajectory import Trajectory
+from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice, Range, Sweep
 
-Point = tuple[float, ...]
+FORMAT = 1
+"""Of the keys and columns; another one means other results."""
+
+MEASURES = {
+    "position_rms": "m",
+    "position_peak": "m",
+    "rotation_rms": "rad",
+    "rotation_peak": "rad",
+    "actuator_rms": "m or rad",
+    "actuator_peak": "m or rad",
+    "force_peak": "N or N m",
+    "force_rms": "N or N m",
+    "rate_peak": "m/s or rad/s",
+    "end_time": "s",
+}
+"""Columns that every run has -> unit. Errors are at the control instants; a run that was stopped
+counts up to its end."""
 
 APART = ("motion", "controller")
 """First words of parameters that are not of the machine."""
 
 LARGEST_COUNT = 1_000_000
 """Runs."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run. Carries the machine itself: workers need no files."""
+
+    index: int
+    """Place in the sweep"""
+    machine: MachineParameters
+    """With the machine's configuration, without values and payload"""
+    configuration: str
+    engine: str
+    fidelity: str
+    """Of the engine"""
+    timestep: float | None
+    """[s]"""
+    motion: MotionChoice
+    controller: ControllerChoice
+    values: dict[str, float] = field(default_factory=dict)
+    """By dotted path, SI"""
+    payload: PayloadChoice = field(default_factory=PayloadChoice)
+    seed: int = 0
+    recording: str | None = None
+    """Content of the motion's file, where it is a recording"""
+    measure: str | None = None
+    """`package.module:function`"""
+    measure_source: str = ""
+    """Source of that function: another one gives other results"""
+
+    @cached_property
+    def key(self) -> str:
+        """Hexadecimal digest of all that decides on the result, the package's version included."""
+        content = {
+            "format": FORMAT,
+            "version": __version__,
+            "machine": parameters_hash(self.machine),
+            "motion": self.motion.model_dump(mode="json"),
+            "controller": self.controller.model_dump(mode="json"),
+            "payload": self.payload.model_dump(mode="json"),
+        }
+        names = ("engine", "fidelity", "timestep", "values", "seed", "recording", "measure")
+        content |= {name: getattr(self, name) for name in (*names, "measure_source")}
+        text = json.dumps(content, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    @property
+    def name(self) -> str:
+        """Short name of the run, for messages."""
+        parts = [f"{path}={value:.6g}" for path, value in self.values.items()]
+        parts += [f"payload {self.payload.title}"] if self.payload.title != "none" else []
+        words = (self.controller.title, self.engine, self.configuration, *parts)
+        return f"run {self.index}: {', '.join(filter(None, words))}, seed {self.seed}"
+
+    def columns(self) -> dict[str, Any]:
+        """Return what goes in, by the names of the results' columns."""
+        options = dict(self.controller.options) | {"model": self.controller.model}
+        return {
+            "key": self.key,
+            "run": self.index,
+            "version": __version__,
+            "machine": self.machine.name,
+            "configuration": self.configuration,
+            "machine_hash": parameters_hash(self.machine),
+            "engine": self.engine,
+            "fidelity": self.fidelity,
+            "motion": self.motion.name,
+            "axis": self.motion.axis,
+            "controller": self.controller.title,
+            "controller_name": self.controller.name,
+            "controller_options": json.dumps(options, sort_keys=True),
+            "payload": self.payload.title,
+            "seed": self.seed,
+            **self.values,
+        }
+
+
+def measures(trajectory: Trajectory) -> dict[str, float]:
+    """Return the `MEASURES` of a closed loop.
+
+    Raises:
+        InputError: not the trajectory of a closed loop.
+    """
+    errors = TrackingErrors(trajectory)
+    position, rotation, actuators = errors.root_mean_square()
+    return {
+        "position_rms": position,
+        "position_peak": float(errors.position.max()),
+        "rotation_rms": rotation,
+        "rotation_peak": float(errors.rotation.max()),
+        "actuator_rms": actuators,
+        "actuator_peak": float(np.abs(errors.actuators).max()),
+        "force_peak": float(np.abs(trajectory.forces).max()),
+        "force_rms": float(np.sqrt(np.mean(trajectory.forces**2))),
+        "rate_peak": float(np.abs(trajectory.rates).max()),
+        "end_time": float(trajectory.time[-1]),
+    }
+
+
+def own_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[str, float]:
+    """Return what a user's function measures of a run.
+
+    Args:
+        name: `package.module:function`.
+        trajectory: of the closed loop.
+        platform: the machine of the run, with values and payload.
+
+    Raises:
+        InputError: the function cannot be imported, or returns something else than finite numbers
+            by names that are free.
+    """
+    found = measure_function(name)(trajectory, platform)
+    if not isinstance(found, Mapping):
+        raise InputError("measure", f"{name} must return numbers by name, not {brief(found)}")
+    checked = {}
+    for column, value in found.items():
+        if not isinstance(column, str) or column in MEASURES:
+            raise InputError("measure", f"{name}: {column!r} is no free name of a column")
+        try:
+            checked[column] = float(value)
+        except (TypeError, ValueError):
+            raise InputError("measure", f"{name}: {column} is no number: {value!r}") from None
+        if math.isinf(checked[column]):
+            raise InputError("measure", f"{name}: {column} is infinite")
+    return checked
+
+
+def measure_function(name: str) -> Callable[[Trajectory, Platform], Any]:
+    """Return the function `package.module:function`; modules of the working folder are found too.
+
+    Raises:
+        InputError: it cannot be imported, or is no function.
+    """
+    module, _, function = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        found = getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError("measure", f"{name} cannot be imported ({error})") from None
+    if not callable(found):
+        raise InputError("measure", f"{name} is no function")
+    wanted: Callable[[Trajectory, Platform], Any] = found
+    return wanted
+
+
+def measure_source(name: str) -> str:
+    """Return the source of a user's function, empty where there is none to see.
+
+    Raises:
+        InputError: it cannot be imported, or is no function.
+    """
+    try:
+        return inspect.getsource(measure_function(name))
+    except (OSError, TypeError):
+        return ""
+
+
+Point = tuple[float, ...]
 
 
 def plan(sweep: Sweep) -> list[Task]:

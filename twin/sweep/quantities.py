@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from twin.errors import InputError
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import read_parameters
+from twin.machine.machine import parameters_path
 from twin.machine.quantity import is_number, to_si
-from twin.machine.randomisation.paths import unit_at
+from twin.machine.randomisation.sampler import unit_at
 
 MOTION = {"frequency": "Hz", "duration": "s"}
 LENGTHS = ("x", "y", "z")

@@ -12,10 +12,8 @@ from twin.basics.optional import optional
 from twin.basics.progress import EVERY, Progress
 from twin.errors import InputError, brief
 from twin.sweep.description import Sweep
-from twin.sweep.folder import SweepFolder
-from twin.sweep.outcomes import Crew, check_crew, crew
-from twin.sweep.plan import plan
-from twin.sweep.task import Task
+from twin.sweep.folder import Crew, SweepFolder, check_crew, crew
+from twin.sweep.plan import Task, plan
 from twin.sweep.work import Row, lost_row
 
 if TYPE_CHECKING:

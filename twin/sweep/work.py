@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 import time as clock
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any
+from threading import Thread
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib.externals.loky.process_executor import ProcessPoolExecutor
+from joblib.parallel import ParallelBackendBase
 
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
@@ -16,16 +25,12 @@ from twin.control import make_controller
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError, TwinError
 from twin.machine.payload import Occupant, Wheelchair, seated_on
-from twin.machine.randomisation.paths import with_values
+from twin.machine.randomisation.sampler import with_values
 from twin.motion import Motion
 from twin.plant.plant import Plant
 from twin.simulation.trajectory import Trajectory
-from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
-from twin.sweep.measure import measures, own_measures
-from twin.sweep.task import Task
-
-Row = dict[str, Any]
-"""One row of the results: column -> number, text or None."""
+from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice
+from twin.sweep.plan import Task, measures, own_measures
 
 DONE = "done"
 """Status of a run that went to its end."""
@@ -47,6 +52,13 @@ REPEATED = (CRASHED, DIED)
 
 FINEST_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
+
+WATCH = 0.5
+"""[s] between a worker's looks at its parent."""
+
+
+Row = dict[str, Any]
+"""One row of the results: column -> number, text or None."""
 
 
 def run_task(task: Task) -> Row:
@@ -159,3 +171,108 @@ def _timestep(period: float, platform: Platform) -> float:
     """Return the longest step that divides the control period and suits engine and drives."""
     most = min(suitable_timestep(platform), FINEST_RATIO * period)
     return period / int(np.ceil(period / most - 1e-9))
+
+
+class Lost(NamedTuple):
+    """Placeholder for a result whose worker has died."""
+
+    argument: Any
+    """Of the call that was under way"""
+    reason: str
+
+
+def call_argument(batch: Any) -> Any:
+    """Return the first argument of the only call in one of joblib's batches."""
+    (_, arguments, _), *_ = batch.items
+    return arguments[0]
+
+
+def _follow(parent: int) -> None:
+    """Let this process end soon after its parent, which may be killed without a word."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def joblib_workers(count: int) -> int:
+    """Return the number of workers for joblib, at least 2: with one it computes in this process."""
+    return max(2, count)
+
+
+class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
+    """Processes that stand alone; results of those that die are `Lost`."""
+
+    supports_retrieve_callback = True
+    supports_inner_max_num_threads = True
+
+    def __init__(self, count: int) -> None:
+        """Have so many workers, each with one thread; they start with their first calls."""
+        super().__init__(inner_max_num_threads=1)
+        self._count = count
+
+    def effective_n_jobs(self, n_jobs: int | None) -> int:
+        """Return the number of workers for joblib."""
+        return joblib_workers(self._count)
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
+        """Take note of the call."""
+        self.parallel = parallel
+        self._environment = self._prepare_worker_env(n_jobs=self._count)
+        self._executors: set[Any] = set()
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+        for _worker in range(self._count):
+            self._idle.put(None)
+        return self.effective_n_jobs(n_jobs)
+
+    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Any:
+        """Hand a batch to an idle worker; the caller dispatches no more than there are."""
+        executor = self._idle.get() or self._new_executor()
+        future = executor.submit(func)
+
+        def finish(done: Future[Any]) -> None:
+            self._release(executor, done)
+            if callback is not None:
+                callback((func, done))
+
+        future.add_done_callback(finish)
+        return future
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        """Return the results of a batch, `Lost` where its worker died."""
+        func, future = out
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            return [Lost(call_argument(func), str(error).partition("\nDetailed")[0])]
+
+    def terminate(self) -> None:
+        """End all workers."""
+        for executor in self._executors:
+            executor.shutdown(wait=False, kill_workers=True)
+        self._executors = set()
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """End all workers, whatever they do."""
+        self.terminate()
+        if ensure_ready:
+            self.configure(parallel=self.parallel)
+
+    def _new_executor(self) -> Any:
+        executor = ProcessPoolExecutor(
+            max_workers=1, env=self._environment, initializer=_follow, initargs=(os.getpid(),)
+        )
+        self._executors.add(executor)
+        return executor
+
+    def _release(self, executor: Any, done: Future[Any]) -> None:
+        """Let a worker take another call; forget one that died."""
+        if done.cancelled() or isinstance(done.exception(), BrokenProcessPool):
+            self._executors.discard(executor)
+            executor.shutdown(wait=False, kill_workers=True)
+            self._idle.put(None)
+        else:
+            self._idle.put(executor)

@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twin.training.evaluation.evaluation import Evaluation, evaluate
-    from twin.training.export import export_policy
-    from twin.training.onnx_file import write_onnx
+    from twin.training.evaluation import Evaluation, evaluate
+    from twin.training.export import export_policy, write_onnx
     from twin.training.policy import Policy, load_policy, policy_names
     from twin.training.run import Training, train
 
@@ -28,15 +27,15 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Evaluation": "evaluation.evaluation",
-    "evaluate": "evaluation.evaluation",
+    "Evaluation": "evaluation",
+    "evaluate": "evaluation",
     "export_policy": "export",
     "Policy": "policy",
     "Training": "run",
     "train": "run",
     "load_policy": "policy",
     "policy_names": "policy",
-    "write_onnx": "onnx_file",
+    "write_onnx": "export",
 }
 
 

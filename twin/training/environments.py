@@ -3,20 +3,258 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from twin.analysis.platform import Platform, load
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
-from twin.training.options import difference_text, option_differences
-from twin.training.policy import Policy, PolicyChannel
+from twin.training.policy import Policy, PolicyChannel, Residual
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
+"""Options that change nothing of the task, or that a policy brings along."""
+
+MEANING = "action_scale"
+"""Option that says what an action means; a policy cannot take another."""
+
+UNKNOWN = "its default"
+
+PARAMETERS = "parameters of the machine"
+"""Name of a difference within the same machine and configuration: a file that has been edited."""
 
 OWN = "twin/"
 """Before the ids of the package's own environments."""
+
+SAME = 1e-6
+"""Relative difference up to which scales are the same."""
+
+
+class Metric(NamedTuple):
+    """One number of an episode, made from a signal in the environment's `info`."""
+
+    name: str
+    unit: str
+    signal: str
+    """name in `info`, physical units"""
+    factor: float = 1.0
+    """from SI to `unit`"""
+    kind: Literal["rms", "mean", "largest", "last"] = "rms"
+    """how the values at the control instants become one number"""
+
+    @property
+    def title(self) -> str:
+        """Name with its unit."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+METRICS: dict[str, tuple[Metric, ...]] = {
+    "twin/PoseTracking-v0": (
+        Metric("position error", "mm", "position_error", 1e3),
+        Metric("orientation error", "mrad", "orientation_error", 1e3),
+        Metric("largest error", "mm", "position_error", 1e3, "largest"),
+    ),
+    "twin/VibrationIsolation-v0": (
+        Metric("transmissibility", "", "transmissibility", 1.0, "last"),
+        Metric("acceleration", "m/s2", "absolute_acceleration"),
+        Metric("displacement", "mm", "absolute_displacement", 1e3),
+    ),
+    "twin/MotionCueing-v0": (
+        Metric("perceived error", "thresholds", "score", 1.0, "last"),
+        Metric("false cues", "thresholds", "false_cues", 1.0, "last"),
+    ),
+    "twin/BallBalance-v0": (
+        Metric("distance", "mm", "target_error", 1e3),
+        Metric("ball speed", "mm/s", "ball_velocity", 1e3),
+    ),
+}
+"""Environment id -> its metrics, the most important first."""
+
+
+def signal_values(metrics: tuple[Metric, ...], info: Mapping[str, Any]) -> FloatArray:
+    """Return the metrics' signals `(N, metrics)` of one step; vectors count by their lengths."""
+    columns = [np.asarray(info[metric.signal], dtype=float) for metric in metrics]
+    sizes = [values if values.ndim == 1 else np.linalg.norm(values, axis=-1) for values in columns]
+    return np.stack(sizes, axis=1)
+
+
+class Accumulator:
+    """Sums up the metrics of episodes that run side by side."""
+
+    def __init__(self, metrics: tuple[Metric, ...], size: int) -> None:
+        """Begin with no step in `size` environments."""
+        self.metrics = metrics
+        self.sums = np.zeros((size, len(metrics)))
+        self.largest = np.zeros((size, len(metrics)))
+        self.last = np.zeros((size, len(metrics)))
+        self.count = np.zeros(size, dtype=np.int64)
+
+    def add(self, values: FloatArray, indices: Any = slice(None)) -> None:
+        """Add a step's values `(m, metrics)` of the signals in some environments."""
+        powers = np.array([2 if metric.kind == "rms" else 1 for metric in self.metrics])
+        self.sums[indices] += np.abs(values) ** powers
+        self.largest[indices] = np.maximum(self.largest[indices], np.abs(values))
+        self.last[indices] = values
+        self.count[indices] += 1
+
+    def results(self, indices: Any = slice(None)) -> FloatArray:
+        """Return the metrics `(m, metrics)` of some environments' episodes, in their units."""
+        means = self.sums[indices] / np.maximum(self.count[indices], 1)[:, None]
+        found = np.empty_like(means)
+        for k, metric in enumerate(self.metrics):
+            values = {
+                "rms": np.sqrt(means[:, k]),
+                "mean": means[:, k],
+                "largest": self.largest[indices][:, k],
+                "last": self.last[indices][:, k],
+            }[metric.kind]
+            found[:, k] = metric.factor * values
+        return np.asarray(found)
+
+    def clear(self, indices: Any) -> None:
+        """Begin anew in some environments."""
+        self.sums[indices] = self.largest[indices] = self.last[indices] = 0.0
+        self.count[indices] = 0
+
+
+def merged_options(
+    policy: Policy | None, given: Mapping[str, Any] | None, name: str = "the policy"
+) -> dict[str, Any]:
+    """Return the options of a policy's training with the given ones, which win.
+
+    Args:
+        policy: trained; None for a baseline, which has none.
+        given: options; None for none.
+        name: of the policy, for the message.
+
+    Raises:
+        InputError: another scale of actions than in the training.
+    """
+    if policy is None:
+        return dict(given or {})
+    merged = {**policy.options, **(given or {})}
+    changed = option_differences(policy, merged)
+    if MEANING in changed:
+        here, there = changed[MEANING]
+        raise InputError(
+            MEANING,
+            f"is {here}, but {there} in the training of {name}, whose actions it would change",
+        )
+    return merged
+
+
+@contextmanager
+def explained_differences(
+    policy: Policy | None, options: Mapping[str, Any], name: str
+) -> Iterator[None]:
+    """Name the options that differ from a policy's training where its scales do not fit.
+
+    Raises:
+        InputError: the environment made inside does not take the scales of the training.
+    """
+    try:
+        yield
+    except InputError as error:
+        if policy is None or error.field != "scales":
+            raise
+        changed = difference_text(option_differences(policy, options))
+        raise InputError(
+            "policy", f"{name} does not fit ({error.message}); not as in its training: {changed}"
+        ) from None
+
+
+def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return name -> (value here, value in the training) of the options that differ.
+
+    The file of the machine may have changed since: then the digests of its parameters differ.
+    """
+    usual = _usual_options(policy.origin.environment)
+    trained, found = policy.origin.options, {}
+    for name in sorted(({*trained, *options}) - set(PASSED_OVER)):
+        here, there = (_text({**usual, **each}.get(name, UNKNOWN)) for each in (options, trained))
+        if here != there:
+            found[name] = here, there
+    there = policy.origin.parameters
+    used = {**usual, **options}
+    if there and "machine" in used and not {"machine", "configuration"} & {*found}:
+        here = _parameters(used)
+        if here != there:
+            found[PARAMETERS] = here, there
+    return found
+
+
+def difference_text(differences: Mapping[str, tuple[str, str]], mark: str = "") -> str:
+    """Return differences as a text: "acceleration 0.2 (training: null)".
+
+    Args:
+        differences: name -> (value here, value in the training).
+        mark: around names and values, such as the backtick of Markdown.
+    """
+    return ", ".join(
+        f"{mark}{name}{mark} {mark}{here}{mark} (training: {mark}{there}{mark})"
+        for name, (here, there) in differences.items()
+    )
+
+
+def change_text(
+    name: str, differences: Mapping[str, tuple[str, str]], use: str, mark: str = ""
+) -> str:
+    """Return "NAME is not USE as it was trained: ..."; empty without differences."""
+    if not differences:
+        return ""
+    told = difference_text(differences, mark)
+    return f"{mark}{name}{mark} is not {use} as it was trained: {told}."
+
+
+def _parameters(options: Mapping[str, Any]) -> str:
+    """Return the digest of the parameters of an environment's machine."""
+    machine = options["machine"]
+    if not isinstance(machine, Platform):
+        machine = load(machine, options.get("configuration"))
+    return machine.hash
+
+
+def _usual_options(environment: str) -> dict[str, Any]:
+    """Return the defaults of an environment: those of its task, and those it is registered with.
+
+    They have no machine where the environment is not made of a `twin.envs.task.Task`.
+    """
+    import gymnasium
+    from gymnasium.envs.registration import load_env_creator
+
+    module, _, name = environment.rpartition(":")
+    with suppress(ImportError):  # the evaluation reports a module that cannot be imported
+        import_module(module or "twin.envs")
+    spec = gymnasium.registry.get(name)
+    if spec is None:
+        return {}
+    made = spec.entry_point or spec.vector_entry_point
+    made = load_env_creator(made) if isinstance(made, str) else made
+    task = getattr(made, "task_type", None)
+    if task is None:
+        return dict(spec.kwargs)
+    fields = task.settings_type.model_fields.items()
+    return {
+        "machine": task.usual_machine,
+        "configuration": None,
+        "randomisation": None,
+        "max_episode_steps": spec.max_episode_steps,
+        **{field: about.get_default(call_default_factory=True) for field, about in fields},
+        **spec.kwargs,
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 @contextmanager
@@ -65,10 +303,6 @@ def make_environments(
             vectorization_mode="vector_entry_point",
             **{**options, "autoreset_mode": AutoresetMode[autoreset.upper()]},
         )
-
-
-SAME = 1e-6
-"""Relative difference up to which scales are the same."""
 
 
 def channels(env: Any) -> tuple[tuple[PolicyChannel, ...], tuple[PolicyChannel, ...]]:
@@ -131,3 +365,175 @@ def _channels(table: Any) -> tuple[PolicyChannel, ...]:
 def _scale(scale: Any) -> float | tuple[float, ...]:
     values = np.asarray(scale, dtype=float)
     return float(values) if values.ndim == 0 else tuple(values.tolist())
+
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError:
+    VecEnv = object
+
+
+class Episode(NamedTuple):
+    """Results of a finished episode."""
+
+    reward: float
+    """sum of its rewards"""
+    length: int
+    """steps"""
+    terminated: bool
+    """whether it ended before its time"""
+    metrics: tuple[float, ...]
+    """in the units of the metrics"""
+
+
+class VectorAdapter(VecEnv):  # type: ignore[misc]
+    """Stable-Baselines3's `VecEnv` over a native vector environment.
+
+    Attributes:
+        finished: episodes since they were last collected, oldest first.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        metrics: tuple[Metric, ...] = (),
+        seed: int = 0,
+        law: Residual | None = None,
+    ) -> None:
+        """Take over an environment.
+
+        Args:
+            env: autoreset mode `SAME_STEP`.
+            metrics: of the episodes; those without their signal in `info` are left out.
+            seed: of the first reset.
+            law: that actions correct; None where they are those of the environment.
+
+        Raises:
+            InputError: another autoreset mode.
+        """
+        from gymnasium.vector import AutoresetMode
+
+        if env.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
+            raise InputError("env", "must reset finished episodes within the step (SAME_STEP)")
+        self.env = env
+        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
+        self.finished: list[Episode] = []
+        self._metrics = metrics
+        self._seed: int | None = seed
+        self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self._actions: Any = None
+        self._law = law
+        self._seen: Any = None
+        self._begin(())
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Metrics that the environment has signals for; known after the first reset."""
+        return self._sums.metrics
+
+    def reset(self) -> Any:
+        """Begin new episodes in all rows; return the observations `(N, o)`."""
+        observations, info = self.env.reset(seed=self._seed)
+        self._seed = None
+        self._begin(tuple(metric for metric in self._metrics if metric.signal in info))
+        self._seen = observations
+        return observations
+
+    def step_async(self, actions: Any) -> None:
+        """Take the actions `(N, a)` of the next step, or the corrections of the law's."""
+        self._actions = actions if self._law is None else self._law.compose(self._seen, actions)
+
+    def step_wait(self) -> tuple[Any, FloatArray, Any, list[dict[str, Any]]]:
+        """Make the step: observations `(N, o)`, rewards `(N,)`, ends `(N,)`, infos."""
+        observations, rewards, terminated, truncated, info = self.env.step(self._actions)
+        self._seen = observations
+        done = terminated | truncated
+        self._rewards += rewards
+        self._lengths += 1
+        ended = np.flatnonzero(done)
+        if self.metrics:
+            self._sums.add(self._signals(info, ended))
+        infos = self._finish(ended, terminated, info) if len(ended) else self._nothing
+        return observations, rewards.astype(np.float32), done, infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Set the seed of the next reset."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+    def collect(self) -> list[Episode]:
+        """Return the episodes finished since the last call."""
+        finished, self.finished = self.finished, []
+        return finished
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of each row, or else that of the environment once per row."""
+        return [getattr(row, attr_name) for row in self._rows(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of each row.
+
+        Raises:
+            InputError: rows that the environment does not show, or an attribute of its own.
+        """
+        for row in self._own_rows(attr_name, indices):
+            setattr(row, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *arguments: Any, indices: Any = None, **options: Any
+    ) -> list[Any]:
+        """Return the results of a method of each row.
+
+        Raises:
+            InputError: rows that the environment does not show.
+        """
+        rows = self._own_rows(method_name, indices)
+        return [getattr(row, method_name)(*arguments, **options) for row in rows]
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Return False once per row: rows are not wrapped."""
+        return [False] * len(list(self._get_indices(indices)))
+
+    def _rows(self, indices: Any) -> list[Any]:
+        """Return the rows of some numbers; the environment in their place where it shows none."""
+        shown = getattr(self.env.unwrapped, "envs", (self.env,) * self.num_envs)
+        return [shown[index] for index in self._get_indices(indices)]
+
+    def _own_rows(self, name: str, indices: Any) -> list[Any]:
+        if not hasattr(self.env.unwrapped, "envs"):
+            raise InputError(name, "rows of this environment cannot be reached one by one")
+        return self._rows(indices)
+
+    def _begin(self, metrics: tuple[Metric, ...]) -> None:
+        self._sums = Accumulator(metrics, self.num_envs)
+        self._rewards = np.zeros(self.num_envs)
+        self._lengths = np.zeros(self.num_envs, dtype=np.int64)
+
+    def _signals(self, info: dict[str, Any], ended: Any) -> FloatArray:
+        """Return the metrics' signals `(N, metrics)` of this step; of ended rows, their last."""
+        values = signal_values(self.metrics, info)
+        if len(ended) and "final_info" in info:
+            values[ended] = signal_values(self.metrics, info["final_info"])[ended]
+        return values
+
+    def _finish(self, ended: Any, terminated: Any, info: dict[str, Any]) -> list[dict[str, Any]]:
+        """Store the episodes of rows that ended and begin anew; return the infos of all rows."""
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        results = self._sums.results(ended)
+        for row, metrics in zip(ended.tolist(), results.tolist(), strict=True):
+            reward, length = float(self._rewards[row]), int(self._lengths[row])
+            early = bool(terminated[row])
+            self.finished.append(Episode(reward, length, early, tuple(metrics)))
+            infos[row] = {
+                "terminal_observation": np.asarray(info["final_obs"][row]),
+                "TimeLimit.truncated": not early,
+                "episode": {"r": reward, "l": length},
+            }
+        self._sums.clear(ended)
+        self._rewards[ended] = 0.0
+        self._lengths[ended] = 0
+        return infos

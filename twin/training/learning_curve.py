@@ -13,8 +13,7 @@ import numpy as np
 from twin.basics.files import write_atomically, write_text
 from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.training.metrics import Metric
-from twin.training.vector_adapter import Episode
+from twin.training.environments import Episode, Metric
 
 FIRST = ("steps", "seconds", "episodes", "terminated")
 BAND = (10.0, 50.0, 90.0)

@@ -16,14 +16,12 @@ import numpy as np
 
 from twin.basics.arrays import BoolArray, FloatArray
 from twin.errors import InputError
-from twin.training.evaluation.rollout import run_episodes
+from twin.training.environments import Episode, Metric
+from twin.training.evaluation import run_episodes
 from twin.training.learning_curve import LearningCurve
-from twin.training.metrics import Metric
-from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
-from twin.training.residual import Residual
+from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin, Residual
 from twin.training.settings import SearchSettings
 from twin.training.shared_numbers import shared_directions
-from twin.training.vector_adapter import Episode
 
 LIMIT = 10.0
 """Of normalised observations."""

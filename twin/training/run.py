@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,27 +16,63 @@ import numpy as np
 from twin.basics.files import as_path, new_folder, write_text
 from twin.basics.optional import library_versions, optional
 from twin.errors import InputError
-from twin.training.algorithms import make_model, make_normaliser
-from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
+from twin.training.algorithms import (
+    CURVE,
+    TrainingCallback,
+    TrainingProgress,
+    make_model,
+    make_normaliser,
+    with_tensorboard,
+)
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
-from twin.training.curriculum import widen
-from twin.training.ending import Ending, ended_by_signals
-from twin.training.environments import channels, make_environments
+from twin.training.environments import METRICS, VectorAdapter, channels, make_environments
 from twin.training.export import export_policy
-from twin.training.laws import NO_LAW, linear_gains
 from twin.training.learning_curve import Callback, LearningCurve
-from twin.training.metrics import METRICS
-from twin.training.policy import Policy, PolicyOrigin
+from twin.training.policy import Policy, PolicyOrigin, Residual
 from twin.training.random_search import RandomSearch
-from twin.training.residual import Residual
-from twin.training.settings import SEARCH, SearchSettings, TrainingSettings, training_settings
-from twin.training.tensorboard_log import with_tensorboard
-from twin.training.vector_adapter import VectorAdapter
-
-CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
+from twin.training.settings import (
+    NO_LAW,
+    SEARCH,
+    SearchSettings,
+    TrainingSettings,
+    linear_gains,
+    training_settings,
+    widen,
+)
 
 LEARNING = ("torch", "stable_baselines3", "tensorboard")
 """Libraries of the algorithms that learn by gradients."""
+
+
+@dataclass
+class Ending:
+    """Whether a search shall end after the present iteration."""
+
+    stop: bool = False
+
+
+@contextmanager
+def ended_by_signals(training: Any) -> Iterator[None]:
+    """Let the first Ctrl-C or termination end the training in order, the second at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(kind: int, _: object) -> None:
+        training.stop = True
+        signal.signal(kind, before[signal.Signals(kind)])
+
+    for kind in before:
+        signal.signal(kind, end)
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
-from twin.training.curriculum import Points
-from twin.training.laws import NO_LAW
+
+LAWS: dict[str, tuple[str, ...]] = {
+    "twin/MotionCueing-v0": ("classical", "adaptive", "tilt_law"),
+    "twin/VibrationIsolation-v0": ("isolation_law",),
+    "twin/BallBalance-v0": ("balance_law",),
+}
+"""Environment -> names of its laws; controllers of `twin.control` are those of pose tracking."""
+
+OF_TASKS = {
+    "isolation_law": ("twin.envs.vibration_isolation", "IsolationLaw"),
+    "tilt_law": ("twin.envs.motion_cueing.washout", "TiltLaw"),
+    "balance_law": ("twin.envs.ball_balance", "BalanceLaw"),
+}
+"""Linear laws, without a state of their own: module and class, made from a task."""
+
+NO_LAW = "none"
+
+SEARCH = "ars"
+"""Name of augmented random search."""
+
+USUAL: dict[str, dict[str, Any]] = {
+    "twin/VibrationIsolation-v0": {
+        "algorithm": SEARCH,
+        "law": "isolation_law",
+        "correction": 0.5,
+        "episode": 400,
+        "episodes": 8,
+        "deviation": 0.005,
+        "rate": 0.008,
+        "shared": (
+            *("platform acceleration", "platform angular rate", "platform angular acceleration"),
+            *("platform velocity", "base acceleration", "base velocity", "rate", "last action"),
+        ),
+    },
+    "twin/BallBalance-v0": {
+        "algorithm": SEARCH,
+        "law": "balance_law",
+        "correction": 0.5,
+        "discount": 0.99,
+        "episode": 400,
+        "episodes": 8,
+        "final_rate": 0.0005,
+    },
+    "twin/MotionCueing-v0": {
+        "algorithm": SEARCH,
+        "law": "tilt_law",
+        "correction": 0.5,
+        "discount": 0.98,
+    },
+}
+"""Environment -> algorithm that solves it where PPO does not, and hyperparameters that it asks for,
+of the algorithms that have them (docs/training.md). With a shorter horizon than that of the ball,
+doing nothing is worth more than the law that solves it."""
+
+ELSEWHERE = "ppo"
+"""Algorithm for environments that are not in `USUAL`: its defaults are made for tracking."""
+
+ENVS = {"ppo": 64, "sac": 64, SEARCH: 384}
+"""Algorithm -> usual number of environments; random search needs two for each direction and
+episode."""
+
+
+Part = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+def _rising(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    if any(after[0] <= before[0] for before, after in pairwise(points)):
+        raise ValueError("must be at progresses that rise")
+    return points
+
+
+Points = Annotated[tuple[tuple[Part, Part], ...], AfterValidator(_rising)]
+"""Progress of the training, 0 to 1, and the share of the way from nominal to drawn numbers then."""
+
+
+def share_at(points: Points, progress: float) -> float:
+    """Return the share at a progress: straight between points, constant outside them."""
+    if not points:
+        return 1.0
+    progresses, shares = np.array(points).T
+    return float(np.interp(progress, progresses, shares))
+
+
+def widen(env: Any, points: Points, progress: float) -> None:
+    """Set the reach of an environment's randomisation; without points it stays whole."""
+    if points:
+        env.unwrapped.episodes.share = share_at(points, progress)
+
+
+def linear_gains(name: str, env: Any) -> FloatArray:
+    """Return the gains `(a, o)` of a linear law for the spaces of an environment.
+
+    Raises:
+        InputError: no such law of the environment, one that is not linear, or actions that the law
+            does not command.
+    """
+    known = [law for law in LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS]
+    if name not in known:
+        raise InputError("law", f"must be one of {', '.join((NO_LAW, *known))}, not {name!r}")
+    gains: FloatArray = make_law(name, env).gains  # type: ignore[attr-defined]
+    return gains
+
+
+def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
+    """Return a law as a function from observations `(..., o)` to actions `(..., a)`.
+
+    Make it anew for every episode: washouts are filters.
+
+    Args:
+        name: of the law.
+        env: a single environment, or a vector with a filter for each of its rows.
+
+    Raises:
+        InputError: another task, or actions that the law does not command.
+    """
+    if name in OF_TASKS:
+        module, kind = OF_TASKS[name]
+        law: Callable[[Any], FloatArray] = getattr(import_module(module), kind)(env.unwrapped.task)
+        return law
+    from twin.envs.motion_cueing.washout import WashoutPolicy
+
+    if not hasattr(env, "num_envs"):
+        return WashoutPolicy(env, name)
+    filters = [WashoutPolicy(env, name) for _ in range(env.num_envs)]
+    return lambda observations: np.stack(
+        [each(row) for each, row in zip(filters, observations, strict=True)]
+    )
+
 
 Positive = Annotated[float, Field(gt=0.0)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
@@ -111,57 +241,12 @@ class SearchSettings(ResidualSettings):
     none for all numbers of the policy"""
 
 
-SEARCH = "ars"
-"""Name of augmented random search."""
-
 ALGORITHMS: dict[str, type[ResidualSettings]] = {
     "ppo": PpoSettings,
     "sac": SacSettings,
     SEARCH: SearchSettings,
 }
 """Names of the algorithms -> their hyperparameters."""
-
-
-USUAL: dict[str, dict[str, Any]] = {
-    "twin/VibrationIsolation-v0": {
-        "algorithm": SEARCH,
-        "law": "isolation_law",
-        "correction": 0.5,
-        "episode": 400,
-        "episodes": 8,
-        "deviation": 0.005,
-        "rate": 0.008,
-        "shared": (
-            *("platform acceleration", "platform angular rate", "platform angular acceleration"),
-            *("platform velocity", "base acceleration", "base velocity", "rate", "last action"),
-        ),
-    },
-    "twin/BallBalance-v0": {
-        "algorithm": SEARCH,
-        "law": "balance_law",
-        "correction": 0.5,
-        "discount": 0.99,
-        "episode": 400,
-        "episodes": 8,
-        "final_rate": 0.0005,
-    },
-    "twin/MotionCueing-v0": {
-        "algorithm": SEARCH,
-        "law": "tilt_law",
-        "correction": 0.5,
-        "discount": 0.98,
-    },
-}
-"""Environment -> algorithm that solves it where PPO does not, and hyperparameters that it asks for,
-of the algorithms that have them (docs/training.md). With a shorter horizon than that of the ball,
-doing nothing is worth more than the law that solves it."""
-
-ELSEWHERE = "ppo"
-"""Algorithm for environments that are not in `USUAL`: its defaults are made for tracking."""
-
-ENVS = {"ppo": 64, "sac": 64, SEARCH: 384}
-"""Algorithm -> usual number of environments; random search needs two for each direction and
-episode."""
 
 
 class TrainingSettings(Settings):

@@ -2,34 +2,209 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import threading
+import warnings
 from collections.abc import Iterable
-from typing import Any, Literal
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import as_flag, one_of, whole_number
-from twin.basics.copies import NotCopied
-from twin.engines.mujoco.model import mujoco
-from twin.errors import StateError
-from twin.model.ball.ball import Ball
+from twin.basics.arrays import FloatArray, NotCopied, as_flag, as_vector, one_of, whole_number
+from twin.engines.mujoco import mujoco
+from twin.errors import InputError, MissingDependencyError, StateError
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.scene import Scene
-from twin.viewer.drawing_context import context_type
 from twin.viewer.scene_model import SceneModel
-from twin.viewer.view import CLOSE, MAX_PIXELS, View, as_view, framing
 
-Quality = Literal["fast", "fine"]
+BACKENDS = ("egl", "osmesa", "glfw")
+"""In the order they are tried: graphics card or Mesa, software alone, a hidden window."""
 
-Image = NDArray[np.uint8]
-"""`(height, width, 3)` red, green, blue."""
+CHOICE = "MUJOCO_GL"
+"""Environment variable with the name of a backend."""
+
+INSTALL = "apt-get install libegl1 libgl1-mesa-dri (EGL), or libosmesa6 (OSMesa)"
+
+MAX_PIXELS = 4096
+"""Largest width or height of a picture: what graphics libraries draw at once."""
+
+MARGIN = 1.2
+"""Room around a machine at home, in its own size: platforms move."""
+
+CLOSE = 1.03
+"""Room around all that a machine does, in the size of that."""
 
 FINE_SAMPLES = 8
 """Samples per pixel that smooth edges."""
 
 OPENING = 32.0
 """[deg] over the height of a picture."""
+
+
+def has_display() -> bool:
+    """Return whether windows can be opened."""
+    return sys.platform != "linux" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+@cache
+def context_type() -> Any:
+    """Return MuJoCo's class of drawing contexts of the first backend that works.
+
+    Raises:
+        InputError: MUJOCO_GL names none.
+        MissingDependencyError: none works; says why.
+    """
+    failures = []
+    for backend in _candidates():
+        before = set(sys.modules)
+        platform = os.environ.get("PYOPENGL_PLATFORM")
+        try:
+            if backend == "egl":
+                _find_device()
+            found = import_module(f"mujoco.{backend}").GLContext
+            _try(found)
+        # Missing libraries, drivers and displays show as errors of many kinds.
+        except Exception as error:
+            reason = str(error).strip() or type(error).__name__
+            failures.append(f"{backend}: {reason.splitlines()[0]}")
+            _forget(before, platform)
+        else:
+            return found
+    reasons = "; ".join(failures)
+    raise MissingDependencyError("an OpenGL library", f"Drawing ({reasons})", INSTALL)
+
+
+def _try(context: Any) -> None:
+    """Draw nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trial = context(16, 16)
+        trial.make_current()
+        try:
+            model = mujoco.MjModel.from_xml_string("<mujoco/>")
+            mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100).free()
+        finally:
+            trial.free()
+
+
+def _find_device() -> None:
+    """Raise OSError if EGL finds no device.
+
+    A process that has loaded EGL for all to use cannot change to OSMesa: MuJoCo takes its
+    functions from there. So EGL is asked before, by a handle of our own.
+    """
+    library = ctypes.CDLL("libEGL.so.1")
+    library.eglGetProcAddress.restype = ctypes.c_void_p
+    address = library.eglGetProcAddress(b"eglQueryDevicesEXT")
+    if not address:
+        raise OSError("EGL cannot list devices")
+    count = ctypes.c_int(0)
+    pointer = ctypes.POINTER(ctypes.c_int)
+    listing = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int, ctypes.c_void_p, pointer)(address)
+    if not listing(0, None, ctypes.byref(count)) or count.value < 1:
+        raise OSError("no device, neither a graphics card nor Mesa's software")
+
+
+def _candidates() -> tuple[str, ...]:
+    asked = os.environ.get(CHOICE, "").lower().strip()
+    if asked in BACKENDS:
+        return (asked,)
+    if asked not in ("", "glx", "enable", "enabled", "on", "true", "1"):
+        raise InputError(CHOICE, f"the variable must be one of {', '.join(BACKENDS)}, or not set")
+    return BACKENDS if has_display() else BACKENDS[:2]
+
+
+def _forget(before: set[str], platform: str | None) -> None:
+    """Undo the import of a backend: PyOpenGL binds itself to the first that it loads."""
+    for name in set(sys.modules) - before:
+        if name.split(".")[0] == "OpenGL" or name.startswith("mujoco."):
+            del sys.modules[name]
+    if platform is None:
+        os.environ.pop("PYOPENGL_PLATFORM", None)
+
+
+class View(NamedTuple):
+    """Direction of looking."""
+
+    azimuth: float
+    """[deg] in which the camera looks, about the vertical: 0 along x of the base, 90 along y"""
+    elevation: float
+    """[deg] negative: down on the machine"""
+
+
+VIEWS = {
+    "overview": View(140.0, -24.0),
+    "front": View(180.0, -8.0),
+    "side": View(90.0, -8.0),
+    "top": View(90.0, -89.0),
+}
+"""Views by name; x of the base is ahead, so `front` looks back along it."""
+
+
+def as_view(value: Any) -> View:
+    """Return a view by its name, or of azimuth and elevation [deg].
+
+    Raises:
+        InputError: no such name, not two finite numbers.
+    """
+    if isinstance(value, str):
+        return VIEWS[one_of(value, "view", VIEWS)]
+    return View(*as_vector(value, "view", 2).tolist())
+
+
+class Framing(NamedTuple):
+    """Target of the camera, and its distance."""
+
+    target: FloatArray
+    """`(3,)` [m]"""
+    distance: float
+    """[m]"""
+
+
+def framing(
+    corners: FloatArray, view: View, fovy: float, aspect: float, margin: float = MARGIN
+) -> Framing:
+    """Return the shortest distance from which all `corners` `(k, 3)` [m] are seen, and its target.
+
+    Args:
+        corners: points that shall be seen.
+        view: the direction of looking.
+        fovy: opening angle [deg] over the picture's height.
+        aspect: width over height of the picture.
+        margin: size of the picture's content, in that of what must be seen.
+    """
+    azimuth, elevation = np.radians(view)
+    ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
+    ahead[2] = np.sin(elevation)
+    right = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
+    across = np.stack([right, np.cross(right, ahead)], axis=1)
+    slopes = np.tan(0.5 * np.radians(fovy)) * np.array([aspect, 1.0])
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    distance = 0.0
+    for _ in range(8):
+        # What is nearer looks larger: move the target until both edges are as far from the frame.
+        offsets = corners - middle
+        deep = offsets @ ahead
+        sides = offsets @ across * margin / slopes
+        distance = float((np.abs(sides) - deep[:, None]).max())
+        seen = sides / (distance + deep)[:, None]
+        shift = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) * slopes * distance / margin
+        middle = middle + across @ shift
+    return Framing(middle, distance)
+
+
+Quality = Literal["fast", "fine"]
+
+Image = NDArray[np.uint8]
+"""`(height, width, 3)` red, green, blue."""
 
 
 class Camera(NotCopied):

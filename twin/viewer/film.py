@@ -14,7 +14,7 @@ from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
-from twin.viewer.camera import Camera, Image, Quality
+from twin.viewer.camera import Camera, Image, Quality, View
 from twin.viewer.picture_files import (
     check_film,
     check_picture,
@@ -23,7 +23,6 @@ from twin.viewer.picture_files import (
     write_mp4,
     write_png,
 )
-from twin.viewer.view import View
 
 MOST_PICTURES = 100_000
 """Of a film: almost an hour."""
@@ -40,7 +39,7 @@ class Look(NamedTuple):
     height: int = 480
     """[pixels]"""
     view: str | View | tuple[float, float] = "overview"
-    """a name of `twin.viewer.view.VIEWS`, or azimuth and elevation [deg]"""
+    """a name of `twin.viewer.camera.VIEWS`, or azimuth and elevation [deg]"""
     quality: Quality = "fast"
     """"fast", or "fine" with smooth edges"""
     ghost: bool = False

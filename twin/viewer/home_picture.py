@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.machine.mechanism.appearance import COLORS
+from twin.engines.mechanism import make_mechanism
+from twin.machine.mechanism import COLORS
 from twin.model.machine_model import MachineModel
-from twin.viewer.bodies.machine import machine_bodies
-from twin.viewer.bodies.plates import SHADOW
-from twin.viewer.bodies.scene import CLEAR, MATERIALS
+from twin.viewer.bodies.machine import CLEAR, MATERIALS, SHADOW, machine_bodies
 
 AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
 """[rad] Direction from which the machine is seen: about z from x, and above the horizon."""

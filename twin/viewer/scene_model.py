@@ -13,19 +13,15 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joints import joint_motion
-from twin.engines.mechanism.payload import as_segments
+from twin.engines.mechanism import as_segments, joint_motion, make_mechanism
 from twin.engines.mjcf.elements import add, document, text
-from twin.engines.mjcf.robot import mechanism_xml
-from twin.engines.mjcf.scene import scene_xml
-from twin.engines.mujoco.model import coordinates, mujoco
+from twin.engines.mjcf.robot import mechanism_xml, scene_xml
+from twin.engines.mujoco import coordinates, mujoco
 from twin.errors import InputError
-from twin.machine.mechanism.parts import PLATFORM
-from twin.model.ball.ball import Ball
+from twin.machine.mechanism import PLATFORM
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.viewer.bodies.machine import machine_bodies, picture_drawing
-from twin.viewer.bodies.scene import dress, light_up
+from twin.viewer.bodies.machine import dress, light_up, machine_bodies, picture_drawing
 
 GHOST = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform drawn at the setpoint."""

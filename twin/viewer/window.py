@@ -9,15 +9,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from twin.basics.arrays import positive
-from twin.basics.copies import NotCopied
-from twin.engines.mujoco.model import mujoco
+from twin.basics.arrays import NotCopied, positive
+from twin.engines.mujoco import mujoco
 from twin.errors import StateError
-from twin.model.ball.ball import Ball
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.viewer.drawing_context import has_display
+from twin.viewer.camera import View, as_view, framing, has_display
 from twin.viewer.scene_model import HIDDEN, SceneModel
-from twin.viewer.view import View, as_view, framing
 
 PATIENCE = 10.0
 """[s] to wait for the window's thread to end."""

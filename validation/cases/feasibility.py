@@ -9,12 +9,12 @@ stroke alone may let legs turn the platform beyond a singular pose.
 
 from __future__ import annotations
 
+from twin.analysis.feasibility.course import amount, share_text
 from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-from twin.analysis.feasibility.margin import amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
-from twin.model.evaluation import without_compiling
+from twin.model.machine_base import without_compiling
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Table
 

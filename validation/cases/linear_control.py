@@ -15,14 +15,19 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.linear import LinearMachine, linearise, sampled
-from twin.control.linear.loop_shaping import LoopShaping
+from twin.control.linear.loop_shaping import (
+    LoopShaping,
+    achieved_gamma,
+    margins,
+    perturbed_poles,
+    random_change,
+)
 from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
-from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
-from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(

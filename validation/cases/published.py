@@ -12,16 +12,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.engines.mujoco.engine import MujocoEngine
+from twin.engines.mujoco import MujocoEngine
 from twin.rotations import quaternion_from_angles
 from twin.validation.case import Case
-from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import (
     STEWART_BASE_JOINTS,
     STEWART_DOF,
     STEWART_PLATFORM_JOINTS,
     STEWART_RETRACTED_HEIGHT,
     STEWART_RETRACTED_LENGTH,
+    THESIS,
 )
 from twin.validation.results import CaseResult, Entry, Measure, Statement
 

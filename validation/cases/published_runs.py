@@ -12,13 +12,12 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.model.integrate import integrate
-from twin.model.solution import Solution
+from twin.model.integrate import Solution, integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles
 from twin.validation.case import Case
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import EXTENDED
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
+    EXTENDED,
     LEVEL_FALL,
     SIGNIFICANT_DIGITS,
     TILTED_END_TASK_SPACE,

@@ -19,15 +19,15 @@ from twin.analysis.platform import Platform
 from twin.motion import TankTrackMotion
 from twin.motion.specification import fitted_tank_course
 from twin.validation.case import Case
-from twin.validation.measures.driven import (
+from twin.validation.measures.comparison import (
     DrivenMotion,
     driven,
     end_work_measure,
     engines_along,
     work_measure,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import THESIS
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import THESIS
 from twin.validation.results import CaseResult, Entry, Quantity, Statement
 
 CASE = Case(

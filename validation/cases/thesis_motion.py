@@ -18,7 +18,7 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
 from twin.validation.case import Case
-from twin.validation.measures.driven import (
+from twin.validation.measures.comparison import (
     DrivenMotion,
     actuator_measures,
     driven,
@@ -27,9 +27,8 @@ from twin.validation.measures.driven import (
     leg_curves,
     work_measure,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import THESIS
-from twin.validation.published.printed import STEWART_PITCH_SINE
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import STEWART_PITCH_SINE, THESIS
 from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(

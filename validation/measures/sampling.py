@@ -6,21 +6,23 @@ They lie on home's side of singularity: behind it, forward kinematics from home 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.analysis.workspace.admissible import Admissible
-from twin.basics.arrays import FloatArray
-from twin.basics.quaternions import quaternion_product
+from twin.basics.arrays import FloatArray, quaternion_product
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.model.machine_model import MachineModel
 from twin.motion import SineMotion
-from twin.rotations import quaternion_from_angles
-from twin.validation.measures.metrics import largest
+from twin.rotations import angle_between, quaternion_from_angles
+
+FLOOR_REDUCTION = 0.75
+"""A smaller step that leaves more than this part of the error has reached the floor of rounding."""
 
 DRAWS = 4096
+
 ROUNDS = 40
 
 REACH = 0.6
@@ -59,6 +61,55 @@ LARGEST_YIELD = 0.05
 
 LARGEST_YIELD_RATE = 0.2
 """[m/s] of a leg's spring."""
+
+
+def largest(values: Any) -> float:
+    """Return the largest entry of an array by its size; NaN where an entry is."""
+    return float(np.abs(values).max())
+
+
+def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return distances `(...)` [m] between the reference points of poses `(..., 7)`."""
+    return np.asarray(np.linalg.norm(pose[..., :3] - reference[..., :3], axis=-1))
+
+
+def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return angles `(...)` [rad] of the rotations between poses `(..., 7)`."""
+    return angle_between(pose[..., 3:], reference[..., 3:])
+
+
+def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return largest differences `(...)` of vectors `(..., k)` per largest reference entry.
+
+    Where the whole reference is zero, as at rest without gravity, they are absolute.
+    """
+    largest = np.abs(reference).max(axis=-1)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(np.abs(value - reference).max(axis=-1) / scale)
+
+
+class OrderFit(NamedTuple):
+    """Slope of error over step in logarithms."""
+
+    order: float
+    """NaN with fewer than two usable points"""
+    used: int
+    """how many of the largest steps were used"""
+
+
+def fitted_order(steps: FloatArray, errors: FloatArray) -> OrderFit:
+    """Return the order of convergence from `steps` `(k,)` in decreasing order and `errors` `(k,)`.
+
+    Only the steps above the floor count: from the largest one on, as long as each further step
+    still reduces the error by a quarter or more.
+    """
+    used = 1
+    while used < len(errors) and errors[used] < FLOOR_REDUCTION * errors[used - 1]:
+        used += 1
+    if used < 2 or not (errors[:used] > 0.0).all():
+        return OrderFit(float("nan"), used)
+    slope = np.polyfit(np.log(steps[:used]), np.log(errors[:used]), 1)[0]
+    return OrderFit(float(slope), used)
 
 
 class RandomStates(NamedTuple):

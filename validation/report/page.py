@@ -2,31 +2,85 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import html
 import json as encoder
+import math
+import os
+import platform as system
 import re
 import time as clock
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from twin.analysis.machine_summary import machine_summary
 from twin.analysis.platform import Platform, load
 from twin.basics.files import check_place, write_text
-from twin.basics.optional import optional
+from twin.basics.optional import library_versions, optional
 from twin.charts import style
-from twin.charts.text import number, value_text
+from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text
+from twin.charts.style import MUTED, axis, layout
+from twin.machine.file.read import describe
+from twin.machine.machine import machine_names
 from twin.model.batch import usable_cores
 from twin.validation.cases import CASES
-from twin.validation.report.environment import environment
-from twin.validation.report.figures import drawn, packed
-from twin.validation.report.summary import summary
-from twin.validation.results import CaseResult
+from twin.validation.measures.comparison import LABELS, error_name
+from twin.validation.published.printed import read_errata
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Field,
+    Figure,
+    LeftOut,
+    Map,
+    Measure,
+    Plot,
+    Statement,
+    Verdict,
+    slowest,
+)
 from twin.validation.runner import left_out, run
 from twin.viewer.home_picture import home_picture
 
+PROCESSORS = Path("/proc/cpuinfo")
+
+CURVE_POINTS = 400
+"""Points of a curve at most, peaks kept: six machines have a thousand curves on one page."""
+
+MAP_HEIGHT = 380
+"""[pixels] with everything around it."""
+
+MAP_TOP = 40
+"""[pixels] above a map, for its title."""
+
+MAP_GAP = 0.11
+"""Share of the width between maps: room for the colour bar and the next axis."""
+
+COLORS = "Viridis"
+"""Readable without colour and with all common kinds of colour blindness."""
+
+SCHEMA = 4
+"""Version of the content's structure; grows when a key changes its meaning or goes."""
+
+AT_BOUND = 0.85
+"""Part of its bound from which on a value is shown as lying there: orders of 1 have to be 0.9."""
+
+LENGTHS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
+"""Units and their sizes [m]."""
+
 HERE = Path(__file__).parent
+
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
+
 UNITS = (
     r"%|[mnµ]?m[²³23]?|[mµn]?s|k?N(?: m| s/m| s)?(?:/\w+)?|kg m[²2]?|k?g|k?Hz|deg(?:/s)?|dB|W|V|A|"
     r"[mµn]?rad(?:/s)?|m/s[²2]?|mm/s[²2]?|1/s"
@@ -50,6 +104,358 @@ CODE = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
 LARGEST_MARGIN = 1000.0
 """Margins above it are shown as this one: their size has no meaning."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The data needed to repeat a run."""
+
+    generated: str
+    """UTC, ISO 8601"""
+    command: str
+    system: str
+    processor: str
+    cores: int
+    versions: dict[str, str]
+
+
+def environment(command: str) -> Environment:
+    """Return the present environment; `command` as the user typed it."""
+    return Environment(
+        generated=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command,
+        system=f"{system.system()} {system.release()}, {system.machine()}",
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        versions=library_versions(),
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() == "model name" and value.strip():
+            return value.strip()
+    return system.processor() or system.machine()
+
+
+class Drawn(NamedTuple):
+    """A figure as the page holds it."""
+
+    kind: str
+    """"plot" or "map" """
+    height: int
+    """[pixels]"""
+    content: str
+    """plotly's JSON, packed"""
+
+
+def drawn(figure: Figure) -> Drawn:
+    """Return a figure ready to be put into a page.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    built = map_figure(figure) if isinstance(figure, Map) else plot_figure(figure)
+    kind = "map" if isinstance(figure, Map) else "plot"
+    return Drawn(kind, int(built.layout.height), packed(built.to_json()))
+
+
+def plot_figure(plot: Plot) -> Any:
+    """Return the plotly figure of a plot.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    panels = [
+        Axes(panel.y_label, [_line(curve) for curve in panel.curves], panel.log_y)
+        for panel in plot.panels
+    ]
+    built = panels_figure(panels, plot.x_label, log_x=plot.log_x)
+    if plot.names:
+        names, last = [*map(html.escape, plot.names)], len(plot.names)
+        built.update_xaxes(
+            tickvals=[*range(1, last + 1)], ticktext=names, range=[0.5, last + 0.5], type="linear"
+        )
+    return built
+
+
+def map_figure(figure: Map) -> Any:
+    """Return the plotly figure of a map: one coloured field beside the other.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    graphs = optional("plotly.graph_objects")
+    built = graphs.Figure(layout=layout(MAP_HEIGHT, MAP_TOP))
+    count = len(figure.fields)
+    for k, field in enumerate(figure.fields):
+        number = "" if k == 0 else str(k + 1)
+        left, right = k / count, (k + 1) / count - MAP_GAP
+        built.layout[f"xaxis{number}"] = axis(html.escape(figure.x_label)) | {
+            "domain": [left, right],
+            "anchor": f"y{number}",
+        }
+        built.layout[f"yaxis{number}"] = axis("" if k else html.escape(figure.y_label)) | {
+            "anchor": f"x{number}",
+            "autorange": "reversed" if figure.downwards else True,
+        }
+        place = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        built.add_trace(graphs.Heatmap(**_colors(field, right), **place))
+        built.add_annotation(_title(field.name, number))
+    return built
+
+
+def _colors(field: Field, right: float) -> dict[str, Any]:
+    bar = {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
+    if field.classes:
+        bar["tickvals"] = [*range(field.classes)]
+    return {
+        "x": np.asarray(field.x, dtype=np.float32),
+        "y": np.asarray(field.y, dtype=np.float32),
+        "z": np.asarray(field.values, dtype=np.float32),
+        "colorscale": COLORS,
+        "colorbar": bar,
+        "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+    }
+
+
+def _title(name: str, number: str) -> dict[str, Any]:
+    return {
+        "text": html.escape(name),
+        "xref": f"x{number} domain",
+        "yref": f"y{number} domain",
+        "x": 0,
+        "y": 1.02,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"color": MUTED},
+    }
+
+
+def _line(curve: Curve) -> Line:
+    kept = thin_out(curve.x, curve.y, CURVE_POINTS)
+    return Line(curve.name, curve.x[kept], curve.y[kept], curve.style)
+
+
+def packed(text: str) -> str:
+    """Return a text compressed by gzip, in base64; the same text always gives the same result."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def unpacked(text: str) -> str:
+    """Return the text that `packed` compressed."""
+    return gzip.decompress(base64.b64decode(text)).decode()
+
+
+def summary(
+    results: Sequence[CaseResult],
+    platforms: Sequence[Platform],
+    origin: Environment,
+    seconds: float,
+    without: Sequence[LeftOut] = (),
+) -> dict[str, Any]:
+    """Return everything a report says, without the curves; values that are not finite are None.
+
+    Args:
+        results: of all cases on all machines.
+        platforms: the machines, in the order of the report.
+        origin: where and when the cases ran.
+        seconds: run time of all cases [s].
+        without: cases that make no sense for a machine.
+    """
+    cases = [_case(result) for result in results]
+    return {
+        "schema": SCHEMA,
+        "verdict": overall([result.verdict for result in results]),
+        "headline": headline(results),
+        "seconds": seconds,
+        **asdict(origin),
+        "counts": _counts(results),
+        "machines": [_machine(platform, results, without) for platform in platforms],
+        "cases": cases,
+        "slowest": [
+            {"machine": r.machine, "case": r.case, "seconds": _finite(r.seconds)}
+            for r in slowest(results)
+        ],
+        "errata": [
+            {**paper._asdict(), "entries": [entry._asdict() for entry in paper.entries]}
+            for paper in (read_errata() if any(map(_is_shipped, platforms)) else ())
+        ],
+    }
+
+
+def headline(results: Sequence[CaseResult]) -> list[str]:
+    """Return one sentence per engine: its largest error in position over the free falls."""
+    sentences = []
+    for label in LABELS.values():
+        errors = [
+            (measure.value, found[1])
+            for result in results
+            if result.case == "free_fall"
+            for measure in result.measures
+            if (found := error_name(label, "position").fullmatch(measure.name))
+        ]
+        if errors and math.isfinite(sum(value for value, _ in errors)):
+            worst, duration = max(errors)
+            where = f" on all {len(errors)} machines" * (len(errors) > 1)
+            sentences.append(
+                f"{label} follows the reference within {_length(worst)} over {duration} s of free "
+                f"fall{where}."
+            )
+    return sentences
+
+
+def _length(value: float) -> str:
+    """Return a length [m] with one digit, in a unit that suits it."""
+    unit, size = next((each for each in LENGTHS if value >= each[1]), LENGTHS[-1])
+    return f"{float(f'{value / size:.1g}'):g} {unit}"
+
+
+def _is_shipped(platform: Platform) -> bool:
+    return platform.name in machine_names()
+
+
+def overall(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return "fail" if any verdict is, "pass" if any is and none fails; nothing judged: "info"."""
+    if "fail" in verdicts:
+        return "fail"
+    return "pass" if "pass" in verdicts else "info"
+
+
+def margin(measure: Measure) -> float | None:
+    """Return the ratio by which a value is better than its tolerance; None where it has none.
+
+    Below 1 the tolerance is broken. A value that keeps a bound at which it lies has none.
+    """
+    if not math.isfinite(measure.value):
+        return None
+    better, worse = measure.tolerance, measure.value
+    if measure.at_least:
+        better, worse = worse, better
+    if _is_bounded(measure) and worse >= AT_BOUND * better:
+        return None
+    return better / worse if worse > 0.0 and better >= 0.0 else None
+
+
+def _is_bounded(measure: Measure) -> bool:
+    """Return whether a measure keeps a bound that holds its value by design."""
+    return measure.at_bound and measure.verdict == "pass"
+
+
+def _counts(results: Sequence[CaseResult]) -> dict[str, Any]:
+    verdicts = Counter(measure.verdict for result in results for measure in result.measures)
+    agreements = Counter(s.agreement for result in results for s in result.statements)
+    return {
+        "cases": len(results),
+        "failed_cases": sum(result.verdict == "fail" for result in results),
+        "measures": {name: verdicts[name] for name in ("pass", "fail")},
+        "quantities": sum(len(result.quantities) for result in results),
+        "statements": {
+            "reproduced": agreements["reproduced"],
+            "differs": agreements["differs"],
+            "not_given": agreements["not given"],
+            "changed": sum(s.verdict == "fail" for result in results for s in result.statements),
+        },
+    }
+
+
+def _tightest(results: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """Return the measure that is closest to its tolerance, or furthest beyond it."""
+    margins = [
+        (times, result.case, measure.name)
+        for result in results
+        for measure in result.measures
+        if not _is_bounded(measure) and (times := margin(measure)) is not None
+    ]
+    if not margins:
+        return None
+    return dict(zip(("margin", "case", "measure"), min(margins), strict=True))
+
+
+def _machine(
+    platform: Platform, results: Sequence[CaseResult], without: Sequence[LeftOut]
+) -> dict[str, Any]:
+    parameters = platform.parameters
+    own = [result for result in results if result.machine == platform.name]
+    return {
+        "name": platform.name,
+        "title": parameters.title,
+        "source": parameters.source,
+        "kind": platform.kind,
+        "verdict": overall([result.verdict for result in own]),
+        "shipped": _is_shipped(platform),
+        "dof": platform.dof,
+        "actuators": platform.n_actuators,
+        "counts": _counts(own),
+        "tightest": _tightest(own),
+        "seconds": _finite(sum(result.seconds for result in own)),
+        "left_out": [
+            {"case": case.case, "title": case.title, "reason": case.reason}
+            for case in without
+            if case.machine == platform.name
+        ],
+        "parameters_hash": platform.hash,
+        "summary": [entry._asdict() for entry in machine_summary(platform)],
+        "parameters": [parameter._asdict() for parameter in describe(parameters)],
+    }
+
+
+def _case(result: CaseResult) -> dict[str, Any]:
+    return {
+        "machine": result.machine,
+        "case": result.case,
+        "title": result.title,
+        "description": result.description,
+        "verdict": result.verdict,
+        "seconds": _finite(result.seconds),
+        "error": result.error,
+        "measures": [_measure(measure) for measure in result.measures],
+        "quantities": [
+            quantity._asdict() | {"value": _finite(quantity.value)}
+            for quantity in result.quantities
+        ],
+        "statements": [_statement(statement) for statement in result.statements],
+        "counts": _counts([result]),
+        "tightest": _tightest([result]),
+        "plots": [plot.title for plot in result.plots],
+        "tables": [
+            {
+                "title": table.title,
+                "columns": list(table.columns),
+                "rows": [list(row) for row in table.rows],
+                "caption": table.caption,
+            }
+            for table in result.tables
+        ],
+    }
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    return {
+        "name": measure.name,
+        "value": _finite(measure.value),
+        "unit": measure.unit,
+        "tolerance": _finite(measure.tolerance),
+        "bound": "at least" if measure.at_least else "at most",
+        "margin": _finite(margin(measure)),
+        "at_bound": measure.at_bound,
+        "verdict": measure.verdict,
+        "reason": measure.reason,
+    }
+
+
+def _statement(statement: Statement) -> dict[str, str]:
+    return {**asdict(statement), "verdict": statement.verdict}
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def make_report(

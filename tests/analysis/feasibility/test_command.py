@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from twin import cli
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 
 pytestmark = pytest.mark.quick
 

@@ -12,17 +12,15 @@ from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
 from twin.analysis.feasibility import collisions
-from twin.analysis.feasibility.course import motion_course, rest_course
+from twin.analysis.feasibility.course import Margin, leg_points, motion_course, rest_course
 from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-from twin.analysis.feasibility.leg_points import leg_points
-from twin.analysis.feasibility.margin import Margin
 from twin.analysis.feasibility.verdict import Feasibility, verdict
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
-from twin.basics.quaternions import rotated
+from twin.basics.arrays import rotated
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.motion import SineMotion, StepMotion
 from twin.motion.specification import MotionSpecification
 from twin.rotations import displaced, pose_from_angles

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.feasibility.mobility import Mobility
-from twin.analysis.feasibility.motor_requirement import motor_requirement, requirement_figure
-from twin.analysis.feasibility.stroke import required_stroke, stroke_figure
-from twin.analysis.stiffness.sag import sag_figure, sag_over_stiffness
+from twin.analysis.feasibility.actuators import motor_requirement, requirement_figure
+from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.joint_angles import required_stroke, stroke_figure
+from twin.analysis.stiffness import sag_figure, sag_over_stiffness
 from twin.errors import InputError
 from twin.motion import StepMotion
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.feasibility.motor_requirement import (
+from twin.analysis.feasibility.actuators import (
     actuator_use,
     motor_requirement,
     payload_sweep,
 )
 from twin.analysis.payload.body import Payload
-from twin.analysis.stiffness.matrix import holding_forces, springs_of
+from twin.analysis.stiffness import holding_forces, springs_of
 from twin.errors import InputError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion, SineMotion, StepMotion
 

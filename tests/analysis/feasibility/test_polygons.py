@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from twin.analysis.feasibility.polygons import polygon_distance
-from twin.basics.arrays import FloatArray
-from twin.basics.quaternions import rotated
+from twin.analysis.feasibility.course import polygon_distance
+from twin.basics.arrays import FloatArray, rotated
 
 pytestmark = pytest.mark.quick
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.feasibility.mobility import Mobility
-from twin.analysis.feasibility.stroke import required_stroke
+from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.joint_angles import required_stroke
 from twin.errors import InputError
 from twin.motion import SineMotion, axis_names
 

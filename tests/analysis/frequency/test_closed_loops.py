@@ -8,25 +8,23 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.excitation import actuator_path, axis_path, suitable_speed
-from twin.analysis.frequency.linear.compliance import measure_compliance
+from twin.analysis.frequency.estimate import actuator_path, axis_path, suitable_speed
+from twin.analysis.frequency.linear import measure_compliance
 from twin.analysis.frequency.measured import ExcitationError, measure_response, measured_figure
 from twin.analysis.frequency.response import delay_of, exact_response, response_figures
 from twin.control.cascade import Cascade
 from twin.control.linear import with_drives
 from twin.errors import InputError
-from twin.papers.stewart_thesis.actuator_modes import (
-    actuator_modes,
-    machine_loop,
-    modelled_response,
-    path_mass,
-)
-from twin.papers.stewart_thesis.loop_model import LoopModel
-from twin.papers.stewart_thesis.response import (
+from twin.papers.stewart_thesis import (
     PRINTED,
+    LoopModel,
+    actuator_modes,
     candidate,
     explanations,
     lagging_machine,
+    machine_loop,
+    modelled_response,
+    path_mass,
     with_peak,
 )
 

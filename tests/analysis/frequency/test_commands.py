@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
-from twin.analysis.frequency.excitation import SweptSine
+from twin.analysis.frequency.estimate import SweptSine
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.cli.application import app

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from twin.analysis.frequency.estimate import joined, record_response, sine_response, sweep_response
-from twin.analysis.frequency.excitation import LEAD_IN, SteppedSine, SweptSine
+from twin.analysis.frequency.estimate import (
+    LEAD_IN,
+    SteppedSine,
+    SweptSine,
+    joined,
+    record_response,
+    sine_response,
+    sweep_response,
+)
 from twin.analysis.frequency.response import TRUSTED, FrequencyResponse
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError

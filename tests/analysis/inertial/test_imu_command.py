@@ -11,10 +11,15 @@ import typer
 from resonant import STEP, followed, logged, wanted
 from typer.testing import CliRunner
 
-from twin.analysis.inertial.compensation import channel_of_axis, compensate
-from twin.analysis.inertial.log_file import read_inertial_log, table_text, write_inertial_log
 from twin.analysis.inertial.report import response_figure
-from twin.analysis.inertial.response import compare_log
+from twin.analysis.inertial.response import (
+    channel_of_axis,
+    compare_log,
+    compensate,
+    read_inertial_log,
+    table_text,
+    write_inertial_log,
+)
 from twin.analysis.platform import load
 from twin.cli import imu as command
 from twin.cli.application import app

@@ -11,12 +11,6 @@ from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, trac
 from scipy.signal import welch
 
 import twin
-from twin.analysis.inertial.compensation import (
-    channel_of_axis,
-    compensate,
-    inverse_gain,
-    write_compensation,
-)
 from twin.analysis.inertial.report import (
     peak_amplification,
     readings_figure,
@@ -28,9 +22,13 @@ from twin.analysis.inertial.report import (
 from twin.analysis.inertial.response import (
     InertialComparison,
     align,
+    channel_of_axis,
     compare_log,
+    compensate,
     even_log,
+    inverse_gain,
     sensor_filter,
+    write_compensation,
 )
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor

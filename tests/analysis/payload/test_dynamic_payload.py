@@ -13,13 +13,18 @@ from typer.testing import CliRunner
 import twin
 import twin.cli.payload
 from twin.analysis.payload.body import scaled_payload
-from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion, VibrationTest
-from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
-from twin.analysis.payload.report import sweep_figure
-from twin.analysis.payload.sweep import frequency_sweep
-from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
+from twin.analysis.payload.dynamic import (
+    DynamicPayload,
+    WorstPhase,
+    dynamic_payload,
+    frequency_sweep,
+    phase_bounds,
+    sweep_figure,
+    worst_phase,
+)
+from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.platform import Platform
-from twin.basics.quaternions import quaternion_product
+from twin.basics.arrays import quaternion_product
 from twin.cli.application import app
 from twin.errors import InputError
 

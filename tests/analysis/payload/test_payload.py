@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.sag import with_gravity, with_strut_stiffness
+from twin.analysis.stiffness import with_gravity, with_strut_stiffness
 from twin.errors import InputError
 
 PLACE = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3)

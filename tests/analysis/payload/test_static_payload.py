@@ -17,15 +17,22 @@ from typer.testing import CliRunner
 import twin
 import twin.cli.payload
 from twin.analysis.payload.body import ScaledPayload, mass_steps, scaled_payload
-from twin.analysis.payload.positions import Followers, Positions, grid_positions, strokes
-from twin.analysis.payload.report import static_figure
-from twin.analysis.payload.static import StaticPayload, continuous_limit, static_payload
+from twin.analysis.payload.dynamic import static_figure
+from twin.analysis.payload.static import (
+    Followers,
+    Positions,
+    StaticPayload,
+    continuous_limit,
+    grid_positions,
+    static_payload,
+    strokes,
+)
 from twin.analysis.platform import Platform
-from twin.analysis.stiffness.sag import with_gravity
+from twin.analysis.stiffness import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.machine import MachineParameters
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 
 
 class Searched(NamedTuple):

@@ -9,13 +9,15 @@ import pytest
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.equilibrium import (
+from twin.analysis.stiffness import (
     EquilibriumError,
+    characteristic_scale,
     commanded_coordinates,
     natural_modes,
+    springs_of,
+    stiffness_matrix,
 )
-from twin.analysis.stiffness.matrix import characteristic_scale, springs_of, stiffness_matrix
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.rotations import displaced
 
 

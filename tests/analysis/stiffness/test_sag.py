@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.stiffness.matrix import characteristic_scale, springs_of
-from twin.analysis.stiffness.sag import sag, sag_over_gravity, sag_over_stiffness, with_gravity
+from twin.analysis.stiffness import (
+    characteristic_scale,
+    sag,
+    sag_over_gravity,
+    sag_over_stiffness,
+    springs_of,
+    with_gravity,
+)
 from twin.errors import InputError
 
 

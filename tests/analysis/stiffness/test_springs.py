@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.stiffness.matrix import rest_length_forces, springs_of, strut_springs
+from twin.analysis.stiffness import rest_length_forces, springs_of, strut_springs
 from twin.errors import InputError
-from twin.machine.legs.strut.parameters import StrutLeg
-from twin.model.motions import REST
+from twin.machine.legs.strut import StrutLeg
+from twin.model.machine_base import REST
 
 
 @pytest.fixture(scope="module")

@@ -10,21 +10,19 @@ import pytest
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.equilibrium import (
+from twin.analysis.stiffness import (
     EquilibriumError,
+    characteristic_scale,
     commanded_coordinates,
     net_wrench,
-    static_pose,
-)
-from twin.analysis.stiffness.matrix import (
-    characteristic_scale,
     rest_length_forces,
     springs_of,
+    static_pose,
     weight_wrench,
+    with_gravity,
 )
-from twin.analysis.stiffness.sag import with_gravity
 from twin.errors import InputError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.motion import StepMotion
 from twin.rotations import displaced, displacement
 

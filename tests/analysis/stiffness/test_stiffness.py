@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.equilibrium import net_wrench
-from twin.analysis.stiffness.matrix import (
+from twin.analysis.stiffness import (
     characteristic_scale,
     compliance_matrix,
     holding_forces,
+    net_wrench,
     springs_of,
     stiffness_matrix,
     weight_wrench,
+    with_gravity,
 )
-from twin.analysis.stiffness.sag import with_gravity
 from twin.errors import InputError
 from twin.rotations import displaced
 

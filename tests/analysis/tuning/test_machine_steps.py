@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
-from twin.analysis.tuning.tuning import control_snippet, tuning_figure
+from twin.analysis.tuning.tuning import VELOCITY_STEP, control_snippet, step_figures, tuning_figure
 from twin.errors import InputError
-from twin.machine.hardware.gains import CascadeGains
-from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_response
+from twin.machine.hardware.drive import CascadeGains
+from twin.papers.stewart_thesis import heave_leg, velocity_step_response
 
 
 def test_the_machine_moves_like_one_mass_in_heave() -> None:

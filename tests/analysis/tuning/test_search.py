@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.analysis.tuning.search import Trial, search_bounds
-from twin.analysis.tuning.specification import VELOCITY_STEP
+from twin.analysis.tuning.tuning import VELOCITY_STEP, Trial, search_bounds
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.papers.stewart_thesis.velocity_step import velocity_step_response
+from twin.papers.stewart_thesis import velocity_step_response
 
 TIME = np.linspace(0.0, 0.05, 501)
 

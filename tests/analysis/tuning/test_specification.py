@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.analysis.tuning.specification import (
+from twin.analysis.tuning.tuning import (
     VELOCITY_STEP,
     StepSpecification,
     position_step,
     step_figures,
 )
 from twin.errors import InputError
-from twin.papers.stewart_thesis.velocity_step import velocity_step_response
+from twin.papers.stewart_thesis import velocity_step_response
 
 TIME = np.linspace(0.0, 0.05, 501)
 

@@ -7,7 +7,7 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.stiffness.matrix import stiffness_matrix
+from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.admissible import determinants, square
 from twin.analysis.workspace.analysis import closest_singular
@@ -16,11 +16,11 @@ from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
     leg_stiffness,
+    plane_map,
     stiffness_range,
 )
-from twin.analysis.workspace.maps import plane_map
 from twin.analysis.workspace.region import mean_over, region
-from twin.analysis.workspace.search.rays import singular_distance, sphere
+from twin.analysis.workspace.search import singular_distance, sphere
 from twin.errors import InputError
 
 

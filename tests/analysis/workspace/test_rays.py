@@ -7,17 +7,18 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.admissible import Admissible, Cause
-from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.closed_forms import (
+from twin.analysis.workspace.admissible import (
+    Admissible,
+    Cause,
     bounding_box,
     shell_centers,
     shell_exits,
     third_turn,
     within_shells,
 )
+from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.region import region
-from twin.analysis.workspace.search.rays import circle, extent, search, sphere
+from twin.analysis.workspace.search import circle, extent, search, sphere
 from twin.errors import InputError
 
 

@@ -8,18 +8,15 @@ import pytest
 import twin
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
-from twin.analysis.workspace import motion_ranges as ranges
+from twin.analysis.workspace import region as ranges
+from twin.analysis.workspace import search as free_rays
 from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.motion_ranges import motion_ranges
-from twin.analysis.workspace.region import AXES, reachable_set, stretches_along
-from twin.analysis.workspace.search import free_rays
-from twin.analysis.workspace.search.barrier import farthest
-from twin.analysis.workspace.search.free_rays import wander
-from twin.analysis.workspace.search.rays import search, sphere
+from twin.analysis.workspace.region import AXES, motion_ranges, reachable_set, stretches_along
+from twin.analysis.workspace.search import farthest, search, sphere, wander
 from twin.errors import InputError
-from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.motion_ranges import (
+from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.papers.driving_simulator.studies import (
     exact_ranges,
     exact_ranges_at_best_heave,
 )

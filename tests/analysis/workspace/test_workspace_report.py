@@ -10,9 +10,9 @@ import pytest
 
 import twin
 from twin.analysis.workspace import analysis
+from twin.analysis.workspace import search as free_rays
 from twin.analysis.workspace.report.page import write_page
 from twin.analysis.workspace.report.summary import summary_rows, workspace_content
-from twin.analysis.workspace.search import free_rays
 from twin.cli.workspace import workspace
 from twin.errors import InputError
 

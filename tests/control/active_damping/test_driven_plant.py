@@ -9,19 +9,17 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import twin
-from twin.analysis.frequency.linear.response import decay_poles, slowest_shape
+from twin.analysis.frequency.linear import decay_poles, slowest_shape
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,
     IntegralForceFeedback,
     closed_loop,
 )
-from twin.control.active_damping.best_gain import structural_damping
-from twin.control.active_damping.closed_loop import driven_plant
+from twin.control.active_damping.closed_loop import driven_plant, structural_damping
 from twin.control.active_damping.hac_lac import riccati
 from twin.control.linear import linearise, rest_at
-from twin.control.linear.drives import with_drives
-from twin.control.linear.state_space import sampled
+from twin.control.linear.machine import sampled, with_drives
 from twin.errors import InputError, StateError
 from twin.machine.machine import MachineParameters
 from twin.rotations import displaced, displacement

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.frequency.linear.response import decay_poles, slowest_shape
-from twin.analysis.stiffness.sag import with_gravity
+from twin.analysis.frequency.linear import decay_poles, slowest_shape
+from twin.analysis.stiffness import with_gravity
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,
@@ -23,7 +23,7 @@ from twin.control.active_damping import (
     root_locus,
     smallest_damping,
 )
-from twin.control.active_damping.best_gain import damping_polynomial
+from twin.control.active_damping.closed_loop import damping_polynomial
 from twin.control.active_damping.laws import (
     continuous_force_feedback,
     continuous_velocity_feedback,
@@ -33,7 +33,7 @@ from twin.control.active_damping.laws import (
 from twin.control.linear import LinearMachine, linearise, rest_at
 from twin.control.linear.machine import spring_constants
 from twin.errors import InputError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.plant.signals import Measurement
 from twin.rotations import displaced, displacement
 

@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.stiffness.equilibrium import natural_modes
-from twin.analysis.stiffness.matrix import stiffness_matrix
-from twin.analysis.stiffness.sag import with_gravity
+from twin.analysis.stiffness import natural_modes, stiffness_matrix, with_gravity
 from twin.control.linear import LinearMachine, linearise, rest_at, sampled
-from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
-from twin.control.linear.machine import spring_constants
+from twin.control.linear.machine import (
+    driven_system,
+    spring_constants,
+    with_delay,
+    with_drives,
+    with_lag,
+)
 from twin.errors import InputError, SingularPoseError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.papers.compliant_legs.machine import from_parameters
-from twin.papers.compliant_legs.rest.modes import locked_linearisation
+from twin.papers.compliant_legs.rest import locked_linearisation
 from twin.rotations import displaced, displacement
 
 
@@ -261,8 +264,8 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     """
     import mujoco
 
-    from twin.engines.mechanism.joints import joint_motion
-    from twin.engines.mujoco.model import velocities
+    from twin.engines.mechanism import joint_motion
+    from twin.engines.mujoco import velocities
 
     platform, step = twin.load(name), 1e-4
     linear = linearise(platform)

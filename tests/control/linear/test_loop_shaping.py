@@ -11,19 +11,17 @@ from twin.control.linear.loop_shaping import (
     LoopShaping,
     LoopShapingDesign,
     ShapingWeights,
-    channel_masses,
-    loop_shaping,
-    shaping_filter,
-    trapezoidal,
-)
-from twin.control.linear.robustness import (
     achieved_gamma,
+    channel_masses,
     chordal_distance,
+    loop_shaping,
     margins,
     perturbed_poles,
     random_change,
+    shaping_filter,
+    trapezoidal,
 )
-from twin.control.linear.state_space import feedback_poles, series
+from twin.control.linear.machine import feedback_poles, series
 from twin.errors import InputError
 from twin.rotations import displaced, displacement
 

@@ -15,7 +15,7 @@ from twin.control.linear.lqr import (
     regulator,
 )
 from twin.errors import InputError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.motion import SineMotion
 from twin.rotations import displaced, displacement
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twin.control.linear.state_space import StateSpace, feedback_poles, sampled, series
+from twin.control.linear.machine import StateSpace, feedback_poles, sampled, series
 from twin.errors import InputError, MissingDependencyError
 
 

@@ -11,8 +11,7 @@ from closed_loops import angles, heave, lift, run
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.control.controller import Controller
-from twin.control.reference import sample_reference
+from twin.control.controller import Controller, sample_reference
 from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant

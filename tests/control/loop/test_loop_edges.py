@@ -17,10 +17,8 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.cascade import Cascade
-from twin.control.controller import Controller
-from twin.control.loop.stop import RAMP
-from twin.control.reference import Reference, sample_reference
-from twin.control.supervisor import Supervisor
+from twin.control.controller import Controller, Reference, Supervisor, sample_reference
+from twin.control.loop import RAMP
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant

@@ -15,11 +15,14 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control import controller_names, make_controller
 from twin.control.cascade import Cascade
-from twin.control.controller import Controller
-from twin.control.loop.closed_loop import ClosedLoop
-from twin.control.loop.handover import FADE
-from twin.control.reference import Reference, reference_of, sample_reference
-from twin.control.supervisor import Supervisor
+from twin.control.controller import (
+    Controller,
+    Reference,
+    Supervisor,
+    reference_of,
+    sample_reference,
+)
+from twin.control.loop import FADE, ClosedLoop
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion

@@ -14,9 +14,8 @@ from closed_loops import heave, lift, run
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.control.controller import Controller
+from twin.control.controller import Controller, Supervisor
 from twin.control.position_loop import PositionLoop
-from twin.control.supervisor import Supervisor
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit

@@ -8,9 +8,9 @@ from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
-from twin.control.drive_model import drive_model
+from twin.control.gains import drive_model
 from twin.control.observer.cascade import AppliedForce, ObserverCascade, suitable_design
-from twin.control.observer.design import lumped_mass, observed_mass, thesis_text
+from twin.control.observer.kalman_observer import lumped_mass, observed_mass, thesis_text
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion

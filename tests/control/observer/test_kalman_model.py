@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
-from twin.control.observer.design import (
+from twin.control.observer.kalman_observer import (
     METHODS,
     disturbance_model,
     hardware,
     sampled,
+    steady_gains,
     thesis_code,
     thesis_text,
 )
-from twin.control.observer.kalman_observer import steady_gains
 from twin.errors import InputError
 
 MASSES = np.array([18.8, 27.87, 747.0])

@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.control.observer.design import (
-    ObserverDesign,
-    disturbance_model,
-    hardware,
-    sampled,
-    thesis_code,
-    thesis_text,
-)
 from twin.control.observer.kalman_observer import (
     CovarianceError,
     KalmanObserver,
+    ObserverDesign,
+    disturbance_model,
+    hardware,
     observer_poles,
     recursive_gains,
+    sampled,
     steady_gains,
+    thesis_code,
+    thesis_text,
 )
 from twin.errors import InputError
 

@@ -8,11 +8,9 @@ from scipy.linalg import solve_discrete_are
 from scipy.optimize import lsq_linear
 
 import twin
-from twin.control.drive_model import drive_model
-from twin.control.predictive.objective import double_integrator, objective
-from twin.kernels.control.predictive.backward import backward, least_between
-from twin.kernels.control.predictive.course import Course
-from twin.kernels.control.predictive.shooting import Correction, Plan
+from twin.control.gains import drive_model
+from twin.control.predictive.planned import double_integrator, objective
+from twin.kernels.control.predictive import Correction, Course, Plan, backward, least_between
 
 pytestmark = pytest.mark.quick
 

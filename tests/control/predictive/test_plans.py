@@ -12,12 +12,11 @@ from closed_loops import angles, heave, run
 import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
+from twin.control.controller import still_reference
 from twin.control.predictive.mppi import mean_knots
-from twin.control.predictive.objective import RETURN
-from twin.control.predictive.planned import PlannedTorque
-from twin.control.reference import still_reference
+from twin.control.predictive.planned import RETURN, PlannedTorque
 from twin.errors import InputError
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.rotations import displaced

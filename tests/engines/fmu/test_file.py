@@ -18,10 +18,9 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.engines.fmu import library
-from twin.engines.fmu.library import compiler, machine_header
-from twin.engines.fmu.unit import write_unit
-from twin.engines.fmu.variables import unit_blocks
+from twin.engines.fmu import unit as library
+from twin.engines.fmu.description import unit_blocks
+from twin.engines.fmu.unit import compiler, machine_header, write_unit
 from twin.errors import InputError, MissingDependencyError, StateError
 
 pytestmark = pytest.mark.quick

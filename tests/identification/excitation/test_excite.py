@@ -13,12 +13,12 @@ from twin.errors import InputError
 from twin.identification.excitation import (
     Excitation,
     ExcitingMotion,
+    Prediction,
     excite,
+    maximised,
     motion_table,
     predictable,
 )
-from twin.identification.excitation.prediction import Prediction
-from twin.identification.excitation.search import maximised
 from twin.identification.parameters import gravity_field, select, with_parameters
 from twin.motion import read_recording
 

@@ -13,7 +13,7 @@ from twin.identification.excitation import trial
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
-from twin.motion.multi_sine import MultiSineMotion
+from twin.motion.profiles import MultiSineMotion
 
 TRUTH = {
     "platform.body.mass": 101.3,

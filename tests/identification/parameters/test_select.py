@@ -7,7 +7,7 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.basics.quaternions import rotated
+from twin.basics.arrays import rotated
 from twin.errors import InputError
 from twin.identification.parameters import (
     gravity_field,
@@ -16,7 +16,7 @@ from twin.identification.parameters import (
     signal_errors,
     with_parameters,
 )
-from twin.machine.randomisation.paths import nominal_value
+from twin.machine.randomisation.sampler import nominal_value
 from twin.rotations import displaced
 
 pytestmark = pytest.mark.quick

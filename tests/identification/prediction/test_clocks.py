@@ -9,8 +9,8 @@ import pytest
 from recorded_motion import HIDDEN, nominal, recorded
 
 from twin.errors import InputError
-from twin.identification.prediction.clocks import synchronised
 from twin.identification.prediction.recording import Recording, recording_of
+from twin.identification.prediction.rollouts import synchronised
 from twin.identification.result.identify import identify
 from twin.logs import log_of
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from twin.analysis.platform import Platform, load
-from twin.identification.prediction.commands import delayed_commands
 from twin.identification.prediction.recording import Recording
+from twin.identification.prediction.rollouts import delayed_commands
 from twin.kernels.plant import columns as column
 from twin.plant.drives import drive_constants
 

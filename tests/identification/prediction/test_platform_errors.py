@@ -13,14 +13,13 @@ from scipy.spatial.transform import Rotation
 from twin.errors import InputError
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import first_jacobian
-from twin.identification.prediction.platform_errors import Motion, felt, inertial_readings
 from twin.identification.prediction.problem import PredictionProblem
-from twin.identification.prediction.recording import recording_of
+from twin.identification.prediction.recording import Motion, felt, inertial_readings, recording_of
 from twin.identification.result.identify import identify
 from twin.identification.visibility import visibility
 from twin.logs import Channel, Log, log_of
 from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
-from twin.motion.multi_sine import MultiSineMotion
+from twin.motion.profiles import MultiSineMotion
 from twin.plant.inertial_sensor import InertialUnit
 from twin.rotations import displaced
 

@@ -10,7 +10,7 @@ import twin
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import project_out_discontinuities, refine
-from twin.identification.result.doubts import doubt_of_play, unsettled
+from twin.identification.result.identification import doubt_of_play, unsettled
 
 pytestmark = pytest.mark.quick
 

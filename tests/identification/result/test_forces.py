@@ -19,10 +19,9 @@ from twin import cli
 from twin.cli.identify import _read, _sha256
 from twin.errors import InputError
 from twin.identification.prediction.optimise import solve
-from twin.identification.result.forces import base_rows, mapping_lines
 from twin.identification.result.identification import Identification
-from twin.identification.result.identify import identify
-from twin.identification.result.machine_file import identified_toml
+from twin.identification.result.identify import identified_toml, identify
+from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.report import page_of
 from twin.logs import Channel, Log, LogMapping, log_of, write_log
 
@@ -232,7 +231,7 @@ def test_a_mapped_log_leaves_unused_channels_in_its_file(
 ) -> None:
     """Memory holds the signals, a window and a block of the file, not its other columns."""
     monkeypatch.setattr("twin.cli.identify.WINDOW", 2.0)
-    monkeypatch.setattr("twin.logs.files.csv_file.AT_ONCE", 500)
+    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 500)
     time = np.arange(0.0, 30.0, 2e-3)
     legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
     wide = np.hstack([1e3 * legs, np.ones((len(time), 160))])

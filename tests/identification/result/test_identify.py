@@ -14,8 +14,7 @@ from twin import cli
 from twin.cli.tables.identify import print_identification
 from twin.errors import InputError
 from twin.identification.result.identification import Identification
-from twin.identification.result.identify import identify
-from twin.identification.result.machine_file import write_identified
+from twin.identification.result.identify import identify, write_identified
 from twin.identification.result.report import page_of
 from twin.logs import Log, log_of, write_log
 

@@ -9,7 +9,7 @@ import twin
 from twin.control import make_controller
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
-from twin.motion.multi_sine import MultiSineMotion
+from twin.motion.profiles import MultiSineMotion
 
 SPEED = 0.05
 """[m/s, rad/s] of each sine."""

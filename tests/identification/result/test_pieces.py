@@ -7,8 +7,7 @@ import pytest
 from recorded_motion import HIDDEN, nominal, recorded
 
 from twin.errors import InputError
-from twin.identification.result.identify import identify
-from twin.identification.result.pieces import pieces
+from twin.identification.result.identify import identify, pieces
 from twin.logs import Channel, Log, log_of
 
 pytestmark = pytest.mark.quick

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.identification.result.identification import Identification
-from twin.identification.result.report.page import _digits
+from twin.identification.result.report import _digits
 
 pytestmark = pytest.mark.quick
 

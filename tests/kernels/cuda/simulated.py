@@ -16,8 +16,9 @@ import twin
 import twin.envs
 from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError, SingularPoseError
-from twin.kernels.cuda import batches, rows
-from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.kernels.cuda import batches
+from twin.kernels.cuda import batches as rows
+from twin.kernels.integrators import runge_kutta
 from twin.model.device import CardModel
 
 COUNT = 4

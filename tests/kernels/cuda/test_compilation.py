@@ -43,8 +43,8 @@ def test_every_kind_of_legs_is_compiled() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_kernels_fit_into_registers(machine: str) -> None:
     pytest.importorskip("numba_cuda", reason="the extra cuda is not installed")
+    from twin.kernels.cuda.batches import Sizes
     from twin.kernels.cuda.compilation import CAPABILITIES, machine_kernels, resources, to_ptx
-    from twin.kernels.cuda.sizes import Sizes
 
     legs = twin.load(machine).constants.legs
     kernels = [*machine_kernels(Sizes(type(legs), *legs.rows.shape)), environment_kernel(machine)]

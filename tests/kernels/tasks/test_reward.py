@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twin.kernels.interpret import interpreted
-from twin.kernels.tasks import reward
+from twin.kernels.jit import interpreted
+from twin.kernels.tasks import task as reward
 
 pytestmark = pytest.mark.quick
 

@@ -9,8 +9,8 @@ import pytest
 import twin
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
-from twin.machine.file.extends import DEEPEST
-from twin.machine.randomisation.paths import nominal_values
+from twin.machine.file.read import DEEPEST
+from twin.machine.randomisation.sampler import nominal_values
 
 pytestmark = pytest.mark.quick
 

@@ -11,10 +11,9 @@ from shipped import SHIPPED, shipped_content
 
 from twin.errors import InputError, ParameterError
 from twin.machine import read_parameters
-from twin.machine.file.describe import describe
-from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.file.read import describe, parameters_from, parameters_hash
 from twin.machine.legs import LEG_KINDS
-from twin.machine.randomisation.paths import numeric_paths, with_values
+from twin.machine.randomisation.sampler import numeric_paths, with_values
 
 pytestmark = pytest.mark.quick
 

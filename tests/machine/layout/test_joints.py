@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from laid_out import HEXAGON, MID_STROKE, TOP, laid_out
 
 from twin.errors import ParameterError
-from twin.machine.layout.joints import PointList, Polar
-from twin.machine.layout.paired_circle import PairedCircle
-from twin.machine.layout.pairing import nearest_order, nearest_shift
+from twin.machine.layout.joints import PairedCircle, PointList, Polar, nearest_order, nearest_shift
 
 pytestmark = pytest.mark.quick
 

@@ -14,8 +14,7 @@ from shipped import SHIPPED, shipped_content
 import twin
 from twin.analysis.platform import Platform
 from twin.machine.body import Cylinder, RigidBody
-from twin.machine.layout.joints import PointList
-from twin.machine.layout.paired_circle import PairedCircle
+from twin.machine.layout.joints import PairedCircle, PointList
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from shipped import machine_of_kind
 
-from twin.machine.file.template import template
+from twin.machine.file.read import template
 from twin.machine.legs import LEG_KINDS, leg
-from twin.machine.mechanism.appearance import drawing
+from twin.machine.mechanism import drawing
 
 pytestmark = pytest.mark.quick
 

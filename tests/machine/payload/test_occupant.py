@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.machine.payload.anthropometry import BODIES, SEXES
+from twin.machine.payload.anthropometry import (
+    BODIES,
+    SEXES,
+    Segment,
+    branch,
+    combined,
+    origins,
+    rigid_sum,
+)
 from twin.machine.payload.compliance import TUNING, JointTuning, tuned
 from twin.machine.payload.occupant import CARRIERS, SEAT_HEIGHT, Occupant, SeatedPosture, Wheelchair
-from twin.machine.payload.segments import Segment, branch, combined, origins, rigid_sum
 
 OCCUPANTS = (
     Occupant(1.75, 75.0),

@@ -12,9 +12,8 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.body import check_inertia
-from twin.machine.payload.occupant import Occupant, Wheelchair
-from twin.machine.payload.seating import seated_on, with_body
-from twin.machine.payload.segments import Segment, combined, rigid_sum
+from twin.machine.payload.anthropometry import Segment, combined, rigid_sum
+from twin.machine.payload.occupant import Occupant, Wheelchair, seated_on, with_body
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 

@@ -19,14 +19,15 @@ from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.machine import check_machine
+from twin.machine.quantity import Table
 from twin.machine.randomisation import numeric_paths, with_values
-from twin.machine.randomisation.paths import nominal_value, nominal_values
-from twin.machine.randomisation.rebuild import (
+from twin.machine.randomisation.sampler import (
     INDEPENDENT,
     INDEPENDENT_OF_LEG,
     INDEPENDENT_OF_PLATFORM,
+    nominal_value,
+    nominal_values,
 )
-from twin.machine.table import Table
 
 STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")
 """Numbers of a file that are no quantities by themselves."""

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 import twin
-from twin.engines.mechanism.assembly import machine_drawing
+from twin.engines.mechanism import machine_drawing
 from twin.errors import InputError
-from twin.model.ball.ball import HOLLOW, Ball, as_ball, ball_for
-from twin.model.ball.position import as_start, is_lost, on_plate, place_on_plate
+from twin.model.ball import (
+    HOLLOW,
+    Ball,
+    as_ball,
+    as_start,
+    ball_for,
+    is_lost,
+    on_plate,
+    place_on_plate,
+)
 
 GOOD = Ball(radius=0.03, mass=0.4, plate_radius=0.3, plate_height=0.1)
 

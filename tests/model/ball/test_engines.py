@@ -15,11 +15,10 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.errors import InputError, SimulationStoppedError
-from twin.kernels.ball.contact import LOST
-from twin.model.ball.ball import Ball, ball_for
-from twin.model.ball.position import on_plate, slip
+from twin.kernels.ball import LOST
+from twin.model.ball import Ball, ball_for, on_plate, slip
 from twin.model.engine import Engine, State
-from twin.model.motions import REST
+from twin.model.machine_base import REST
 
 STEPS = 2000
 STIFFNESS = 30.0
@@ -252,7 +251,7 @@ def test_refusals(engine_name: str, make: Callable[..., Engine]) -> None:
 
 
 def test_a_ball_that_rolls_off_is_lost(make: Callable[..., Engine]) -> None:
-    from twin.engines.analytic.engine import AnalyticEngine
+    from twin.engines.analytic import AnalyticEngine
 
     platform = twin.load("stewart")
     engine = make("analytic", platform, 1e-3, ball=True)
@@ -275,7 +274,7 @@ def test_a_ball_that_rolls_off_is_lost(make: Callable[..., Engine]) -> None:
 
 
 def test_the_dump_replays_with_the_ball(make: Callable[..., Engine]) -> None:
-    from twin.engines.guard import replay
+    from twin.engines.base import replay
 
     platform = twin.load("stewart")
     engine = make("mujoco", platform, 1e-3, ball=True, largest_gap=1e-12)

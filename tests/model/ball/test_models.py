@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.ball import BALL
-from twin.engines.mujoco.model import compile_model
-from twin.engines.mujoco.platform import FreeBody
-from twin.engines.urdf.robot import legs_urdf, platform_urdf
-from twin.model.ball.ball import ball_for
-from twin.model.ball.position import on_plate
-from twin.model.motions import REST
+from twin.engines.mujoco import FreeBody, compile_model
+from twin.engines.urdf import legs_urdf, platform_urdf
+from twin.model.ball import ball_for, on_plate
+from twin.model.machine_base import REST
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
@@ -69,8 +67,7 @@ def test_urdf_has_the_plate(name: str) -> None:
 
 def test_bullet_model() -> None:
     pytest.importorskip("pybullet")
-    from twin.engines.bullet.library import bullet
-    from twin.engines.bullet.world import World
+    from twin.engines.bullet.world import World, bullet
 
     platform = twin.load("driving_simulator")
     ball = ball_for(platform.parameters)

@@ -11,10 +11,8 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.ball.contact import FLYING, LOST, ROLLING, SLIPPING
-from twin.model.ball.ball import HOLLOW, SOLID, Ball
-from twin.model.ball.position import on_plate
-from twin.model.ball.rolling import Rolling, rolling
+from twin.kernels.ball import FLYING, LOST, ROLLING, SLIPPING
+from twin.model.ball import HOLLOW, SOLID, Ball, Rolling, on_plate, rolling
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 STILL = np.zeros(6)
@@ -223,7 +221,7 @@ def test_status() -> None:
 
 
 def test_places_agree_with_the_equations() -> None:
-    from twin.model.ball.position import place_on_plate, slip
+    from twin.model.ball import place_on_plate, slip
 
     own, plate = ball(), wavy(0.7)
     start = np.array([0.1, -0.2, 0.3, 0.4])

@@ -10,8 +10,7 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.model.integrate import integrate
-from twin.model.solution import Solution
+from twin.model.integrate import Solution, integrate
 
 pytestmark = pytest.mark.quick
 

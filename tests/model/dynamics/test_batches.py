@@ -16,9 +16,8 @@ from paths import fitting
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
-from twin.kernels.kinematics.forward import forward_kinematics_batch
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.kernels.lanes import batches
+from twin.kernels import lanes as batches
+from twin.kernels.kinematics import forward_kinematics_batch, inverse_kinematics_batch
 from twin.model import batch
 from twin.model.machine_model import MachineModel
 from twin.rotations import displaced

@@ -12,7 +12,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control.linear.linearise import free_directions
 from twin.errors import InputError, UnreachablePoseError
-from twin.machine.randomisation.paths import nominal_value
+from twin.machine.randomisation.sampler import nominal_value
 from twin.model.derivatives import Derivatives
 from twin.rotations import displaced, displacement
 

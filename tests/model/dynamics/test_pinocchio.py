@@ -17,8 +17,8 @@ from scales import scale_of
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
+from twin.machine.machine import parameters_path
 
 pinocchio = pytest.importorskip("pinocchio")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.car import FRONT_TYRE, GRAVITY, REAR_TYRE, side_force
+from twin.kernels.tasks.motion_cueing.cues import FRONT_TYRE, GRAVITY, REAR_TYRE, side_force
 from twin.motion.cueing import (
     MANOEUVRES,
     Car,
@@ -16,7 +16,7 @@ from twin.motion.cueing import (
     make_manoeuvre,
     read_manoeuvre,
 )
-from twin.motion.cueing.car import STEP
+from twin.motion.cueing.manoeuvre import STEP
 
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError, MissingDependencyError
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion import read_recording
 from twin.motion.cueing import (
     Manoeuvre,
@@ -24,9 +24,15 @@ from twin.motion.cueing import (
     workspace_use,
     write_motion,
 )
-from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
-from twin.motion.cueing.prediction import Expectation, felt_slopes, prediction
-from twin.motion.cueing.predictive import QuadraticProgram
+from twin.motion.cueing.predictive import (
+    Expectation,
+    LimitCheck,
+    Plan,
+    QuadraticProgram,
+    felt_slopes,
+    plan_from,
+    prediction,
+)
 
 osqp = pytest.importorskip("osqp")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import (
     AdaptiveSettings,
     AdaptiveWashout,
@@ -22,8 +22,7 @@ from twin.motion.cueing import (
     perceived_error,
     workspace_use,
 )
-from twin.motion.cueing.algorithm import Channel, Derivative, HighPass
-from twin.motion.cueing.platform_axes import machine_ranges
+from twin.motion.cueing.algorithm import Channel, Derivative, HighPass, machine_ranges
 
 SIMULATORS = ("stewart", "driving_simulator")
 WASHOUTS = (ClassicalWashout, AdaptiveWashout)
@@ -107,7 +106,7 @@ def test_motion_is_smooth_fits_and_can_be_followed(name, washout):
     use = workspace_use(platform, motion)
     assert 0.1 < use.length <= 1.0
     assert use.largest <= 1.0
-    from twin.control.reference import sample_reference
+    from twin.control.controller import sample_reference
 
     assert sample_reference(platform, motion, 1e-2).reachable.all()
 
@@ -199,7 +198,7 @@ def test_head_stays_where_the_axes_say():
     platform = twin.load("stewart")
     made = cue(platform, make_manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
     pose = made.motion.sample(made.motion.time).pose
-    from twin.basics.quaternions import rotated
+    from twin.basics.arrays import rotated
 
     head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
     wanted = platform.home[:3] + made.head + made.motion.knots.values[:, :3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.page.charts.style import RESOLUTION, rounded, since_last_gap, span, thinned
+from twin.page.charts import RESOLUTION, rounded, since_last_gap, span, thinned
 
 TIME = np.arange(900) / 30.0
 

@@ -12,11 +12,12 @@ import pytest
 from browser_rig import Visitor
 
 from twin.errors import InputError
-from twin.page.charts import live_charts as live
-from twin.page.charts.live_charts import POINTS, LiveCharts
-from twin.page.charts.style import (
+from twin.page import charts as live
+from twin.page.charts import (
     COLOURS,
     NARROWEST,
+    POINTS,
+    LiveCharts,
     axes,
     curve_colours,
     scales,

@@ -12,8 +12,7 @@ import pytest
 
 from twin.envs import environment_ids
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
-from twin.page.environment.charts import OWN_CHARTS
-from twin.page.environment.session import REST, EnvironmentSession
+from twin.page.environment import OWN_CHARTS, REST, EnvironmentSession
 from twin.simulation.live.runner import NOTE
 from twin.training.policy import load_policy
 

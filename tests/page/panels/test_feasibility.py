@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("viser")
 
 import twin
-from twin.page.panels.feasibility import FeasibilityPanel, verdict_line
 from twin.page.panels.motion import MotionPanel
+from twin.page.panels.state import FeasibilityPanel, verdict_line
 from twin.page.requests import Requests
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_session import MachineSession

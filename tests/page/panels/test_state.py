@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.feasibility.margin import share_text
+from twin.analysis.feasibility.course import share_text
 from twin.motion import SineMotion
 from twin.page.panels.state import CALM, NEAR, OVER, beside, strip
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.page.scene.leg_colours import (
+from twin.page.scene.machine_scene import (
     COLOURINGS,
     LEVELS,
     SCALES,

@@ -13,12 +13,11 @@ from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.engines.mujoco.engine import MujocoEngine
+from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError
 from twin.machine.payload import Occupant
-from twin.model.ball.ball import ball_for
-from twin.page.scene.leg_colours import LEVELS, as_bytes, palette
-from twin.page.scene.machine_scene import OVERLAY, MachineScene
+from twin.model.ball import ball_for
+from twin.page.scene.machine_scene import LEVELS, OVERLAY, MachineScene, as_bytes, palette
 from twin.simulation.scene import Scene
 
 CLOSE = {"rtol": 3e-5, "atol": 3e-8}

@@ -16,12 +16,11 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.payload import Occupant, seated_on
-from twin.page.scene import trace as trace_file
-from twin.page.scene.backdrop import round_length
-from twin.page.scene.marks import centre_of_mass
-from twin.page.scene.scene_view import LAYERS, OPENING, SceneView, viewpoint
+from twin.page.scene import machine_scene as trace_file
+from twin.page.scene.machine_scene import centre_of_mass
+from twin.page.scene.scene_view import LAYERS, OPENING, SceneView, round_length, viewpoint
 from twin.simulation.scene import Scene
-from twin.viewer.view import VIEWS
+from twin.viewer.camera import VIEWS
 
 CLOSE = {"rtol": 3e-5, "atol": 1e-7}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from twin.page.scene.touch import nearest, touched
+from twin.page.scene.scene_view import nearest, touched
 
 pytestmark = pytest.mark.quick
 

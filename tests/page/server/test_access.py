@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twin.page.server.access import Access
+from twin.page.server.page_server import Access
 
 TOKEN = "a-token-for-the-tests"
 

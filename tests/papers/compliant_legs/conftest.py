@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import read_parameters
+from twin.machine.machine import parameters_path
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 
 STATES = 20

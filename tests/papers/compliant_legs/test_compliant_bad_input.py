@@ -11,14 +11,14 @@ import pytest
 
 import twin
 from twin.errors import InputError, SingularPoseError
-from twin.papers.compliant_legs.equations.solve import (
+from twin.papers.compliant_legs.equations import (
     energy,
     rest_lengths,
     solve_free,
     solve_locked,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.rest.statics import locked_equilibrium
+from twin.papers.compliant_legs.rest import locked_equilibrium
 
 NAN = float("nan")
 

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from compliant_held import free_motion, held_equilibrium, power
 
-from twin.basics.quaternions import rotation_matrix
-from twin.papers.compliant_legs.equations.solve import energy, solve_free
-from twin.papers.compliant_legs.loads import NO_LOAD, load
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.motion import locked_motions
-from twin.papers.compliant_legs.state import leg_state
+from twin.basics.arrays import rotation_matrix
+from twin.papers.compliant_legs.equations import energy, solve_free
+from twin.papers.compliant_legs.machine import NO_LOAD, CompliantMachine, leg_state, load
+from twin.papers.compliant_legs.responses import locked_motions
 from twin.rotations import displaced
 
 

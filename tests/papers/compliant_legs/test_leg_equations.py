@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from twin.errors import MissingDependencyError
-from twin.papers.compliant_legs.equations import leg_equations
-from twin.papers.compliant_legs.equations.leg_equations import (
+from twin.papers.compliant_legs import equations as leg_equations
+from twin.papers.compliant_legs.equations import (
     CONSTANTS,
     angles_of,
     leg_functions,

@@ -11,11 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
 from twin.machine.machine import MachineParameters
-from twin.papers.compliant_legs.equations.solve import solve_free, solve_locked
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.rest.modes import locked_linearisation
-from twin.papers.compliant_legs.rest.statics import locked_equilibrium
-from twin.papers.compliant_legs.state import leg_state
+from twin.papers.compliant_legs.equations import solve_free, solve_locked
+from twin.papers.compliant_legs.machine import CompliantMachine, leg_state
+from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation
 
 STIFFNESSES = (1e6, 1e7, 1e8)
 """[N/m] For each of them the error must be ten times that of the next."""

@@ -7,18 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from twin.basics.quaternions import rotation_matrix
-from twin.papers.compliant_legs.equations.solve import rest_lengths
-from twin.papers.compliant_legs.loads import load, wrench_in_base
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.load_cases import (
+from twin.basics.arrays import rotation_matrix
+from twin.papers.compliant_legs.equations import rest_lengths
+from twin.papers.compliant_legs.machine import CompliantMachine, load, wrench_in_base
+from twin.papers.compliant_legs.responses import (
     LoadCase,
+    locked_motions,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.responses.motion import locked_motions
-from twin.papers.compliant_legs.rest.modes import locked_linearisation
-from twin.papers.compliant_legs.rest.statics import locked_equilibrium
+from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation
 from twin.rotations import displacement, pose_from_angles
 
 TILTED = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")

@@ -10,12 +10,16 @@ from compliant_held import free_motion, held_equilibrium, held_linearisation
 from scipy.optimize import curve_fit
 
 from twin.errors import StateError
-from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
-from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.motion import locked_motions, locked_states
-from twin.papers.compliant_legs.rest.modes import Linearisation, locked_linearisation, modes_of
-from twin.papers.compliant_legs.rest.statics import locked_deflection, locked_equilibrium
+from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.machine import NO_LOAD, CompliantMachine, load, wrench_in_base
+from twin.papers.compliant_legs.responses import locked_motions, locked_states
+from twin.papers.compliant_legs.rest import (
+    Linearisation,
+    locked_deflection,
+    locked_equilibrium,
+    locked_linearisation,
+    modes_of,
+)
 from twin.rotations import displaced, displacement
 
 LOADS = (

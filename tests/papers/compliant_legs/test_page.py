@@ -14,15 +14,14 @@ from package_walk import MODULES
 
 import twin
 from twin.machine.payload import Occupant, Wheelchair
-from twin.papers.compliant_legs.equations.solve import rest_lengths
+from twin.papers.compliant_legs.equations import rest_lengths
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.load_cases import (
+from twin.papers.compliant_legs.responses import (
     occupant_study,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.rest.modes import locked_linearisation, modes_of
-from twin.papers.compliant_legs.rest.statics import locked_equilibrium
+from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation, modes_of
 from twin.rotations import pose_from_angles
 
 PAGE = (Path(twin.__file__).parents[1] / "docs" / "compliant_legs.md").read_text(encoding="utf-8")

@@ -17,9 +17,8 @@ from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 import twin
-from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import leg_state
+from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.machine import CompliantMachine, leg_state
 
 FloatArray = NDArray[np.float64]
 
@@ -428,7 +427,7 @@ def test_printed_leg_length_repeats_the_deflection() -> None:
 
 
 def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped: CompliantMachine) -> None:
-    from twin.papers.compliant_legs.equations.extended_system import solve_extended
+    from twin.papers.compliant_legs.equations import solve_extended
 
     # (57) divides by cos^2 theta and (59) has no value; vectors know no such leg.
     upright = replace(shipped, base_joints=shipped.platform_joints)

@@ -10,17 +10,23 @@ from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 import twin
-from twin.basics.quaternions import cross_matrix, rotation_matrix
-from twin.papers.compliant_legs.equations.extended_system import solve_extended
-from twin.papers.compliant_legs.equations.solve import (
+from twin.basics.arrays import cross_matrix, rotation_matrix
+from twin.papers.compliant_legs.equations import (
     energy,
+    free_system,
+    locked_system,
     rest_lengths,
+    solve_extended,
     solve_free,
     solve_locked,
+    still_system,
 )
-from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
-from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.state import leg_state, tip_matrices
+from twin.papers.compliant_legs.machine import (
+    CompliantMachine,
+    from_parameters,
+    leg_state,
+    tip_matrices,
+)
 
 FloatArray = NDArray[np.float64]
 

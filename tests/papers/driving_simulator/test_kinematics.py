@@ -11,9 +11,13 @@ from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.kinematics import PlateKinematics
-from twin.papers.driving_simulator.plate import CORNERS, FIXED
+from twin.papers.driving_simulator.kinematics import (
+    CORNERS,
+    FIXED,
+    ExactKinematics,
+    PlateKinematics,
+    SmallAngleKinematics,
+)
 
 Array = NDArray[np.float64]
 

@@ -11,11 +11,10 @@ from paper_plate import PLATE
 
 import twin
 from twin.errors import InputError
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
-from twin.papers.driving_simulator.exact.terms import Pillars
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.machine.machine import parameters_path
+from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
+from twin.papers.driving_simulator.kinematics import PlateModel
 
 
 def changed(**tables: Any) -> Any:

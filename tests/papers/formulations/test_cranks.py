@@ -12,8 +12,8 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.kernels.interpret import interpreted
-from twin.papers.formulations.kernels import extended
+from twin.kernels.jit import interpreted
+from twin.papers.formulations.kernels import spaces as extended
 from twin.papers.formulations.kernels.arrays import (
     BIAS,
     JOINT,
@@ -23,7 +23,7 @@ from twin.papers.formulations.kernels.arrays import (
     TIP_RATE,
 )
 from twin.papers.formulations.kernels.legs.rss import leg_potential
-from twin.papers.formulations.kernels.task import extended_to_task
+from twin.papers.formulations.kernels.spaces import extended_to_task
 from twin.papers.formulations.model import extended_joints, make_work, pack_model
 
 Array = NDArray[np.float64]

@@ -13,8 +13,8 @@ from unsymmetric import machine_without_symmetry
 import twin
 from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
-from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
-from twin.papers.formulations.operations import Counted, operations
+from twin.papers.formulations.formulation import Counted, operations
+from twin.papers.formulations.model import CoefficientMatrices, coriolis
 
 pytestmark = pytest.mark.quick
 

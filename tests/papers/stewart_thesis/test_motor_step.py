@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.tuning.specification import step_figures
 from twin.analysis.tuning.steps import VelocityStudy
+from twin.analysis.tuning.tuning import step_figures
 from twin.errors import InputError
-from twin.papers.stewart_thesis.velocity_step import motor_response, with_armature
+from twin.papers.stewart_thesis import motor_response, with_armature
 
 
 def test_legs_move_as_in_the_step_that_is_seen_at_the_legs() -> None:

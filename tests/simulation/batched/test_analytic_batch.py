@@ -16,7 +16,7 @@ from twin.model.batch import lane_count
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import FLEETS, analytic, make_batched_plant
-from twin.simulation.batched.drive_arrays import loop_gains
+from twin.simulation.batched.batched_plant import loop_gains
 
 PERIOD = 0.01
 

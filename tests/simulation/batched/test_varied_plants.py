@@ -14,7 +14,7 @@ from twin.machine.randomisation import with_values
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.simulation.batched.drive_arrays import same_drives, varied_plant
+from twin.simulation.batched.batched_plant import same_drives, varied_plant
 
 pytestmark = pytest.mark.quick
 

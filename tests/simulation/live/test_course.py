@@ -12,10 +12,18 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
-from twin.motion.axes import AxisSample
+from twin.motion.motion import AxisSample
 from twin.motion.specification import MotionSpecification
-from twin.simulation.live.course import Course, Pace, at_rest, through
-from twin.simulation.live.steering import AHEAD, BEFORE, Axes, Steering
+from twin.simulation.live.steering import (
+    AHEAD,
+    BEFORE,
+    Axes,
+    Course,
+    Pace,
+    Steering,
+    at_rest,
+    through,
+)
 
 PERIOD = 1e-3
 

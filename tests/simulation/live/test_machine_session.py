@@ -15,7 +15,7 @@ from twin.control import make_controller
 from twin.errors import InputError, StateError
 from twin.motion import AxisSample, Motion
 from twin.motion.specification import MotionSpecification
-from twin.simulation.live.machine_run import as_disturbance
+from twin.simulation.live.live_machine import as_disturbance
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.settings import gain_unit, gains_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from twin.model.engine import State
-from twin.simulation.live import recorder
-from twin.simulation.live.recorder import Recorder
+from twin.simulation.live import replay as recorder
+from twin.simulation.live.replay import Recorder
 
 
 def row(k: int) -> tuple[State, dict[str, np.ndarray]]:

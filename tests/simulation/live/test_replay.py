@@ -11,7 +11,7 @@ import pytest
 
 import twin
 from twin.errors import InputError, MachineNotFoundError
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 from twin.rotations import angle_between, pose_from_angles
 from twin.simulation.live.replay import Replay
 from twin.simulation.live.runner import KEPT, NOTE

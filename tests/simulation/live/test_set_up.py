@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twin.errors import InputError
-from twin.simulation.live.set_up import LONGEST, SetUp, as_set_up, written
-from twin.simulation.live.settings import Settings
+from twin.simulation.live.settings import LONGEST, Settings, SetUp, as_set_up, written
 
 pytestmark = pytest.mark.quick
 

@@ -16,7 +16,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.simulation.recorded.table import content_of, metadata_of, shapes_of, table_of
+from twin.simulation.recorded.files import content_of, metadata_of, shapes_of, table_of
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

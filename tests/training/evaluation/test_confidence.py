@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.training.evaluation.confidence import (
+from twin.training.evaluation import (
     Mean,
     mean_of,
     mean_over_trainings,

@@ -15,24 +15,32 @@ from stand_in import EPISODE, Points
 import twin.envs  # noqa: F401 (registers the environments)
 from twin.analysis.platform import load
 from twin.errors import InputError
-from twin.machine.catalogue import parameters_path
+from twin.machine.machine import parameters_path
 from twin.training import Policy, evaluate, load_policy, train
-from twin.training import metrics as table
-from twin.training.environments import channels, check_fit, make_environments
-from twin.training.evaluation.controllers import TRACKING, run_controller
-from twin.training.evaluation.evaluation import count_parts
-from twin.training.evaluation.report import (
+from twin.training import environments as table
+from twin.training.environments import (
+    PARAMETERS,
+    Accumulator,
+    Metric,
+    channels,
+    check_fit,
+    make_environments,
+    option_differences,
+    signal_values,
+)
+from twin.training.evaluation import (
+    TRACKING,
     as_json,
     as_markdown,
     changes_from_training,
+    count_parts,
     report_columns,
     report_rows,
+    roll_out,
+    run_controller,
 )
-from twin.training.evaluation.rollout import roll_out
-from twin.training.laws import LAWS
-from twin.training.metrics import Accumulator, Metric, signal_values
-from twin.training.options import PARAMETERS, option_differences
 from twin.training.policy import PolicyNetwork, PolicyOrigin
+from twin.training.settings import LAWS
 
 POINTS = "stand_in:stand_in/Points-v0"
 DISTANCE = Metric("distance", "mm", "distance", 1e3)

@@ -10,8 +10,7 @@ import pytest
 from package_walk import ROOT
 
 from twin.training import policies
-from twin.training.evaluation.evaluation import Evaluation
-from twin.training.evaluation.report import as_markdown
+from twin.training.evaluation import Evaluation, as_markdown
 
 pytestmark = pytest.mark.quick
 

@@ -19,9 +19,9 @@ from twin.errors import InputError, MissingDependencyError
 from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.validation.cases import CASES, load_case
-from twin.validation.cases.driving_simulator import multipliers as simulator_multipliers
+from twin.validation.cases.driving_simulator import dae as simulator_multipliers
 from twin.validation.measures import comparison
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import Map, Plot

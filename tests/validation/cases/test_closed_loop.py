@@ -11,8 +11,8 @@ from redundant import machine_tool
 from twin.analysis.platform import Platform
 from twin.control.gains import suitable_position_loop
 from twin.machine import MachineParameters
-from twin.validation.cases.closed_loop import faults
-from twin.validation.cases.closed_loop.case import SPEED_SHARE, heave, stop_measures, stopped_run
+from twin.validation.cases import closed_loop as faults
+from twin.validation.cases.closed_loop import SPEED_SHARE, heave, stop_measures, stopped_run
 from twin.validation.measures.sampling import followed
 
 pytestmark = pytest.mark.quick

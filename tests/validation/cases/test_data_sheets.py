@@ -13,13 +13,13 @@ from twin.plant.drives import drive_constants
 from twin.plant.inertial_sensor import InertialUnit
 from twin.validation.cases.inertial_sensor.case import thesis_sensor
 from twin.validation.cases.inertial_sensor.data_sheet import separated_errors, sheet_measures
-from twin.validation.cases.plant.data_sheet import drive_numbers
 from twin.validation.cases.plant.limits import (
     breakaway_measures,
     impact_measures,
     impact_of_leg,
     switch_measures,
 )
+from twin.validation.cases.plant.trials import drive_numbers
 from twin.validation.published.machines import typed_numbers
 
 pytestmark = pytest.mark.quick

@@ -7,9 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.model.ball.ball import Ball
+from twin.model.ball import Ball
 from twin.motion.cueing import Car
-from twin.validation.cases.environments import ball, car, course, shaking, tracking
+from twin.validation.cases.environments import ball, cueing, shaking, tracking
 
 pytestmark = pytest.mark.quick
 
@@ -26,7 +26,7 @@ def test_ball_on_an_incline_rolls_with_five_sevenths() -> None:
 
 
 def test_braking_loads_the_front_axle() -> None:
-    front, rear = car.axle_loads(Car(), -4.0)
+    front, rear = cueing.axle_loads(Car(), -4.0)
     weight, moved = 1500.0 * 9.81, 1500.0 * 4.0 * 0.55 / 2.6
     np.testing.assert_allclose(front, weight * 1.4 / 2.6 + moved, rtol=1e-12)
     np.testing.assert_allclose(rear, weight * 1.2 / 2.6 - moved, rtol=1e-12)
@@ -51,9 +51,9 @@ def test_platform_stays_in_a_room_whose_base_rests() -> None:
 
 
 def test_formulae_of_rewards() -> None:
-    assert course.closeness(0.0, 1e-3, 0.1) == 1.0
-    assert course.closeness(0.1, 1e-3, 0.1) == 0.0
+    assert cueing.closeness(0.0, 1e-3, 0.1) == 1.0
+    assert cueing.closeness(0.1, 1e-3, 0.1) == 0.0
     half = (np.sqrt(101.0) - 1.0) * 1e-3
-    assert course.closeness(half, 1e-3, 0.1) == pytest.approx(0.5)
-    assert course.smoothness(np.array([1.0, 0.0]), np.zeros(2)) == -0.5
+    assert cueing.closeness(half, 1e-3, 0.1) == pytest.approx(0.5)
+    assert cueing.smoothness(np.array([1.0, 0.0]), np.zeros(2)) == -0.5
     np.testing.assert_allclose(tracking.smooth_step(np.array([-1.0, 0.5, 2.0])), [0.0, 0.5, 1.0])

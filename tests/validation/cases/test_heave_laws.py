@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.validation.cases.rss.laws import CANDIDATES, HIGH, LOW, PEAK, stroke
-from twin.validation.cases.rss.published_heave import published_heave
+from twin.validation.cases.rss.free_fall import CANDIDATES, HIGH, LOW, PEAK, stroke
+from twin.validation.cases.rss.tasks import published_heave
 from twin.validation.cases.rss.torque_profile import landmarks
 
 pytestmark = pytest.mark.quick

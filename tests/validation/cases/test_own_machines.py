@@ -11,12 +11,11 @@ import pytest
 from case_outcomes import failed
 
 from twin.analysis.platform import Platform, load
-from twin.machine.catalogue import parameters_path
-from twin.machine.file.read import parameters_from
-from twin.machine.file.template import write_template
+from twin.machine.file.read import parameters_from, write_template
 from twin.machine.legs import LEG_KINDS
+from twin.machine.machine import parameters_path
 from twin.validation.cases import load_case
-from twin.validation.cases.workspace.closed_forms import plate_measures
+from twin.validation.cases.workspace import plate_measures
 
 CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 """Cases that see all of a machine: its equations, its models in the engines, and its motion."""

@@ -11,8 +11,8 @@ import pytest
 import twin
 from twin.analysis.inertial.response import ChannelResponse
 from twin.motion import SineMotion
-from twin.validation.cases.inertial_sensor.amplification import BANDS, band_ratios
-from twin.validation.cases.inertial_sensor.platform_log import PITCH, logged
+from twin.validation.cases.inertial_sensor.case import BANDS, band_ratios
+from twin.validation.cases.inertial_sensor.data_sheet import PITCH, logged
 
 pytestmark = pytest.mark.quick
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from twin.training import policies, policy_names
-from twin.validation.cases.policies.robustness import measure_of, robustness
-from twin.validation.cases.policies.shipped import SHIPPED
+from twin.validation.cases.policies import SHIPPED, measure_of, robustness
 
 ALL = [shipped for several in SHIPPED.values() for shipped in several]
 

@@ -11,7 +11,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
 from twin.validation.cases import CASES, load_case
-from twin.validation.measures.durations import (
+from twin.validation.measures.equilibrium import (
     GRID,
     duration_for,
     step_for,

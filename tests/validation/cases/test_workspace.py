@@ -12,9 +12,8 @@ from redundant import machine_on, machine_tool
 from twin.analysis.platform import Platform
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import Region, region
-from twin.validation.cases.workspace import closed_forms
-from twin.validation.cases.workspace.case import LEVELS
-from twin.validation.cases.workspace.closed_forms import shell_measures
+from twin.validation.cases import workspace as closed_forms
+from twin.validation.cases.workspace import LEVELS, shell_measures
 
 
 def ring(radius: float, degrees: list[float]) -> Any:

@@ -11,9 +11,14 @@ from case_outcomes import failed
 import twin
 from twin.analysis.platform import Platform
 from twin.validation.cases.general.driven_motion import sines
-from twin.validation.measures.driven import driven, work_measure
-from twin.validation.measures.energy import balance_of, free_motion
-from twin.validation.measures.laws import dynamic_laws, effective_forces, kinematic_laws
+from twin.validation.measures.comparison import driven, work_measure
+from twin.validation.measures.laws import (
+    balance_of,
+    dynamic_laws,
+    effective_forces,
+    free_motion,
+    kinematic_laws,
+)
 from twin.validation.measures.sampling import later, random_states
 
 DAMPED = ("compliant_stewart", "micro_hexapod")

@@ -7,9 +7,16 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.model.motions import REST
-from twin.validation.measures.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
-from twin.validation.measures.equilibrium import fastest_rate, rest, typical_force
+from twin.model.machine_base import REST
+from twin.validation.measures.equilibrium import (
+    LARGEST_RATE,
+    STIFF_RATE,
+    TIMESTEP,
+    compared_step,
+    fastest_rate,
+    rest,
+    typical_force,
+)
 
 
 def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
@@ -26,7 +33,7 @@ def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None
 
 
 def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
-    from twin.analysis.stiffness.equilibrium import natural_modes
+    from twin.analysis.stiffness import natural_modes
 
     stiff = twin.load("micro_hexapod")
     expected = 2.0 * np.pi * natural_modes(stiff).frequencies.max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from twin.validation.measures.metrics import (
+from twin.validation.measures.sampling import (
     fitted_order,
     position_error,
     relative_error,

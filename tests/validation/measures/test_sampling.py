@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.validation.cases.closed_loop.case import HEAVE_SHARE, heave
+from twin.validation.cases.closed_loop import HEAVE_SHARE, heave
 from twin.validation.measures.sampling import random_states, stroke
 
 pytestmark = pytest.mark.quick

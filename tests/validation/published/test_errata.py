@@ -13,21 +13,19 @@ from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.analysis.payload.criterion import THESIS_CRITERION, VibrationTest
-from twin.analysis.payload.dynamic import dynamic_payload
-from twin.analysis.payload.worst_phase import phase_bounds
+from twin.analysis.payload.dynamic import dynamic_payload, phase_bounds
+from twin.analysis.payload.static import THESIS_CRITERION, VibrationTest
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
 from twin.model.integrate import integrate
-from twin.papers.formulations.matrices import CoefficientMatrices
+from twin.papers.formulations.model import CoefficientMatrices
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
-from twin.validation.cases.payload.statements import largest_speed
-from twin.validation.cases.rss.laws import CANDIDATES, stroke
-from twin.validation.cases.rss.published_heave import PublishedHeave, published_heave, vertical
-from twin.validation.published.errata import read_errata
+from twin.validation.cases.payload import largest_speed
+from twin.validation.cases.rss.free_fall import CANDIDATES, stroke
+from twin.validation.cases.rss.tasks import PublishedHeave, published_heave, vertical
 from twin.validation.published.printed import (
     FREE_FALLS,
     LEVEL_FALL,
@@ -36,6 +34,7 @@ from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_RETRACTED_HEIGHT,
     STEWART_SPEED_CHECK,
+    read_errata,
 )
 
 ROOT = Path(__file__).parents[3]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import twin.validation.cases
-from twin.validation.published import papers
-from twin.validation.published.papers import Paper
+from twin.validation.published import printed as papers
+from twin.validation.published.printed import Paper
 from twin.validation.results import AGREEMENTS
 
 NAMES = {name: value for name, value in vars(papers).items() if isinstance(value, Paper)}

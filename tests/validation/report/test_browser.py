@@ -15,9 +15,7 @@ from playwright.sync_api import Page
 
 import twin
 from twin.validation.cases import CASES
-from twin.validation.report.environment import environment
-from twin.validation.report.page import html_page
-from twin.validation.report.summary import summary
+from twin.validation.report.page import environment, html_page, summary
 from twin.validation.results import CaseResult, Measure, Quantity, Statement, Table
 
 LONGEST_PRINT = 12

@@ -19,12 +19,18 @@ from twin.errors import InputError, MissingDependencyError
 from twin.machine.file.read import parameters_from
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import LABELS, error_name, trajectory_comparison
-from twin.validation.published.compared import PrintedValue, compared
-from twin.validation.published.errata import read_errata
+from twin.validation.published.printed import PrintedValue, compared, read_errata
 from twin.validation.report import page as report
-from twin.validation.report.environment import Environment
-from twin.validation.report.figures import CURVE_POINTS, packed, unpacked
-from twin.validation.report.summary import SCHEMA, margin, overall, summary
+from twin.validation.report.page import (
+    CURVE_POINTS,
+    SCHEMA,
+    Environment,
+    margin,
+    overall,
+    packed,
+    summary,
+    unpacked,
+)
 from twin.validation.results import (
     Agreement,
     CaseResult,

@@ -11,14 +11,12 @@ from conftest import MACHINES
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
-from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.machine.mechanism import BASE, PLATFORM
 from twin.viewer.bodies.fittings import ACCENT
-from twin.viewer.bodies.machine import machine_bodies, picture_drawing
+from twin.viewer.bodies.machine import SHADOW, dress, machine_bodies, picture_drawing
 from twin.viewer.bodies.meshes import Mesh
-from twin.viewer.bodies.plates import SHADOW
-from twin.viewer.bodies.scene import dress
 
 pytestmark = pytest.mark.quick
 

@@ -13,10 +13,10 @@ import trimesh
 import twin
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.errors import InputError, ParameterError, SimulationStoppedError
-from twin.viewer.bodies.drawing import drawn_mesh
+from twin.viewer.bodies.machine import drawn_mesh
 from twin.viewer.scene_model import SceneModel
 
 pytestmark = pytest.mark.quick

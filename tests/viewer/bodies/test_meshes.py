@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
-from twin.viewer.bodies.creases import creased, geom_mesh, quarters
-from twin.viewer.bodies.meshes import Mesh, cylinder, joined, sphere
+from twin.viewer.bodies.meshes import Mesh, creased, cylinder, geom_mesh, joined, quarters, sphere
 from twin.viewer.scene_model import SceneModel
 
 

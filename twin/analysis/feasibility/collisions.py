@@ -16,12 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.course import Course, reached
-from twin.analysis.feasibility.leg_points import LegPoints, leg_points
-from twin.analysis.feasibility.margin import Quantity, amount, legs_text
-from twin.analysis.feasibility.polygons import polygon_distance
-from twin.basics.arrays import BoolArray, FloatArray
-from twin.basics.segments import segment_distance
+from twin.analysis.feasibility.course import (
+    Course,
+    LegPoints,
+    Quantity,
+    amount,
+    leg_points,
+    legs_text,
+    polygon_distance,
+    reached,
+)
+from twin.basics.arrays import BoolArray, FloatArray, segment_distance
 from twin.machine.legs.leg import COINCIDENT
 from twin.model.machine_model import MachineModel
 

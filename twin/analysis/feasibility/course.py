@@ -1,24 +1,128 @@
-"""Course of a task for a verdict: poses at rest or samples of a motion."""
+"""What the checks of a motion share: its samples, margins, and points of the legs."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.mobility import check_convention
-from twin.basics.arrays import BoolArray, FloatArray, whole_number
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    as_floats,
+    quaternion_product,
+    read_only,
+    rotated,
+    segment_distance,
+    whole_number,
+)
 from twin.errors import InputError, brief
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.model.evaluation import run
+from twin.kernels.kinematics import inverse_kinematics_batch
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.model.machine_base import PlatformMotion, run
 from twin.model.machine_model import MachineModel
-from twin.model.motions import PlatformMotion
 from twin.motion import Motion
-from twin.motion.fitting import followed
+from twin.motion.motion import as_center, axis_names, known_axis
+from twin.motion.recording import followed
+from twin.rotations import quaternion_from_angles
 
 SAMPLES = 1001
 """Times along a motion. A peak between two of them is higher than both by less than a millionth of
 its curvature times the square of the duration."""
+
+MOST_SAMPLES = 1_000_000
+
+ROUNDING = 1e-9
+"""Share beyond one that is rounding: poses at the end of a range lie on a limit."""
+
+TIGHT = 0.8
+"""Share of a limit above which a margin is called tight."""
+
+FLAT = 1e-12
+"""Square of the sine below which a triangle has no inside, and a segment is parallel to it."""
+
+
+class Mobility(NamedTuple):
+    """A box of poses: every axis anywhere in its range, all at once.
+
+    Axes are those of `twin.motion`: displacements along the base axes from the centre, and the
+    angles of a convention, applied in base axes on top of the centre's attitude.
+    """
+
+    center: FloatArray
+    """`(7,)`"""
+    low: FloatArray
+    """`(k,)` [m], [rad]"""
+    high: FloatArray
+    """`(k,)` [m], [rad]"""
+    convention: str
+
+    @classmethod
+    def about(
+        cls,
+        center: Any,
+        ranges: Mapping[str, tuple[float, float]],
+        convention: str = "yaw_pitch_roll",
+    ) -> Mobility:
+        """Return the box of poses that ranges by axis name describe.
+
+        Args:
+            center: pose `(7,)` or position `(3,)` [m].
+            ranges: axis name -> (lowest, highest) [m], [rad], such as `{"z": (-0.01, 0.02)}`; axes
+                left out stay at zero. Names are those of `twin.motion.axis_names(convention)`.
+            convention: of the angles.
+
+        Raises:
+            InputError: unknown axis or convention, ranges that are no ordered pairs.
+        """
+        place = as_center(center)
+        if not isinstance(ranges, Mapping) or not ranges:
+            raise InputError("ranges", "must map axis names to (lowest, highest)")
+        low, high = np.zeros((2, len(axis_names(convention))))
+        for axis, pair in ranges.items():
+            column = known_axis(axis, "ranges", convention)
+            ends = as_floats(pair, f"ranges[{axis!r}]")
+            if ends.shape != (2,) or ends[0] > ends[1]:
+                raise InputError(
+                    f"ranges[{axis!r}]", f"must be (lowest, highest), got {brief(pair)}"
+                )
+            low[column], high[column] = ends
+        return cls(place, read_only(low), read_only(high), convention)
+
+    def poses(self, axes: FloatArray) -> FloatArray:
+        """Return poses `(m, 7)` of axis values `(m, k)`."""
+        turn = quaternion_from_angles(axes[:, 3:], self.convention)
+        attitude = np.broadcast_to(self.center[3:], (len(axes), 4))
+        return np.hstack([self.center[:3] + axes[:, :3], quaternion_product(turn, attitude)])
+
+    def corners(self) -> FloatArray:
+        """Return the distinct corners `(m, k)` of the box."""
+        ends = [sorted({low, high}) for low, high in zip(self.low, self.high, strict=True)]
+        return np.array(list(itertools.product(*ends)))
+
+    def inner(self, count: int) -> FloatArray:
+        """Return `count` points `(count, k)` spread evenly over the box, always the same ones."""
+        from scipy.stats import qmc
+
+        # Sobol points are balanced in numbers that are powers of two.
+        power = int(np.ceil(np.log2(count)))
+        points = qmc.Sobol(len(self.low), scramble=False).random_base2(power)[:count]
+        return np.asarray(self.low + points * (self.high - self.low))
+
+
+def check_convention(platform: MachineModel, convention: str) -> None:
+    """Raise InputError for angles that a machine on pillars cannot have.
+
+    Roll and pitch in their own order are all it can turn; x and y follow from them.
+    """
+    if platform.dof < 6 and convention != "roll_pitch":
+        raise InputError(
+            "convention",
+            f"{platform.name} moves in height, roll and pitch only: give these in the convention "
+            f"roll_pitch, not {convention}",
+        )
 
 
 class Course(NamedTuple):
@@ -50,9 +154,6 @@ def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ..
     return Course(np.zeros(count), motion, places)
 
 
-MOST_SAMPLES = 1_000_000
-
-
 def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -> Course:
     """Return a motion at `samples` times from start to end.
 
@@ -73,3 +174,231 @@ def reached(platform: MachineModel, poses: FloatArray) -> BoolArray:
     coordinates = np.empty((len(poses), platform.n_actuators))
     run(inverse_kinematics_batch, (platform.constants.legs,), (poses, coordinates))
     return np.isfinite(coordinates)
+
+
+class Quantity(NamedTuple):
+    """A quantity over a task, `(k, m)`: one row per time, one column per leg or pair of legs."""
+
+    name: str
+    unit: str
+    required: FloatArray
+    """`(k, m)`, signed"""
+    limit: FloatArray
+    """`(k, m)`, infinite where there is none"""
+    share: FloatArray
+    """`(k, m)` of the limit that is used; above 1 it is violated"""
+    legs: Sequence[tuple[int, ...]]
+    """numbers from 1 of the legs of each column; none for the whole machine"""
+    remedy: Callable[[int, int], str]
+    """sentences about the violation at a row and column"""
+    at_least: bool = False
+    """whether the limit is the smallest value instead of the largest"""
+    whole: bool = False
+    """whether the value belongs to the whole motion and not to a time"""
+
+
+class Margin(NamedTuple):
+    """Entry of a quantity that comes closest to its limit."""
+
+    quantity: str
+    unit: str
+    required: float
+    """signed"""
+    limit: float
+    share: float
+    """of the limit that is used: required per limit, limit per required where it is a minimum;
+    of a stroke, the distance from its middle per half of it. Above 1: violated"""
+    at_least: bool
+    """whether the limit is the smallest allowed value"""
+    legs: tuple[int, ...]
+    """numbers from 1; none where it concerns the whole machine"""
+    time: float | None
+    """[s]; None at rest and for the whole motion"""
+    place: str
+    """the time or the name of the pose"""
+    pose: FloatArray
+    """`(7,)`"""
+    remedy: str
+    """what is violated, by how much, and what would mend it; empty where the limit holds"""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the limit is kept."""
+        return self.share <= 1.0 + ROUNDING
+
+    @property
+    def margin(self) -> float:
+        """Distance to the limit in the quantity's unit; negative where it is violated."""
+        size = self.required if self.quantity.startswith("stroke") else abs(self.required)
+        return size - self.limit if self.at_least else self.limit - size
+
+
+def margin_of(quantity: Quantity, course: Course) -> Margin:
+    """Return the margin of the entry of a quantity that comes closest to its limit.
+
+    Of entries that differ by rounding, as those of symmetrical legs do, the first one.
+    """
+    shares = np.where(np.isnan(quantity.share), np.inf, quantity.share)
+    highest = float(shares.max())
+    nearly = highest - ROUNDING * max(1.0, highest) if highest < np.inf else np.inf
+    row, column = divmod(int((shares >= nearly).argmax()), shares.shape[1])
+    share = float(shares[row, column])
+    resting = bool(course.places)
+    timed = not (resting or quantity.whole)
+    return Margin(
+        quantity.name,
+        quantity.unit,
+        float(quantity.required[row, column]),
+        float(quantity.limit[row, column]),
+        share,
+        quantity.at_least,
+        quantity.legs[column],
+        float(course.time[row]) if timed else None,
+        "whole motion" if quantity.whole and not resting else course.place(row),
+        course.motion.pose[row].copy(),
+        "" if share <= 1.0 + ROUNDING else quantity.remedy(row, column),
+    )
+
+
+def legs_text(legs: Sequence[int]) -> str:
+    """Return "leg 2" or "legs 1 and 2"; "the machine" for none."""
+    if not legs:
+        return "the machine"
+    numbers = [str(number) for number in legs]
+    if len(numbers) == 1:
+        return f"leg {numbers[0]}"
+    return f"legs {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def share_text(share: float) -> str:
+    """Return a share of a limit as a percentage, from ten on as a factor, or "beyond"."""
+    if not np.isfinite(share):
+        return "beyond"
+    return f"{100.0 * share:.3g} %" if share < 9.995 else f"{share:,.4g} times"
+
+
+def factor(value: float) -> str:
+    """Return a factor above one with three digits, four where it is close to one."""
+    return f"{value:.4g}" if value < 1.1 else f"{value:,.3g}" if value < 1e3 else f"{value:,.0f}"
+
+
+def amount(value: float, unit: str = "") -> str:
+    """Return a number with four digits, thousands apart, and its unit."""
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
+    return f"{text} {unit}".strip()
+
+
+class LegPoints(NamedTuple):
+    """Points `(k, n, 3)` [m] of the legs, base frame."""
+
+    base: FloatArray
+    """base joints; of pillars the feet"""
+    middle: FloatArray
+    """elbows of cranks, else where the thicker lower part ends"""
+    tip: FloatArray
+    """platform joints"""
+    rotation: FloatArray
+    """`(k, 3, 3)` platform to base"""
+
+    @property
+    def lower(self) -> FloatArray:
+        """Unit vectors `(k, n, 3)` along the lower part, up."""
+        return _unit(self.middle - self.base)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Unit vectors `(k, n, 3)` along the upper part, up."""
+        return _unit(self.tip - self.middle)
+
+
+def leg_points(platform: MachineModel, pose: FloatArray) -> LegPoints:
+    """Return the points of all legs at poses `(k, 7)` in reach."""
+    matrix = np.stack([rotated(pose[:, 3:], axis[None]) for axis in np.eye(3)], axis=-1)
+    tip = pose[:, None, :3] + np.einsum("kij,nj->kni", matrix, platform.platform_joints)
+    base = np.broadcast_to(platform.base_joints, tip.shape)
+    coordinates = platform.inverse_kinematics(pose)
+    if platform.leg.has_foot:
+        base = tip - coordinates[:, :, None] * matrix[:, None, :, 2]
+    if platform.leg.has_crank:
+        return LegPoints(base, base + _cranks(platform, coordinates), tip, matrix)
+    along = tip - base
+    length = np.linalg.norm(along, axis=-1)
+    sizes = [leg.sizes for leg in platform.parameters.legs]
+    ends = np.array([0.5 * length.min() if size is None else size.lower_length for size in sizes])
+    # A part of the leg is left for its upper part, whose direction is that of the leg.
+    share = np.clip(ends / length, 0.01, 0.99)
+    return LegPoints(base, base + share[:, :, None] * along, tip, matrix)
+
+
+def crank_frames(platform: MachineModel, points: LegPoints) -> FloatArray:
+    """Return rotations `(k, n, 3, 3)` crank to base: x is its axis of rotation, z the crank."""
+    along = points.lower
+    axis = np.broadcast_to(platform.first_axes, along.shape)
+    return np.stack([axis, np.cross(along, axis), along], axis=-1)
+
+
+def _cranks(platform: MachineModel, angles: FloatArray) -> FloatArray:
+    """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)`."""
+    pairs = zip(platform.parameters.legs, platform.parameters.home_places, strict=True)
+    legs = [(leg, place) for leg, place in pairs if isinstance(leg, RssLeg)]
+    zero = np.array([leg.home_zero(place) for leg, place in legs])
+    length = np.array([leg.crank_length for leg, _ in legs])
+    side = np.cross(platform.first_axes, zero)
+    turned = np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * side
+    return np.asarray(length[:, None] * turned)
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def polygon_distance(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the smallest distances `(k,)` [m] between filled polygons; zero where they cross.
+
+    Either two edges are nearest to each other, or a corner and an inner point of the other
+    polygon, or an edge passes through the other polygon. Two corners are a segment.
+
+    Args:
+        first: corners `(k, m, 3)` [m] in order around a flat, convex polygon. Corners that are
+            not quite in one plane span triangles with the corners' middle.
+        second: the same, `(k, l, 3)`.
+    """
+    one, other = np.roll(first, -1, axis=1), np.roll(second, -1, axis=1)
+    edges = segment_distance(
+        first[:, :, None], one[:, :, None], second[:, None], other[:, None]
+    ).min(axis=(1, 2))
+    faces = np.minimum(_to_face(first, one, second), _to_face(second, other, first))
+    return np.asarray(np.minimum(edges, faces))
+
+
+def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> FloatArray:
+    """Return the smallest distances `(k,)` of corners from a face; zero where an edge crosses it.
+
+    Infinite where no corner is above or below the face and none crosses it.
+    """
+    middle = polygon.mean(axis=1)[:, None, None]
+    spokes = polygon[:, None] - middle
+    across = np.roll(polygon, -1, axis=1)[:, None] - middle
+    normal = np.cross(spokes, across)
+    size = _dot(normal, normal)
+    solid = size > FLAT * _dot(spokes, spokes) * _dot(across, across)
+    safe = np.where(solid, size, 1.0)
+
+    def inside(away: FloatArray) -> FloatArray:
+        """Return whether points at `away` `(k, c, l, 3)` from the middle are over a triangle."""
+        s = _dot(np.cross(away, across), normal) / safe
+        t = _dot(np.cross(spokes, away), normal) / safe
+        return np.asarray(solid & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0))
+
+    start, end = corners[:, :, None] - middle, ends[:, :, None] - middle
+    height, height_end = _dot(start, normal), _dot(end, normal)
+    apart = np.where(inside(start), np.abs(height) / np.sqrt(safe), np.inf)
+    change = height - height_end
+    share = height / np.where(change == 0.0, 1.0, change)
+    crosses = (change != 0.0) & (share >= 0.0) & (share <= 1.0)
+    crossing = crosses & inside(start + share[..., None] * (end - start))
+    return np.asarray(np.where(crossing, 0.0, apart).min(axis=(1, 2)))
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("...i,...i->...", left, right))

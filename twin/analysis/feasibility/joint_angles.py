@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.course import Course
-from twin.analysis.feasibility.leg_points import LegPoints, crank_frames
-from twin.analysis.feasibility.margin import Quantity, amount
+from twin.analysis.feasibility.course import (
+    Course,
+    LegPoints,
+    Mobility,
+    Quantity,
+    amount,
+    check_convention,
+    crank_frames,
+)
+from twin.analysis.workspace.admissible import coordinates
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.joint_limit import JointLimit
-from twin.model.machine_model import MachineModel
+from twin.basics.optional import optional
+from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, legs
+from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
+from twin.errors import InputError
+from twin.machine.legs.leg import JointLimit
+from twin.model.machine_base import characteristic_length, null_space
+from twin.model.machine_model import MachineModel, as_model
 
 JOINTS = {
     "base_joint": "base joint",
@@ -20,6 +33,26 @@ JOINTS = {
     "platform_joint": "platform joint",
 }
 """Field of a leg's table -> name of the joint."""
+
+SMALLEST_PART = 0.05
+"""Least singular value of the Jacobian in parts of that at home: the legs act on the weakest motion
+with a twentieth of their effect at home. Adopted."""
+
+LARGEST_CONDITION = 200.0
+"""Of the Jacobian: an error of a leg grows two hundred times in the worst direction. Adopted."""
+
+SAMPLES = 512
+"""Points inside the box; starts of the search, and samples for poses out of reach."""
+
+STARTS = 6
+"""Searches per actuator and end: from its best points, no two of them close to each other."""
+
+APART = 0.25
+"""Distance of two starts in parts of the box's sides."""
+
+DIFFERENCE = 1e-6
+"""Step of the gradient in parts of the box's sides: an extreme is flat, so its value is exact to
+the square of the gradient's error."""
 
 
 class Directions(NamedTuple):
@@ -106,3 +139,221 @@ def angle_between(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def _limits(platform: MachineModel, field: str) -> list[JointLimit | None]:
     return [getattr(leg, field, None) for leg in platform.parameters.legs]
+
+
+def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Quantity]:
+    """Yield the distance to a singular pose and the conditioning.
+
+    A change of sign of the determinant against home means that a singular pose lies between.
+    """
+    rows, signs = _singular_values(platform, course.motion.pose)
+    home, sign = _singular_values(platform, platform.home[None])
+    smallest, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
+    least = np.full_like(smallest, SMALLEST_PART * home[0, -1])
+    turned = signs * sign[0] < 0.0
+    share = np.where(turned[:, None], np.inf, least / np.maximum(smallest, 1e-300))
+
+    def remedy(row: int, column: int) -> str:
+        place = course.place(row)
+        if turned[row]:
+            return (
+                f"The determinant of the Jacobian has another sign ({place}) than at home: the "
+                "machine passes a singular pose on the way, where the legs do not hold it. Stay "
+                "closer to home, or place the joints differently."
+            )
+        return (
+            f"The machine is near a singular pose ({place}): the smallest singular value of its "
+            f"Jacobian is {amount(float(smallest[row, 0]))}, "
+            f"{amount(float(smallest[row, 0] / home[0, -1]))} of that at home. Stay closer to "
+            "home, or place the joints differently."
+        )
+
+    unit = "" if platform.coordinate_unit == "m" else "rad/m"
+    name = "smallest singular value"
+    yield Quantity(name, unit, smallest, least, share, [()], remedy, at_least=True)
+
+    def ill(row: int, column: int) -> str:
+        return (
+            f"The condition number of the Jacobian is {amount(float(condition[row, 0]))} "
+            f"({course.place(row)}): errors and forces of the legs grow that much in the worst "
+            "direction. Stay closer to home, or place the joints differently."
+        )
+
+    most = np.full_like(condition, LARGEST_CONDITION)
+    yield Quantity("condition number", "", condition, most, condition / most, [()], ill)
+
+
+def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return singular values `(k, dof)` of the scaled Jacobian and signs `(k,)` of its determinant.
+
+    Of machines with constraints, over the twists that they can have, and of the rows of Jacobian
+    and constraints; zero where these are no square matrix.
+    """
+    length = characteristic_length(platform.platform_joints)
+    units = np.array([1.0, 1.0, 1.0, length, length, length])
+    jacobian, constraints = platform.jacobian(poses) / units, platform.constraints(poses) / units
+    rows = np.concatenate([jacobian, constraints], axis=1)
+    square = rows.shape[1] == 6
+    signs = np.linalg.slogdet(rows)[0] if square else np.zeros(len(poses))
+    free = jacobian @ null_space(constraints) if constraints.shape[1] else jacobian
+    return np.linalg.svd(free, compute_uv=False), np.asarray(signs)
+
+
+class RequiredStroke(NamedTuple):
+    """Actuator coordinates that a mobility requires; `unreachable` poses are left out."""
+
+    minimum: FloatArray
+    """`(n,)` lowest coordinates [m] or [rad]"""
+    maximum: FloatArray
+    """`(n,)` highest coordinates"""
+    minimum_poses: FloatArray
+    """`(n, 7)` where each actuator is shortest"""
+    maximum_poses: FloatArray
+    """`(n, 7)` where each actuator is longest"""
+    unreachable: FloatArray
+    """`(m, 7)` poses of the box that no actuator coordinate reaches; the ranges leave them out"""
+    lower_margin: FloatArray
+    """`(n,)` from the actuator's own lower limit to `minimum`; negative: it is too long"""
+    upper_margin: FloatArray
+    """`(n,)` from `maximum` to the actuator's own upper limit; negative: it is too short"""
+
+    @property
+    def stroke(self) -> FloatArray:
+        """Difference of the extremes `(n,)` [m] or [rad]."""
+        return self.maximum - self.minimum
+
+    @property
+    def possible(self) -> bool:
+        """Whether every pose found is in reach and inside the actuators' limits."""
+        margins = np.concatenate([self.lower_margin, self.upper_margin])
+        return not len(self.unreachable) and bool((margins >= 0.0).all())
+
+
+def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStroke:
+    """Return the extremes of all actuator coordinates over a box of poses.
+
+    Corners and points inside start searches along the gradient, as the extremes of a leg can lie
+    inside the box or on one of its faces. The result is deterministic. Of machines
+    with fewer than six degrees of freedom, x and y follow from the other axes.
+
+    Raises:
+        InputError: not a machine or mobility, a convention whose angles the machine cannot have,
+            or a box without any pose in reach.
+    """
+    as_model(platform)
+    if not isinstance(mobility, Mobility):
+        raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
+    check_convention(platform, mobility.convention)
+    axes = np.vstack([mobility.corners(), mobility.inner(SAMPLES)])
+    values = coordinates(platform, _poses(platform, mobility, axes))
+    reached = np.isfinite(values).all(axis=1)
+    if not reached.any():
+        raise InputError(
+            "mobility",
+            f"{platform.name} reaches no pose of the box; narrow its ranges or move its center",
+        )
+    ends = [
+        _extreme(platform, mobility, axes[reached], values[reached], leg, sign)
+        for sign in (1.0, -1.0)
+        for leg in range(platform.n_actuators)
+    ]
+    found = np.array([end[0] for end in ends]).reshape(2, -1)
+    places = _poses(platform, mobility, np.array([end[1] for end in ends]))
+    places = places.reshape(2, platform.n_actuators, 7)
+    return RequiredStroke(
+        found[0],
+        found[1],
+        places[0],
+        places[1],
+        _poses(platform, mobility, axes[~reached]),
+        found[0] - platform.minimum_coordinates,
+        platform.maximum_coordinates - found[1],
+    )
+
+
+def _poses(platform: MachineModel, mobility: Mobility, axes: FloatArray) -> FloatArray:
+    return platform.constrain(mobility.poses(axes)).pose
+
+
+def _extreme(
+    platform: MachineModel,
+    mobility: Mobility,
+    axes: FloatArray,
+    values: FloatArray,
+    leg: int,
+    sign: float,
+) -> tuple[float, FloatArray]:
+    """Return the smallest of sign times a coordinate, times sign, and the axes `(k,)` there."""
+    from scipy.optimize import minimize
+
+    span = mobility.high - mobility.low
+    free = np.flatnonzero(span > 0.0)
+    order = canonical.order(sign * values[:, leg])
+    best = (float(values[order[0], leg]), axes[order[0]])
+    if not len(free):
+        return best
+    steps = DIFFERENCE * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
+
+    def slope(point: FloatArray) -> tuple[float, FloatArray]:
+        tried = np.tile(mobility.low, (len(steps), 1))
+        tried[:, free] += (point + steps) * span[free]
+        here = sign * coordinates(platform, _poses(platform, mobility, tried))[:, leg]
+        # Out of reach beside the point: the step there is refused, not taken.
+        gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * DIFFERENCE)
+        return float(np.nan_to_num(here[0], nan=np.inf)), np.nan_to_num(gradient)
+
+    for start in _starts((axes[order][:, free] - mobility.low[free]) / span[free]):
+        found = minimize(
+            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free),
+            options={"ftol": 1e-15, "gtol": 1e-12},
+        )  # fmt: skip
+        if np.isfinite(found.fun) and found.fun < sign * best[0]:
+            place = mobility.low.copy()
+            place[free] += found.x * span[free]
+            best = (sign * float(found.fun), place)
+    return best
+
+
+def _starts(points: FloatArray) -> list[FloatArray]:
+    """Return the first few of points `(m, k)`, best first, that are apart from each other."""
+    chosen: list[FloatArray] = []
+    for point in points:
+        if all(np.abs(point - other).max() > APART for other in chosen):
+            chosen.append(point)
+            if len(chosen) == STARTS:
+                break
+    return chosen
+
+
+def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
+    """Return a plotly figure of the range every actuator needs beside the range it has.
+
+    Raises:
+        InputError: not a machine, or another number of actuators.
+        MissingDependencyError: plotly is not installed.
+    """
+    unit = as_model(platform).coordinate_unit
+    if len(required.minimum) != platform.n_actuators:
+        raise InputError("required", f"must be of {platform.n_actuators} actuators")
+    figures = optional("plotly.graph_objects")
+    names = legs(platform.n_actuators)
+    figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
+    for k, (name, low, high) in enumerate(
+        (
+            ("has", platform.minimum_coordinates, platform.maximum_coordinates),
+            ("needs", required.minimum, required.maximum),
+        )
+    ):
+        figure.add_trace(
+            figures.Bar(
+                x=names, base=low, y=high - low, name=name,
+                width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
+                hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],
+                hovertemplate="%{hovertext}",
+            )
+        )  # fmt: skip
+    figure.layout.barmode = "overlay"
+    figure.layout.xaxis = axis("")
+    figure.layout.yaxis = axis(f"actuator coordinate [{unit}]")
+    figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
+    return figure

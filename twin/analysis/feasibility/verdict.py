@@ -6,30 +6,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.actuators import ActuatorTask
+from twin.analysis.feasibility.actuators import ActuatorTask, MotorRequirement, requirement_along
 from twin.analysis.feasibility.collisions import (
     closest_legs,
     collision_quantities,
     plate_quantities,
 )
-from twin.analysis.feasibility.course import Course, reached
-from twin.analysis.feasibility.joint_angles import directions, joint_quantities, missing_joints
-from twin.analysis.feasibility.leg_points import leg_points
-from twin.analysis.feasibility.margin import (
+from twin.analysis.feasibility.course import (
     TIGHT,
+    Course,
     Margin,
     Quantity,
     amount,
+    leg_points,
     legs_text,
     margin_of,
+    reached,
     share_text,
 )
-from twin.analysis.feasibility.motor_requirement import MotorRequirement, requirement_along
-from twin.analysis.feasibility.singularity import singularity_quantities
+from twin.analysis.feasibility.joint_angles import (
+    directions,
+    joint_quantities,
+    missing_joints,
+    singularity_quantities,
+)
 from twin.basics.arrays import FloatArray
 from twin.errors import SingularPoseError, StateError
+from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel
-from twin.model.motions import PlatformMotion
 
 
 class Feasibility(NamedTuple):

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import joined, sine_response, sweep_response
-from twin.analysis.frequency.excitation import (
+from twin.analysis.frequency.estimate import (
     AXES,
     LEAD_IN,
     METHODS,
@@ -28,15 +27,16 @@ from twin.analysis.frequency.excitation import (
     actuator_path,
     axis_path,
     highest_frequency,
+    joined,
+    sine_response,
     suitable_speed,
+    sweep_response,
 )
 from twin.analysis.frequency.response import FrequencyResponse, response_figure
-from twin.basics.arrays import FloatArray, one_of, positive
-from twin.basics.quaternions import quaternion_product
+from twin.basics.arrays import FloatArray, one_of, positive, quaternion_product
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, Controller
-from twin.control.positions import has_encoders, takes_positions
-from twin.control.reference import Reference, reference_of
+from twin.control.controller import PERIOD, Controller, Reference, reference_of
+from twin.control.position_loop import has_encoders, takes_positions
 from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit

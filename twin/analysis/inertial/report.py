@@ -10,9 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.inertial.compensation import COHERENT, Compensation, channel_of_axis
-from twin.analysis.inertial.log_file import CHANNELS
-from twin.analysis.inertial.response import ChannelResponse, InertialComparison
+from twin.analysis.inertial.response import (
+    CHANNELS,
+    COHERENT,
+    ChannelResponse,
+    Compensation,
+    InertialComparison,
+    channel_of_axis,
+)
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
 from twin.charts.panels import Axes, Line, panels_figure

@@ -6,18 +6,52 @@ A log and a motion in one time: even samples, and the shift at which both agree 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.analysis.frequency.estimate import deviation, spectra
-from twin.analysis.inertial.log_file import CHANNELS
 from twin.basics.arrays import ComplexArray, FloatArray, not_negative, positive
-from twin.errors import InputError
+from twin.basics.files import write_text
+from twin.errors import InputError, brief
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
+from twin.motion.motion import POSITIONS
+from twin.motion.table import ACCELERATION, TIME, Column, Quantity, read_table
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
+
+ANGULAR_RATE = Quantity(
+    "angular rate",
+    "rad/s",
+    {
+        "rad/s": 1.0,
+        "mrad/s": 1e-3,
+        "deg/s": math.pi / 180.0,
+        "deg/h": math.pi / 648000.0,
+        "rpm": math.pi / 30.0,
+    },
+    100.0,
+)
+
+CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
+"""Specific force and angular rate along the sensor's axes, in the order of the columns."""
+
+COLUMNS = {
+    "time": Column("time", TIME),
+    **{name: Column(name, ACCELERATION) for name in CHANNELS[:3]},
+    **{name: Column(name, ANGULAR_RATE) for name in CHANNELS[3:]},
+}
+
+THESIS_RATE = 200.0
+"""[Hz] Thesis, appendix A.4: `t=0:1/200:...`."""
+
+THESIS_COLUMNS = 7
+"""Message count, three specific forces, three rates. The script names the first (`count`) and the
+fifth (`vR`, which it plots against the reference motion); the others are inferred from these
+two."""
 
 UNEVEN = 0.05
 """Largest error of a log's times, in parts of an interval; larger ones are lost messages."""
@@ -27,6 +61,156 @@ SMALLEST_OVERLAP = 0.5
 
 FEWEST = 16
 """Samples below which nothing can be compared."""
+
+RESOLUTION = 1.0
+"""[Hz] of the spectra."""
+
+FEWEST_SEGMENTS = 2
+"""Of a spectrum: one segment alone has coherence one everywhere."""
+
+OVERLAPPED = 0.947
+"""Independent segments per segment under a Hann window that overlaps its neighbours by half."""
+
+COHERENT = 0.8
+"""Adopted: coherence from which a ratio is trusted."""
+
+LARGEST_CHANGE = 2.0
+"""Adopted: most by which a part of the reference is raised or lowered, 6 dB."""
+
+BRIDGE = 3.0
+"""[Hz] Adopted: distance from a trusted frequency over which the change fades to none."""
+
+SAMPLE_RATE = 1000.0
+"""[Hz] Adopted: of the compensated motion, that of the controllers."""
+
+REST_TIME = 1.0
+"""[s] Of rest put around the motion, so that its end does not reach into its beginning."""
+
+TURNS = ("roll", "pitch", "yaw")
+"""Angles about x, y, z."""
+
+
+def read_inertial_log(
+    path: Any,
+    *,
+    units: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> InertialLog:
+    """Return the log in a CSV file whose first line names the columns, each with its unit.
+
+    Columns: `time`, specific force `fx`, `fy`, `fz`, angular rate `wx`, `wy`, `wz`, such as
+    `time [s],fz [g],wy [deg/s]`. Those that are missing are NaN in the log.
+
+    Args:
+        path: the file, UTF-8 text.
+        units: column name -> unit, for columns whose header has none.
+        columns: header text without unit -> column name; all other columns are ignored then.
+
+    Raises:
+        InputError: names file, line and column of the fault and what to do.
+    """
+    table = read_table(path, COLUMNS, units=units, columns=columns)
+    if "time" not in table.columns or len(table.columns) < 2:
+        raise InputError(
+            str(table.file), f"line 1: needs 'time' and one of {', '.join(CHANNELS)} at least"
+        )
+    time = table.columns["time"]
+    late = np.flatnonzero(~(np.diff(time) > 0.0))
+    if late.size:
+        raise table.fault(int(late[0]) + 1, "time", "is not later than the line before")
+    rows = np.full((len(time), 6), np.nan)
+    for k, name in enumerate(CHANNELS):
+        if name in table.columns:
+            rows[:, k] = table.columns[name]
+    return InertialLog(time, rows[:, :3], rows[:, 3:])
+
+
+def read_thesis_log(
+    path: Any,
+    *,
+    rate: Any = THESIS_RATE,
+    force_unit: str = "g",
+    rate_unit: str = "deg/s",
+) -> InertialLog:
+    """Return the log in a file of bare numbers, as the thesis' script loads `imuData.txt`.
+
+    Seven columns split by blanks or commas: message count, specific force x y z, angular rate
+    x y z. Time follows from the count, so that lost messages leave a gap; a count that begins
+    again at zero goes on.
+
+    Args:
+        path: the file.
+        rate: messages per second [Hz].
+        force_unit: of columns 2 to 4: m/s2, mm/s2 or g. The thesis does not print it.
+        rate_unit: of columns 5 to 7: rad/s, mrad/s, deg/s, deg/h or rpm. Likewise.
+
+    Raises:
+        InputError: no such file, not seven columns of numbers, unknown units.
+
+    Reference:
+        Stewart thesis, appendix A.4.
+    """
+    factors = []
+    for unit, quantity in ((force_unit, ACCELERATION), (rate_unit, ANGULAR_RATE)):
+        if unit not in quantity.factors:
+            known = ", ".join(quantity.factors)
+            raise InputError("unit", f"{unit!r} is no unit of {quantity.name}; use one of {known}")
+        factors.append(quantity.factors[unit])
+    rows = _bare_numbers(path)
+    steps = np.diff(rows[:, 0])
+    if (steps != np.floor(steps)).any() or (steps == 0.0).any():
+        raise InputError(str(path), "the first column must count messages in whole numbers")
+    if (steps < 0.0).any():
+        modulus = 2.0 ** np.ceil(np.log2(rows[:, 0].max() + 1.0))
+        steps = np.where(steps < 0.0, steps + modulus, steps)
+    time = np.concatenate([[0.0], np.cumsum(steps)]) / positive(rate, "rate")
+    return InertialLog(time, rows[:, 1:4] * factors[0], rows[:, 4:] * factors[1])
+
+
+def _bare_numbers(path: Any) -> FloatArray:
+    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+        raise InputError("path", f"must be the path of a text file, got {brief(path)}")
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(path), f"cannot be read as text ({error})") from None
+    rows = []
+    for number, line in enumerate(lines, 1):
+        cells = line.replace(",", " ").split()
+        if not cells:
+            continue
+        try:
+            values = [float(cell) for cell in cells]
+        except ValueError:
+            raise InputError(str(path), f"line {number}: is not numbers alone") from None
+        if len(values) != THESIS_COLUMNS or not np.isfinite(values).all():
+            raise InputError(
+                str(path),
+                f"line {number}: must be {THESIS_COLUMNS} finite numbers, got {len(cells)}",
+            )
+        rows.append(values)
+    if len(rows) < 2:
+        raise InputError(str(path), "holds fewer than two lines of numbers")
+    return np.array(rows)
+
+
+def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
+    """Write a log as CSV that `read_inertial_log` reads, atomically; returns its path.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    kept = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
+    units = ["m/s2"] * 3 + ["rad/s"] * 3
+    names = ["time [s]", *(f"{CHANNELS[k]} [{units[k]}]" for k in kept)]
+    return write_text(path, table_text(names, [log.time, *log.readings[:, kept].T]))
+
+
+def table_text(names: Sequence[str], columns: Sequence[FloatArray]) -> str:
+    """Return columns `(k,)` as CSV with their names above, ten digits each."""
+    lines = [",".join(names)]
+    lines += [",".join(f"{value:.10g}" for value in row) for row in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"
 
 
 class EvenLog(NamedTuple):
@@ -165,16 +349,6 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
     return Alignment((float(lags[best]) + shift) / rate, correlation)
 
 
-RESOLUTION = 1.0
-"""[Hz] of the spectra."""
-
-FEWEST_SEGMENTS = 2
-"""Of a spectrum: one segment alone has coherence one everywhere."""
-
-OVERLAPPED = 0.947
-"""Independent segments per segment under a Hann window that overlaps its neighbours by half."""
-
-
 class ChannelResponse(NamedTuple):
     """One channel of the sensor against the reference motion, over frequency."""
 
@@ -301,3 +475,145 @@ def _response(
         found.transfer / sensor_filter(found.frequency, sensor.bandwidth, sensor.damping_ratio),
         deviation(coherence, OVERLAPPED * segments),
     )
+
+
+class Compensation(NamedTuple):
+    """A reference with which the platform follows the original motion."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    axes: dict[str, FloatArray]
+    """axis -> displacements [m] or angles [rad] `(k,)`, for axes that move"""
+    frequency: FloatArray
+    """`(m,)` [Hz] of the gains"""
+    gains: dict[str, ComplexArray]
+    """axis -> factor `(m,)` on the reference"""
+
+
+def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
+    """Return the channel that a motion's axis shows in: the sensor's axis nearest to it.
+
+    Raises:
+        InputError: an axis without direction.
+    """
+    from scipy.spatial.transform import Rotation
+
+    turns = {
+        **dict(zip(TURNS, range(3), strict=True)),
+        **{f"angle_{a}": k for k, a in enumerate(POSITIONS)},
+    }
+    if axis in POSITIONS:
+        kind, direction = 0, POSITIONS.index(axis)
+    elif axis in turns:
+        kind, direction = 3, turns[axis]
+    else:
+        raise InputError("motion", f"its axis {axis!r} shows in no channel of a sensor by itself")
+    along = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
+    return CHANNELS[kind + int(np.abs(along).argmax())]
+
+
+def inverse_gain(
+    response: ChannelResponse,
+    frequency: FloatArray,
+    *,
+    coherent: float = COHERENT,
+    largest: float = LARGEST_CHANGE,
+    phase: bool = False,
+) -> ComplexArray:
+    """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.
+
+    Where the coherence is high, a factor is the inverse of the transfer, from 1 / `largest` to
+    `largest`. Farther than `BRIDGE` from such frequencies it is 1. Between frequencies the
+    logarithm is interpolated.
+
+    Args:
+        response: of the channel.
+        frequency: `(m,)` [Hz], from 0 up.
+        coherent: coherence from which the response is trusted.
+        largest: most by which a part is raised or lowered.
+        phase: whether to turn the phases back too. The log must hold delays then: its alignment
+            has taken the mean one out.
+
+    Raises:
+        InputError: bounds out of range.
+    """
+    bound, trust = np.log(positive(largest, "largest")), positive(coherent, "coherent")
+    if not (bound >= 0.0 and trust <= 1.0):
+        raise InputError("coherent, largest", "must be up to one, and one at least")
+    size = response.amplification
+    trusted = (response.coherence >= trust) & (size > 0.0) & (response.frequency > 0.0)
+    if not trusted.any():
+        return np.ones(len(frequency), dtype=complex)
+    known = response.frequency[trusted]
+    logarithm = np.clip(-np.log(size[trusted]), -bound, bound)
+    turn = -np.unwrap(np.angle(response.transfer[trusted]))
+    away = np.abs(response.frequency[:, None] - known).min(axis=1)
+    unknown = response.frequency[(away > BRIDGE) | (response.frequency == 0.0)]
+    knots = np.concatenate([known, unknown])
+    order = knots.argsort()
+    parts = []
+    for values in (logarithm, turn if phase else np.zeros_like(turn)):
+        joined = np.concatenate([values, np.zeros(len(unknown))])
+        parts.append(np.interp(frequency, knots[order], joined[order]))
+    return np.asarray(np.exp(parts[0] + 1j * parts[1]))
+
+
+def compensate(
+    motion: Motion,
+    comparison: InertialComparison,
+    *,
+    sample_rate: float = SAMPLE_RATE,
+    **options: Any,
+) -> Compensation:
+    """Return a reference with which the platform follows a motion.
+
+    Args:
+        motion: to be followed.
+        comparison: of a log with its reference motion.
+        sample_rate: of the compensated reference [Hz].
+        options: of `inverse_gain`.
+
+    Raises:
+        InputError: the motion moves no axis, or one that shows in no channel by itself.
+    """
+    rate = positive(sample_rate, "sample_rate")
+    count = max(2, round(motion.duration * rate) + 1)
+    time: FloatArray = np.linspace(0.0, motion.duration, count)
+    values = motion.axes(time).values
+    rest = round(REST_TIME * rate)
+    interval = motion.duration / (count - 1)
+    frequency = np.asarray(np.fft.rfftfreq(count + 2 * rest, interval), dtype=np.float64)
+    axes, gains = {}, {}
+    for k, axis in enumerate(motion.axis_names):
+        if not np.ptp(values[:, k]) > 0.0:
+            continue
+        channel = channel_of_axis(axis, comparison.sensor)
+        response = comparison.responses.get(channel)
+        gain = np.ones(len(frequency), dtype=complex)
+        if response is not None:
+            gain = inverse_gain(response, frequency, **options)
+        axes[axis], gains[axis] = _filtered(values[:, k], gain, rest), gain
+    if not axes:
+        raise InputError("motion", "moves no axis")
+    return Compensation(time, axes, frequency, gains)
+
+
+def _filtered(values: FloatArray, gain: ComplexArray, rest: int) -> FloatArray:
+    """Return samples with their spectrum changed; both ends stay where they are."""
+    padded = np.pad(values, rest, mode="edge")
+    line = np.linspace(padded[0], padded[-1], len(padded))
+    changed = np.fft.irfft(gain * np.fft.rfft(padded - line), len(padded)) + line
+    kept = changed[rest : len(padded) - rest]
+    off = kept[[0, -1]] - values[[0, -1]]
+    return np.asarray(kept - np.linspace(off[0], off[1], len(kept)))
+
+
+def write_compensation(compensation: Compensation, path: str | Path) -> Path:
+    """Write a compensated reference as CSV for `twin.motion.read_recording`; returns its path.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    names = [f"{axis} [{'m' if axis in POSITIONS else 'rad'}]" for axis in compensation.axes]
+    columns = [compensation.time, *compensation.axes.values()]
+    return write_text(path, table_text(["time [s]", *names], columns))

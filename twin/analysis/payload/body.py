@@ -19,11 +19,10 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
-from twin.charts.text import round_below
+from twin.charts.panels import round_below
 from twin.errors import InputError, brief
-from twin.model.machine_base import Model, changed
+from twin.model.machine_base import REST, Model, changed
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
 
 SENSES = ("magnitude", "signed")
 """Whether pulling counts as much as pushing, or only forces above the limit do."""
@@ -88,7 +87,7 @@ class ScaledPayload:
                 "platform",
                 f"{platform.name} has {platform.kind} legs, which give way under load: where the "
                 "platform is depends on the payload. Searched are machines with legs that have no "
-                "springs; for springs see twin.analysis.stiffness.sag",
+                "springs; for springs see twin.analysis.stiffness",
             )
         self.limits = read_only(_limits(platform, limit))
         self._mass = platform.parameters.platform.body.mass

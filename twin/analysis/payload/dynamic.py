@@ -11,17 +11,47 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.body import MassSteps, mass_steps
-from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
-from twin.analysis.payload.positions import Positions, grid_positions
-from twin.basics.arrays import FloatArray, whole_number
-from twin.model.machine_model import MachineModel
+from twin.analysis.payload.body import AffineForces, MassSteps, mass_steps
+from twin.analysis.payload.static import (
+    SAMPLES,
+    THESIS_CRITERION,
+    THESIS_MACHINE,
+    Criterion,
+    Positions,
+    StaticPayload,
+    VibrationTest,
+    grid_positions,
+)
+from twin.basics import canonical
+from twin.basics.arrays import FloatArray, as_floats, whole_number
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.errors import InputError
+from twin.model.machine_base import REST
+from twin.model.machine_model import MachineModel, as_model
 
 SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
 """Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of 0.23 m."""
 
 FINE = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
+
+CANDIDATES = 8
+"""Positions of the lowest bounds, repeated with full inverse dynamics."""
+
+PATTERN_STEPS = 20
+"""Each finds a lower mass with another pattern of signs; a few are enough."""
+
+POSITIONS = 48
+"""Worst positions of a search that are swept; the others are far from deciding."""
+
+WORST_POSITIONS = 8
+"""The same with phases of their own each."""
+
+SWEEP_SAMPLES = 72
+
+POINTS = 81
+"""Masses drawn."""
+
 
 Progress = Callable[[int, int], None]
 """Called with the number of parts that are done and of all parts."""
@@ -158,3 +188,364 @@ def _result(
         exact_frequency=float(criterion.frequencies[column]),
         exact_leg=int(legs[row, column]),
     )
+
+
+class WorstPhase(NamedTuple):
+    """Result of a search over phases; masses [kg] are of the whole body on the legs."""
+
+    extensions: FloatArray
+    """`(k, n)` positions searched [m] or [rad]"""
+    poses: FloatArray
+    """`(k, 7)`"""
+    bounds: FloatArray
+    """`(k,)` largest masses of small motions with each position's own worst phases"""
+    patterns: FloatArray
+    """`(k, 6)` those phases [rad], 0 or pi"""
+    passes_kg: float | None
+    """last mass that holds whatever the phases; None: not even the first one, or nothing was run"""
+    fails_kg: float | None
+    """the next one; None: all runs were left out"""
+    first_failure: FloatArray | None
+    """`(n,)` first position that has phases with which it fails"""
+    bound_kg: float
+    """the least of `bounds`"""
+    limit_kg: float
+    """found with full inverse dynamics over all phases; infinite where all runs are left out"""
+    position: FloatArray
+    """`(n,)` at which that mass is found [m] or [rad]"""
+    frequency: float
+    """[Hz] at which it is found"""
+    phases: FloatArray
+    """`(6,)` [rad] of x, y, z, yaw, pitch, roll"""
+    leg: int
+    """that reaches its limit, from 1"""
+
+
+class _Found(NamedTuple):
+    mass: float
+    row: int
+    frequency: float
+    phases: FloatArray
+    leg: int
+
+
+def worst_phase(
+    platform: MachineModel,
+    criterion: Criterion = THESIS_CRITERION,
+    *,
+    limit: Any = None,
+    shares: Any = SHARES,
+    start: float | None = None,
+    step: float | None = None,
+    sense: str = "magnitude",
+    checked: bool = True,
+    progress: Progress | None = None,
+) -> WorstPhase:
+    """Return the largest payload a machine moves whatever the phases between the axes.
+
+    Arguments and errors are those of `dynamic_payload`; the criterion's own phases do not matter.
+    """
+    machine = VibrationTest(platform, limit, sense, checked=checked)
+    positions = grid_positions(platform, shares)
+    bounds, patterns = phase_bounds(machine, criterion, positions.poses)
+    best = _Found(np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0)
+    candidates = canonical.order(bounds)[:CANDIDATES]
+    for number, row in enumerate(candidates, start=1):
+        for frequency in criterion.frequencies:
+            shaken = criterion.with_phases(patterns[row])
+            runs = machine.run(shaken, frequency, positions.poses[row : row + 1], FINE)
+            if runs.mass[0] < best.mass:
+                mass, leg = float(runs.mass[0]), int(runs.leg[0])
+                best = _Found(mass, int(row), float(frequency), patterns[row], leg)
+        if progress is not None:
+            progress(number, len(candidates) + 1)
+    if np.isfinite(best.mass):
+        best = _refined(machine, criterion, positions.poses, best)
+    if progress is not None:
+        progress(len(candidates) + 1, len(candidates) + 1)
+    lowest = min(best.mass, float(bounds.min()))
+    passes, fails = mass_steps(lowest, start, machine.payload.step if step is None else step)
+    if not np.isfinite(best.mass):
+        passes, fails = None, None
+    first = None
+    if fails is not None:
+        first = positions.extensions[int((bounds < fails).argmax())]
+    return WorstPhase(
+        extensions=positions.extensions,
+        poses=positions.poses,
+        bounds=bounds,
+        patterns=patterns,
+        passes_kg=passes,
+        fails_kg=fails,
+        first_failure=first,
+        bound_kg=float(bounds.min()),
+        limit_kg=best.mass,
+        position=positions.extensions[best.row],
+        frequency=best.frequency,
+        phases=best.phases,
+        leg=best.leg,
+    )
+
+
+def phase_bounds(
+    machine: VibrationTest, criterion: Criterion, poses: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return largest masses `(k,)` of small motions about poses `(k, 7)`, and phases `(k, 6)`.
+
+    The peak force is convex and piecewise linear in the mass, so Newton's steps come down on the
+    limit and end there.
+    """
+    payload = machine.payload
+    still = payload.forces(poses, REST, REST)
+    parts = []
+    for row in criterion.unit_accelerations():
+        moving = payload.forces(poses, REST, row)
+        parts.append((moving.fixed - still.fixed, moving.per_kilogram - still.per_kilogram))
+    fixed, slope = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
+    sides = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
+    found = [_bounds(still, fixed, slope, payload.limits, side) for side in sides]
+    masses = np.concatenate([mass for mass, _ in found], axis=1)
+    signs = np.concatenate([sign for _, sign in found], axis=1)
+    worst = masses.argmin(axis=1)
+    rows = np.arange(len(poses))
+    chosen = signs[rows, worst]
+    # Only phases between axes matter: the first axis that moves keeps phase zero.
+    leading = int(np.flatnonzero(criterion.accelerations)[0])
+    relative = chosen * chosen[:, leading : leading + 1]
+    return masses[rows, worst], np.where(relative < 0.0, np.pi, 0.0)
+
+
+def _bounds(
+    still: AffineForces, fixed: FloatArray, slope: FloatArray, limits: FloatArray, side: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return masses `(k, n)` and the signs of the axes `(k, n, 6)` at them."""
+    mass = np.zeros(still.fixed.shape)
+    signs = np.ones(fixed.shape)
+    for _ in range(PATTERN_STEPS):
+        signs = np.where(fixed + mass[..., None] * slope < 0.0, -1.0, 1.0)
+        total = AffineForces(
+            side * still.fixed + (signs * fixed).sum(axis=-1),
+            side * still.per_kilogram + (signs * slope).sum(axis=-1),
+        )
+        lower = total.largest_mass(limits, "signed")
+        lower = np.where(np.isfinite(lower), lower, mass)
+        if np.array_equal(lower, mass):
+            break
+        mass = lower
+    endless = ~np.isfinite(total.largest_mass(limits, "signed"))
+    return np.where(endless, np.inf, mass), signs
+
+
+def _refined(
+    machine: VibrationTest, criterion: Criterion, poses: FloatArray, start: _Found
+) -> _Found:
+    """Return what is left when all phases at one position and frequency may change."""
+    from scipy.optimize import minimize
+
+    pose = poses[start.row : start.row + 1]
+    moving = np.flatnonzero(criterion.accelerations)[1:]
+
+    def phases(free: FloatArray) -> FloatArray:
+        full = start.phases.copy()
+        full[moving] = free
+        return full
+
+    def mass(free: FloatArray, samples: int = SAMPLES) -> float:
+        runs = machine.run(criterion.with_phases(phases(free)), start.frequency, pose, samples)
+        return float(runs.mass[0])
+
+    if not len(moving):
+        return start
+    found = minimize(
+        mass, start.phases[moving], args=(4 * SAMPLES,), method="Nelder-Mead",
+        options={"xatol": 1e-3, "fatol": 1e-4, "maxfev": 400},
+    )  # fmt: skip
+    turned = np.remainder(phases(found.x), 2.0 * np.pi)
+    runs = machine.run(criterion.with_phases(turned), start.frequency, pose, FINE)
+    if not runs.mass[0] < start.mass:
+        return start
+    return _Found(float(runs.mass[0]), start.row, start.frequency, turned, int(runs.leg[0]))
+
+
+class FrequencySweep(NamedTuple):
+    """Largest masses [kg] over frequency, ends and speeds of actuators ignored."""
+
+    frequency: FloatArray
+    """`(f,)` [Hz]"""
+    in_phase: FloatArray
+    """`(f,)` with the criterion's own phases"""
+    worst_phase: FloatArray
+    """`(f,)` with each position's worst"""
+    backwards: FloatArray
+    """`(f,)` with the criterion's own phases and rotations that run backwards"""
+
+
+def frequency_sweep(
+    platform: MachineModel,
+    dynamic: DynamicPayload,
+    worst: WorstPhase,
+    frequencies: Any,
+    *,
+    limit: Any = None,
+    sense: str = "magnitude",
+) -> FrequencySweep:
+    """Return the largest masses over frequencies `(f,)` [Hz] at the worst positions of searches.
+
+    Raises:
+        InputError: as `dynamic_payload`, or frequencies that are no numbers above zero.
+    """
+    rates = as_floats(frequencies, "frequencies")
+    if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
+        raise InputError("frequencies", "must be numbers above zero, in Hz")
+    machine = VibrationTest(platform, limit, sense, checked=False)
+    rows = canonical.order(dynamic.masses.min(axis=1))[:POSITIONS]
+    poses = dynamic.poses[rows]
+    criterion = dynamic.criterion
+    opposite = criterion._replace(reversed_rotation=not criterion.reversed_rotation)
+    own = canonical.order(worst.bounds)[:WORST_POSITIONS]
+
+    def lowest(shaken: Criterion, frequency: float, centers: FloatArray) -> float:
+        return float(machine.run(shaken, frequency, centers, SWEEP_SAMPLES).mass.min())
+
+    def lowest_own(frequency: float) -> float:
+        return min(
+            lowest(
+                criterion.with_phases(worst.patterns[row]), frequency, worst.poses[row : row + 1]
+            )
+            for row in own
+        )
+
+    return FrequencySweep(
+        rates,
+        np.array([lowest(criterion, rate, poses) for rate in rates]),
+        np.array([lowest_own(rate) for rate in rates]),
+        np.array([lowest(opposite, rate, poses) for rate in rates]),
+    )
+
+
+def payload_record(
+    platform: MachineModel,
+    still: StaticPayload,
+    dynamic: tuple[DynamicPayload, DynamicPayload | None, WorstPhase] | None,
+) -> dict[str, Any]:
+    """Return searches as JSON can hold them; infinite numbers are null.
+
+    Keys: `machine`, `parameters` (their hash), `force_unit`, `coordinate_unit`, `limits` `(n,)`,
+    `sense`, `positions`, `skipped`, `passes_kg`, `fails_kg` (null: none), `first_failure` `(n,)`
+    (extensions beyond the lower ends of the actuators, or null), `exact_limit_kg`,
+    `exact_position` `(n,)`, `exact_leg` (from 1), `continuous_limit_kg`, `continuous_position`
+    `(n,)`, `continuous_pose` `(7,)`, `continuous_leg`, `continuous_at_corner` and `dynamic` (null
+    without).
+
+    Keys of `dynamic`: `frequencies`, `in_phase`, `backwards` (rotations as the thesis prints them,
+    null for other machines) and `worst_phase`. The second and the third have `passes_kg`,
+    `fails_kg`, `first_failure`, `first_failure_frequency`, `exact_limit_kg`, `exact_position`,
+    `exact_frequency`, `exact_leg` and `left_out` (runs beyond an actuator's ends or speeds, per
+    frequency). The last has `passes_kg`, `fails_kg`, `first_failure`, `bound_kg`, `limit_kg`,
+    `position`, `frequency`, `phases` `(6,)` (x, y, z, yaw, pitch, roll) and `leg`.
+
+    Args:
+        platform: the machine.
+        still: the search at rest.
+        dynamic: axes in phase, rotations backwards (None for machines other than the thesis'),
+            worst phases; None: not searched.
+    """
+    least = still.continuous
+    content = {
+        "machine": platform.name,
+        "parameters": platform.hash,
+        "force_unit": platform.force_unit,
+        "coordinate_unit": platform.coordinate_unit,
+        "limits": still.limits,
+        "sense": still.sense,
+        "positions": len(still.extensions),
+        "skipped": still.skipped,
+        **_fields(still, "passes_kg", "fails_kg", "first_failure"),
+        **_fields(still, "exact_limit_kg", "exact_position", "exact_leg"),
+        "continuous_limit_kg": least.limit_kg,
+        "continuous_position": least.position,
+        "continuous_pose": least.pose,
+        "continuous_leg": least.leg,
+        "continuous_at_corner": least.corner,
+        "dynamic": None,
+    }
+    if dynamic is not None:
+        forwards, backwards, worst = dynamic
+        content["dynamic"] = {
+            "frequencies": forwards.criterion.frequencies,
+            "in_phase": _dynamic(forwards),
+            "backwards": None if backwards is None else _dynamic(backwards),
+            "worst_phase": _fields(
+                worst, "passes_kg", "fails_kg", "first_failure", "bound_kg", "limit_kg",
+                "position", "frequency", "phases", "leg",
+            ),
+        }  # fmt: skip
+    return {key: _plain(value) for key, value in content.items()}
+
+
+def _dynamic(found: DynamicPayload) -> dict[str, Any]:
+    names = ("passes_kg", "fails_kg", "first_failure", "exact_limit_kg", "exact_position")
+    fields = _fields(found, *names, "exact_frequency", "exact_leg", "left_out")
+    return fields | {"first_failure_frequency": found.first_frequency}
+
+
+def _fields(found: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold: arrays as lists, numbers that are not finite as null."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, (float, np.floating)):
+        return float(f"{value:.12g}") if np.isfinite(value) else None
+    return value
+
+
+def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
+    """Return a plotly figure of the largest static force or torque over the payload's mass.
+
+    Raises:
+        InputError: not a machine.
+        MissingDependencyError: plotly is not installed.
+    """
+    unit = as_model(platform).force_unit
+    top = 1.3 * found.exact_limit_kg
+    masses = np.linspace(0.0, top, POINTS) if np.isfinite(top) and top > 0.0 else np.arange(2.0)
+    limit = float(found.limits.min())
+    label = "torque" if unit == "N m" else "force"
+    lines = [
+        Line("largest on the grid", masses, found.largest_force(masses)),
+        Line("limit", masses[[0, -1]], np.array([limit, limit]), "dash"),
+    ]
+    for name, mass in (
+        ("last that holds", found.passes_kg),
+        ("first that does not", found.fails_kg),
+    ):
+        if mass is not None and np.isfinite(mass):
+            place = np.array([mass])
+            lines.append(Line(f"{name}, {mass:g} kg", place, found.largest_force(place), "markers"))
+    panels = [Axes(f"{label} [{unit}]", lines)]
+    return panels_figure(panels, "mass [kg]", title=f"{platform.name}: largest payload at rest")
+
+
+def sweep_figure(platform: MachineModel, sweep: FrequencySweep) -> Any:
+    """Return a plotly figure of the largest masses of a machine over frequency.
+
+    Ends and speeds of the actuators are ignored, as in `FrequencySweep`.
+
+    Raises:
+        InputError: not a machine.
+        MissingDependencyError: plotly is not installed.
+    """
+    title = f"{as_model(platform).name}: largest payload under shaking, ends and speeds ignored"
+    lines = [
+        Line("in phase", sweep.frequency, sweep.in_phase),
+        Line("worst phases", sweep.frequency, sweep.worst_phase),
+    ]
+    if platform.name == THESIS_MACHINE:
+        lines.append(Line("rotations backwards", sweep.frequency, sweep.backwards, "dash"))
+    panels = [Axes("mass [kg]", lines)]
+    return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)

@@ -10,16 +10,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification, position_step
-from twin.analysis.tuning.study import StepStudy
-from twin.analysis.tuning.tuning import Gain
+from twin.analysis.tuning.tuning import (
+    VELOCITY_STEP,
+    Gain,
+    StepSpecification,
+    StepStudy,
+    position_step,
+)
 from twin.basics.arrays import FloatArray, as_flag
-from twin.charts.text import round_below
+from twin.charts.panels import round_below
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.errors import InputError
+from twin.model.machine_base import REST
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
 from twin.motion import StepMotion
 from twin.plant.drives import actuator_limit, equivalent_inertia
 from twin.plant.signals import Command, Measurement

@@ -7,18 +7,365 @@ Figure of a tuning: the response of every iteration between its bounds.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from math import inf, nan
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from twin.analysis.tuning.search import Search, Trial
-from twin.analysis.tuning.specification import StepFigures, StepSpecification, step_figures
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.control.controller import PERIOD
+from twin.control.controller import PERIOD, Controller
 from twin.control.gains import own_gains, suitable_position_loop, suitable_velocity_loop
-from twin.errors import InputError, brief
+from twin.control.position_loop import takes_positions
+from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.machine_model import MachineModel, as_model
+from twin.plant.plant import Plant
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+
+ON_TIME = 1e-9
+"""[s] A sample this close to a corner of the bounds is on it: what sums of steps leave."""
+
+DIFFERENCE = 1e-3
+"""Of a parameter's logarithm, per its range, for the derivatives."""
+
+FIRST_REGION = 0.3
+"""Half the width of the region of trust, per range."""
+
+SMALLEST_REGION = 1e-4
+
+WIDER = 2.0
+
+INSIDE = 1e-3
+"""Margin inside the bounds at which a step aims, so that curvature does not leave it outside."""
+
+EXPECTED = 0.5
+"""The region is widened where the violation falls by at least this part of what was predicted."""
+
+DIGITS = 4
+"""Significant digits: a gain is not known better."""
+
+SHOWN = 6
+"""Trials drawn: the start, the result, and some between."""
+
+
+@dataclass(frozen=True)
+class StepSpecification:
+    """Bounds of a response from 0 to 1, times from the step. Cannot be changed.
+
+    The response must stay above -`undershoot` before `rise_time` and above `rise` from then on,
+    below 1 + `overshoot` before `settling_time`, and within `settling` of 1 from then on.
+
+    Raises:
+        InputError: not finite, not above zero, or times in the wrong order.
+
+    Reference:
+        Albayrak, thesis, METU 2005, section 4.3.1.1.2 and figure 4.16, whose numbers are the
+        defaults.
+    """
+
+    rise_time: float = 6e-3
+    """[s]"""
+    rise: float = 0.995
+    """share of the step that counts as risen"""
+    settling_time: float = 20e-3
+    """[s]"""
+    settling: float = 0.005
+    """half the width of the band, per step"""
+    overshoot: float = 0.10
+    """per step"""
+    undershoot: float = 0.01
+    """per step"""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, positive(getattr(self, field.name), field.name))
+        if self.rise > 1.0:
+            raise InputError("rise", f"is a share of the step, at most 1, not {self.rise:g}")
+        if self.settling_time < self.rise_time:
+            raise InputError("settling_time", "must not be before rise_time")
+
+    def lower(self, time: FloatArray) -> FloatArray:
+        """Return the lower bound `(k,)` at times `(k,)` [s] after the step."""
+        settled = max(self.rise, 1.0 - self.settling)
+        risen = np.where(time < self.settling_time - ON_TIME, self.rise, settled)
+        return np.where(time < self.rise_time - ON_TIME, -self.undershoot, risen)
+
+    def upper(self, time: FloatArray) -> FloatArray:
+        """Return the upper bound `(k,)` at times `(k,)` [s] after the step."""
+        settled = time >= self.settling_time - ON_TIME
+        return np.where(settled, 1.0 + self.settling, 1.0 + self.overshoot)
+
+    def violations(self, time: FloatArray, response: FloatArray) -> FloatArray:
+        """Return the violations of the bounds by a response `(k,)`: lower, then upper `(2k,)`.
+
+        Per step; negative where it is inside.
+
+        Raises:
+            InputError: shapes that differ.
+        """
+        times, values = _series(time, response)
+        return np.concatenate([self.lower(times) - values, values - self.upper(times)])
+
+    def violation(self, time: FloatArray, response: FloatArray) -> float:
+        """Return the largest of the violations: zero or less where the specification is met.
+
+        Raises:
+            InputError: shapes that differ.
+        """
+        return float(self.violations(time, response).max())
+
+
+VELOCITY_STEP = StepSpecification()
+"""Of the thesis' velocity step."""
+
+
+def position_step(settling_time: float = 2.0) -> StepSpecification:
+    """Return the specification of a position step that only has to settle, within 1 percent.
+
+    Raises:
+        InputError: a time that is not above zero.
+
+    Reference:
+        Albayrak, thesis, METU 2005, section 4.3.2.2: "settles down about 2 seconds". The band and
+        the overshoot are adopted: the paper gives neither.
+    """
+    return StepSpecification(
+        rise_time=settling_time,
+        rise=0.99,
+        settling_time=settling_time,
+        settling=0.01,
+        overshoot=0.25,
+        undershoot=0.02,
+    )
+
+
+class StepFigures(NamedTuple):
+    """Figures of a step response, per step; not-a-number where a level is not reached."""
+
+    rise_time: float
+    """[s] first time at the specification's `rise`"""
+    settling_time: float
+    """[s] last time outside the specification's band; infinite if the record ends outside"""
+    overshoot: float
+    """highest value less 1; negative if 1 is not reached"""
+    undershoot: float
+    """depth below 0"""
+    final: float
+    """last value"""
+
+
+def step_figures(
+    time: FloatArray, response: FloatArray, specification: StepSpecification = VELOCITY_STEP
+) -> StepFigures:
+    """Return the figures of a response `(k,)` at times `(k,)` [s] after the step.
+
+    Crossings lie on straight lines between the samples.
+
+    Raises:
+        InputError: shapes that differ, not finite.
+    """
+    times, values = _series(time, response)
+    outside = np.flatnonzero(np.abs(values - 1.0) > specification.settling)
+    if not outside.size:
+        settled = float(times[0])
+    elif outside[-1] == len(values) - 1:
+        settled = inf
+    else:
+        last = outside[-1]
+        edge = 1.0 + np.copysign(specification.settling, values[last] - 1.0)
+        settled = _crossing(times, values, last, float(edge))
+    risen = np.flatnonzero(values >= specification.rise)
+    rise = nan
+    if risen.size:
+        first = risen[0]
+        rise = _crossing(times, values, first - 1, specification.rise) if first else times[0]
+    return StepFigures(
+        float(rise),
+        float(settled),
+        float(values.max() - 1.0),
+        float(max(0.0, -values.min())),
+        float(values[-1]),
+    )
+
+
+def _crossing(time: FloatArray, values: FloatArray, before: int, level: float) -> float:
+    """Return the time [s] at `level` on the line from sample `before` to the next."""
+    low, high = values[before], values[before + 1]
+    share = (level - low) / (high - low)
+    return float(time[before] + share * (time[before + 1] - time[before]))
+
+
+def _series(time: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    times, values = as_floats(time, "time"), as_floats(response, "response")
+    if times.ndim != 1 or values.shape != times.shape or len(times) < 2:
+        raise InputError("time, response", "must be two lists of the same length, at least 2")
+    return times, values
+
+
+Respond = Callable[[FloatArray], FloatArray]
+Violate = Callable[[FloatArray], FloatArray]
+
+
+class Trial(NamedTuple):
+    """Parameters at the end of an iteration, with their response."""
+
+    parameters: FloatArray
+    """`(m,)`"""
+    response: FloatArray
+    """`(k,)`"""
+    violation: float
+    """largest, zero or less where all bounds are kept"""
+    responses: int
+    """number of responses computed so far"""
+
+
+class Search(NamedTuple):
+    """Trials from the start to the result."""
+
+    trials: tuple[Trial, ...]
+    """the start first, then one per iteration"""
+    met: bool
+    """whether the last one keeps all bounds"""
+    reason: str
+    """why the search ended"""
+
+    @property
+    def best(self) -> Trial:
+        """The last trial, which has the smallest violation."""
+        return self.trials[-1]
+
+
+def search_bounds(
+    respond: Respond,
+    violate: Violate,
+    start: Any,
+    low: Any,
+    high: Any,
+    *,
+    margin: float = 0.0,
+    iterations: int = 30,
+    watch: Callable[[Trial], None] | None = None,
+) -> Search:
+    """Return the search from `start` for parameters that keep all bounds.
+
+    Args:
+        respond: parameters `(m,)` to response `(k,)`; infinite entries where there is none.
+        violate: response to violations `(c,)`, zero or less inside.
+        start: parameters `(m,)`.
+        low: smallest parameters `(m,)`, above zero.
+        high: largest parameters `(m,)`.
+        margin: by which the bounds shall be kept.
+        iterations: at most.
+        watch: called with every trial as it is found.
+
+    Raises:
+        InputError: shapes that differ, bounds not above zero or out of order, a start outside, or
+            one without a response.
+    """
+    first, lowest, highest = (
+        as_floats(value, name) for value, name in ((start, "start"), (low, "low"), (high, "high"))
+    )
+    if first.ndim != 1 or lowest.shape != first.shape or highest.shape != first.shape:
+        raise InputError("start, low, high", "must be lists of the same length")
+    if not (lowest > 0.0).all() or not (lowest < highest).all():
+        raise InputError("low, high", "must be above zero, low below high")
+    if (first < lowest).any() or (first > highest).any():
+        raise InputError("start", f"must lie from {lowest.tolist()} to {highest.tolist()}")
+    task = _Task(respond, violate, lowest, highest)
+    place = np.log(first / lowest) / np.log(highest / lowest)
+    violations = task.violations(place)
+    if not np.isfinite(violations).all():
+        raise InputError("start", "has no response to begin with: the loop is unstable there")
+    trials = [task.trial(place, violations)]
+    region = FIRST_REGION
+
+    def report() -> None:
+        if watch is not None:
+            watch(trials[-1])
+
+    report()
+    while violations.max() > -margin:
+        if len(trials) > iterations:
+            return Search(tuple(trials), False, f"not met after {iterations} iterations")
+        slopes = task.slopes(place, violations)
+        found = None
+        while found is None and region >= SMALLEST_REGION:
+            step, predicted = _step(violations, slopes, place, region, margin + INSIDE)
+            tried = np.clip(place + step, 0.0, 1.0)
+            there = task.violations(tried)
+            gained, hoped = violations.max() - there.max(), violations.max() - predicted
+            if gained > 0.0:
+                found = tried, there
+                region = min(1.0, region * (WIDER if gained > EXPECTED * hoped else 1.0))
+            else:
+                region *= 0.5
+        if found is None:
+            return Search(tuple(trials), False, "no better parameters near the last ones")
+        place, violations = found
+        trials.append(task.trial(place, violations))
+        report()
+    return Search(tuple(trials), True, "all bounds are kept")
+
+
+class _Task:
+    """Responses and violations over places from 0 (low) to 1 (high), even in ratio."""
+
+    def __init__(
+        self, respond: Respond, violate: Violate, low: FloatArray, high: FloatArray
+    ) -> None:
+        self._respond, self._violate = respond, violate
+        self._low, self._ratio = low, high / low
+        self._count = 0
+        self._last: FloatArray = np.empty(0)
+
+    def violations(self, place: FloatArray) -> FloatArray:
+        self._last = self._respond(self._low * self._ratio**place)
+        self._count += 1
+        if not np.isfinite(self._last).all():
+            return np.full(1, np.inf)
+        return self._violate(self._last)
+
+    def slopes(self, place: FloatArray, violations: FloatArray) -> FloatArray:
+        columns = []
+        for k in range(len(place)):
+            away = place.copy()
+            change = DIFFERENCE if place[k] + DIFFERENCE <= 1.0 else -DIFFERENCE
+            away[k] += change
+            there = self.violations(away)
+            known = there.shape == violations.shape
+            columns.append((there - violations) / change if known else np.zeros_like(violations))
+        return np.column_stack(columns)
+
+    def trial(self, place: FloatArray, violations: FloatArray) -> Trial:
+        return Trial(
+            self._low * self._ratio**place, self._last, float(violations.max()), self._count
+        )
+
+
+def _step(
+    violations: FloatArray, slopes: FloatArray, place: FloatArray, region: float, inside: float
+) -> tuple[FloatArray, float]:
+    """Return the step `(m,)` and the largest violation that it leaves, both by linear programs."""
+    from scipy.optimize import linprog
+
+    m, ones = len(place), np.ones((len(violations), 1))
+    bounds = [(max(-region, -value), min(region, 1.0 - value)) for value in place]
+    cost = np.append(np.zeros(m), 1.0)
+    found = linprog(cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)])
+    if found.x[m] > -inside:
+        return np.asarray(found.x[:m]), float(found.x[m])
+    sides = np.vstack([np.eye(m), -np.eye(m)])
+    shortest = linprog(
+        cost,
+        np.vstack([np.hstack([slopes, 0.0 * ones]), np.hstack([sides, -np.ones((2 * m, 1))])]),
+        np.append(-inside - violations, np.zeros(2 * m)),
+        bounds=[*bounds, (0.0, None)],
+    )
+    return np.asarray(shortest.x[:m]), -inside
 
 
 class Gain(NamedTuple):
@@ -57,10 +404,6 @@ class Tuning(NamedTuple):
         return step_figures(self.time, response, self.specification)
 
 
-DIGITS = 4
-"""Significant digits: a gain is not known better."""
-
-
 def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     """Return a complete [control] table: gains found, and the machine's own for the other loop.
 
@@ -96,10 +439,6 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
         *(f'{name} = "{value:.{DIGITS}g} {units[name]}"' for name, value in values.items()),
     ]
     return "\n".join(lines) + "\n"
-
-
-SHOWN = 6
-"""Trials drawn: the start, the result, and some between."""
 
 
 def tuning_figure(tuning: Tuning) -> Any:
@@ -142,3 +481,145 @@ def gains_text(tuning: Tuning, values: Any) -> str:
         else:
             texts.append(f"{value:.4g} {gain.unit}")
     return ", ".join(texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepStudy(ABC):
+    """Step of one loop of a machine, and its simulation. Cannot be changed.
+
+    Raises:
+        InputError: size, duration or timestep not above zero.
+    """
+
+    loop: ClassVar[str]
+    specification: ClassVar[StepSpecification]
+    """default of `tune`"""
+
+    size: float | None = None
+    """of the step; None: a round share of the machine's speed or travel"""
+    duration: float
+    """[s] of the response after the step"""
+    timestep: float
+    """[s] of the engine"""
+    engine: str = "analytic"
+    """name"""
+    fidelity: str = "accurate"
+    """of the engine"""
+
+    def __post_init__(self) -> None:
+        for name in ("size", "duration", "timestep"):
+            if name != "size" or self.size is not None:
+                object.__setattr__(self, name, positive(getattr(self, name), name))
+
+    @abstractmethod
+    def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
+        """Return the gains of the loop with their bounds and starts."""
+
+    @abstractmethod
+    def step_size(self, platform: MachineModel) -> float:
+        """Return the size of the step that a machine makes."""
+
+    @abstractmethod
+    def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
+        """Return time [s] and response per step `(k,)`, infinite where the loop was stopped."""
+
+    def lasting(self, specification: StepSpecification) -> Self:
+        """Return the study with a duration that shows whether a specification is met."""
+        return self
+
+    @property
+    def time(self) -> FloatArray:
+        """Times `(k,)` [s] after the step."""
+        steps = np.arange(round(self.duration / self.timestep) + 1)
+        return np.asarray(steps * self.timestep, dtype=np.float64)
+
+    def tune(
+        self,
+        platform: MachineModel,
+        *,
+        specification: StepSpecification | None = None,
+        start: Any = None,
+        low: Any = None,
+        high: Any = None,
+        margin: float = 0.0,
+        iterations: int = 30,
+        watch: Callable[[Trial], None] | None = None,
+    ) -> Tuning:
+        """Return gains whose step response meets a specification.
+
+        Args:
+            platform: the machine, with or without drives in its parameters.
+            specification: of the response, default that of the study.
+            start: gains `(m,)`, SI; default those of `gains`, as for the bounds.
+            low: smallest gains `(m,)`.
+            high: largest gains `(m,)`.
+            margin: distance from the bounds that the response keeps, per step.
+            iterations: at most.
+            watch: called with every trial.
+
+        Raises:
+            InputError: an argument that cannot be used, a start at which the loop is unstable, or
+                drives that take positions.
+        """
+        if takes_positions(platform):
+            raise InputError(
+                "machine", f"the drives of {platform.name} take positions: no loop to tune"
+            )
+        rule = self.specification if specification is None else specification
+        gains = _chosen(self.gains(platform), low, high, start)
+        study = self.lasting(rule)
+        time, study = study.time, replace(study, size=study.step_size(platform))
+        found = search_bounds(
+            lambda values: study.response(platform, *values.tolist())[1],
+            lambda response: rule.violations(time, response),
+            [gain.start for gain in gains],
+            [gain.low for gain in gains],
+            [gain.high for gain in gains],
+            margin=margin,
+            iterations=iterations,
+            watch=watch,
+        )
+        return Tuning(platform.name, self.engine, self.loop, gains, rule, time, found)
+
+    def simulated(
+        self,
+        platform: MachineModel,
+        controller: Controller,
+        duration: float,
+        plant: Plant | None = None,
+    ) -> Trajectory | None:
+        """Return the motion under a controller; None where the simulation was stopped."""
+        try:
+            run = simulate(
+                platform,
+                duration,
+                controller=controller,
+                plant=plant,
+                engine=self.engine,
+                fidelity=self.fidelity,
+                timestep=self.timestep,
+                progress=False,
+            )
+        except SimulationStoppedError:
+            return None
+        return None if run.stopped else run
+
+    def no_response(self) -> tuple[FloatArray, FloatArray]:
+        """Return time and response of a loop that was stopped: infinite."""
+        return self.time, np.full(len(self.time), np.inf)
+
+
+def _chosen(gains: tuple[Gain, ...], low: Any, high: Any, start: Any) -> tuple[Gain, ...]:
+    """Return gains with other bounds and starts, `(m,)` each; None keeps what they have.
+
+    Raises:
+        InputError: another size, not finite.
+    """
+    columns = {"low": low, "high": high, "start": start}
+    for name, values in columns.items():
+        if values is not None:
+            chosen = as_floats(values, name, len(gains)).tolist()
+            gains = tuple(
+                gain._replace(**{name: value}) for gain, value in zip(gains, chosen, strict=True)
+            )
+    return gains

@@ -14,23 +14,25 @@ from twin.analysis.workspace.dexterity import (
     Conditioning,
     Dexterity,
     LegStiffness,
+    PlaneMap,
     StiffnessRange,
     conditioning_over,
     dexterity,
     leg_stiffness,
+    plane_map,
     stiffness_range,
 )
-from twin.analysis.workspace.maps import PlaneMap, plane_map
-from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
 from twin.analysis.workspace.region import (
     LEVELS,
+    AxisRange,
     ReachableSet,
     Region,
     mean_over,
+    motion_ranges,
     reachable_set,
     region,
 )
-from twin.analysis.workspace.search.rays import singular_distance, sphere
+from twin.analysis.workspace.search import singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel, as_model
 

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.mobility import check_convention
-from twin.analysis.stiffness.matrix import characteristic_scale
-from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
-from twin.basics.quaternions import quaternion_product
+from twin.analysis.feasibility.course import check_convention
+from twin.analysis.stiffness import characteristic_scale
+from twin.basics.arrays import FloatArray, as_floats, as_pose, quaternion_product, read_only
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.axes import axis_names, known_axis
+from twin.motion.motion import axis_names, known_axis
 from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))

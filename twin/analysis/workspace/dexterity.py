@@ -14,7 +14,7 @@ The mean of the conditioning over a workspace is the global conditioning index.
 
 Stiffness over the workspace: the softest and the stiffest direction at every pose.
 
-The elastic part K = J^T diag(k) J of `twin.analysis.stiffness.matrix`, without the parts from
+The elastic part K = J^T diag(k) J of `twin.analysis.stiffness`, without the parts from
 loads. Blocks: translations with the attitude held, rotations about the reference point with its
 place held. Of machines with three degrees of freedom, K is taken over unit rates of height and of
 the turning of the platform's normal about the base's x and y axes.
@@ -22,16 +22,31 @@ the turning of the platform's normal about the base's x and y axes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import jacobians
+from twin.analysis.workspace.admissible import Admissible, jacobians, square
+from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import Region, mean_over
+from twin.analysis.workspace.search import circle, search, singular_distance
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
-from twin.model.constraints import characteristic_length, null_space
+from twin.model.machine_base import characteristic_length, null_space
 from twin.model.machine_model import MachineModel, as_model
+
+CHOSEN = (2, 3, 4)
+"""Twist entries that a machine on pillars can choose: height, and turning about x and y."""
+
+POINTS = 101
+"""Per axis of a map."""
+
+DIRECTIONS = 360
+"""Rays in the plane for the boundary."""
+
+ROOM = 1.06
+"""Size of a map per that of the workspace in it."""
 
 
 class Dexterity(NamedTuple):
@@ -102,10 +117,6 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
     if len(scaled):
         found[finite] = np.linalg.svd(scaled, compute_uv=False)
     return found
-
-
-CHOSEN = (2, 3, 4)
-"""Twist entries that a machine on pillars can choose: height, and turning about x and y."""
 
 
 class LegStiffness(NamedTuple):
@@ -182,3 +193,91 @@ def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     unit = np.eye(6)[list(CHOSEN)]
     twists = platform.constrain(poses[:, None], unit).twist
     return np.asarray(np.swapaxes(twists, 1, 2))
+
+
+class PlaneMap(NamedTuple):
+    """Quantities over two axes of a chart; NaN outside the workspace."""
+
+    chart: Chart
+    x: FloatArray
+    """`(k,)` values of the first axis from the centre [m] or [rad]"""
+    y: FloatArray
+    """`(k,)` values of the second axis"""
+    dexterity: Dexterity
+    """fields `(k, k)`, rows along y"""
+    stiffness: StiffnessRange
+    """fields `(k, k)`"""
+    boundary: FloatArray
+    """`(m, 2)` closed curve where rays from the centre first leave"""
+    singular: FloatArray
+    """`(m, 2)` first singular poses along the same rays, limits aside; NaN where there is none"""
+
+    @property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest values `(2,)` of the boundary."""
+        return self.boundary.min(axis=0), self.boundary.max(axis=0)
+
+    @property
+    def area(self) -> float:
+        """Area inside the boundary [m^2], [m rad] or [rad^2]."""
+        x, y = self.boundary.T
+        return float(0.5 * abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])))
+
+
+def plane_map(
+    platform: MachineModel,
+    axes: Sequence[str],
+    center: Any = None,
+    *,
+    stiffness: Any = None,
+    points: int = POINTS,
+) -> PlaneMap:
+    """Return the map over two axes about a pose (default home).
+
+    Args:
+        platform: the machine.
+        axes: two names, see `Chart.about`; for places ("x", "z"), for attitudes ("pitch", "roll").
+        center: pose `(7,)`, default home.
+        stiffness: of the actuators, see `leg_stiffness`.
+        points: per axis.
+
+    Raises:
+        InputError: not two axes, a centre outside the workspace, or as for `leg_stiffness`.
+    """
+    chart = Chart.about(platform, axes, center)
+    if len(chart.axes) != 2:
+        raise InputError("axes", "must be two")
+    around = circle(DIRECTIONS)
+    rays = search(chart, around)
+    ends = around[rays.ray] * rays.stop[:, None] * chart.scale
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * ROOM * (high - low)
+    x, y = (np.linspace(m - h, m + h, points) for m, h in zip(middle, half, strict=True))
+    poses = chart.poses(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    inside = Admissible(platform, chart.center).inside(poses)
+
+    def field(values: FloatArray) -> FloatArray:
+        whole = np.full(len(poses), np.nan)
+        whole[inside] = values
+        return whole.reshape(points, points)
+
+    moves, holds = (
+        dexterity(platform, poses[inside]),
+        stiffness_range(platform, poses[inside], stiffness),
+    )
+    closed = np.r_[np.arange(DIRECTIONS), 0]
+    boundary = (around * rays.exits[:, None] * chart.scale)[closed]
+    far = np.full((DIRECTIONS, 2), np.nan)
+    if square(platform):
+        radii = singular_distance(chart, around)
+        known = np.isfinite(radii)
+        far[known] = around[known] * radii[known, None] * chart.scale
+    return PlaneMap(
+        chart,
+        x,
+        y,
+        Dexterity(*(field(part) for part in moves)),
+        StiffnessRange(*(field(part) for part in holds)),
+        boundary,
+        far[closed],
+    )

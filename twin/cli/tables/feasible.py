@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from twin.analysis.feasibility.course import TIGHT, Margin, amount, share_text
 from twin.analysis.feasibility.feasibility import feasibility
-from twin.analysis.feasibility.margin import TIGHT, Margin, amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.cli.console import Column, line, paragraph, table
 from twin.model.machine_model import MachineModel

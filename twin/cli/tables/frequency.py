@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.frequency.excitation import AXES, MOVING
+from twin.analysis.frequency.estimate import AXES, MOVING
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import (
     CUT_OFF,
@@ -15,7 +15,7 @@ from twin.analysis.frequency.response import (
     ResponseFigures,
     response_figures,
 )
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.cli.console import Column, line, table
 from twin.errors import InputError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twin.basics.arrays import FloatArray
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.cli.console import Column, line, paragraph, table
-from twin.identification.result.forces import base_rows, mapping_lines
 from twin.identification.result.identification import Fit, ForceStage, Identification
+from twin.identification.result.predictions import base_rows, mapping_lines
 
 
 def print_identification(found: Identification) -> None:

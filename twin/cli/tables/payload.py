@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.payload.criterion import CONVENTION
-from twin.analysis.payload.dynamic import DynamicPayload
-from twin.analysis.payload.positions import Followers
-from twin.analysis.payload.static import StaticPayload
-from twin.analysis.payload.worst_phase import WorstPhase
+from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
+from twin.analysis.payload.static import CONVENTION, Followers, StaticPayload
 from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
-from twin.charts.text import number, value_text
+from twin.charts.panels import number, value_text
 from twin.cli.console import Column, line, paragraph, table
-from twin.motion.axes import axis_names
+from twin.motion.motion import axis_names
 from twin.rotations import angle_between
 
 TOO_HEAVY = "the legs alone are too heavy"

@@ -19,7 +19,7 @@ from twin.cli.console import WIDTH
 from twin.errors import InputError
 
 if TYPE_CHECKING:
-    from twin.shadow.alarm import Alarm
+    from twin.shadow.detectors import Alarm
     from twin.shadow.session import ShadowSession
 
 BAR = 20

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from twin.analysis.platform import load
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.cli.console import Column, line, table
 from twin.sweep import Sweep
 from twin.sweep.work import DONE, Row

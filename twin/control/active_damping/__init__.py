@@ -1,12 +1,14 @@
 """Active damping of machines with springs in their legs: force and velocity feedback, HAC-LAC."""
 
-from twin.control.active_damping.best_gain import (
+from twin.control.active_damping.closed_loop import (
     BestGain,
     LargestDamping,
     best_gain,
+    closed_loop,
     largest_damping,
+    root_locus,
+    smallest_damping,
 )
-from twin.control.active_damping.closed_loop import closed_loop, root_locus, smallest_damping
 from twin.control.active_damping.hac_lac import HacLac
 from twin.control.active_damping.local import (
     DirectVelocityFeedback,

@@ -28,15 +28,16 @@ from twin.basics.arrays import ComplexArray, FloatArray, one_of, positive
 from twin.control.active_damping.closed_loop import closed_loop, driven_plant
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.active_damping.local import (
+    TRACKING,
     DirectVelocityFeedback,
     IntegralForceFeedback,
     LocalFeedback,
+    reaction,
+    slowest,
 )
-from twin.control.active_damping.local_design import TRACKING, reaction, slowest
-from twin.control.drive_model import drive_model
-from twin.control.linear.machine import LinearMachine
-from twin.control.linear.state_space import StateSpace
-from twin.control.reference import Reference
+from twin.control.controller import Reference
+from twin.control.gains import drive_model
+from twin.control.linear.machine import LinearMachine, StateSpace
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion

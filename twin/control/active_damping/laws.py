@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative, one_or_each, positive
-from twin.control.linear.machine import spring_constants
-from twin.control.linear.state_space import StateSpace
+from twin.control.linear.machine import StateSpace, spring_constants
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 

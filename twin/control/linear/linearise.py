@@ -20,8 +20,8 @@ from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.control.linear.machine import LinearMachine, OperatingPoint, internal_mass, rest_at
 from twin.errors import InputError
 from twin.model.derivatives import forward_dynamics_derivatives
+from twin.model.machine_base import REST
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
 
 REDUCED = (2, 3, 4)
 """Heave, roll and pitch: the displacements that machines with three degrees of freedom keep."""

@@ -28,14 +28,11 @@ from twin.basics.arrays import (
     as_vector,
 )
 from twin.basics.optional import optional
-from twin.control.controller import PERIOD, Controller
-from twin.control.drive_model import drive_model
+from twin.control.controller import PERIOD, Controller, Reference
 from twin.control.feedforward import feedforward_table
-from twin.control.linear.drives import with_drives
+from twin.control.gains import drive_model
 from twin.control.linear.linearise import linearise
-from twin.control.linear.machine import LinearMachine
-from twin.control.linear.state_space import StateSpace, sampled
-from twin.control.reference import Reference
+from twin.control.linear.machine import LinearMachine, StateSpace, sampled, with_drives
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion

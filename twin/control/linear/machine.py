@@ -8,22 +8,204 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import comb, factorial, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics import canonical
-from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, one_pose
-from twin.control.linear.state_space import StateSpace
+from twin.basics.arrays import (
+    ComplexArray,
+    FloatArray,
+    as_floats,
+    as_vector,
+    not_negative,
+    one_of,
+    one_or_each,
+    one_pose,
+    positive,
+    whole_number,
+)
+from twin.basics.optional import optional
+from twin.control.position_loop import takes_positions
 from twin.errors import InputError, SingularPoseError, StateError
+from twin.model.machine_base import REST
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
+
+LONGEST_DELAY = 1000
+"""Control periods; each becomes a state per input."""
 
 ITERATIONS = 60
 """Deflections move the legs' masses a little: each step shrinks the error a hundredfold."""
 
 SETTLED = 1e-15
 """Change of a deflection [m] that is rounding."""
+
+INPUTS = (
+    "forces",
+    "wrench",
+    "base_acceleration",
+    "base_heave_acceleration",
+    "gravity",
+    "rest_length",
+    "parameters",
+)
+
+OUTPUTS = (
+    "displacement",
+    "twist",
+    "acceleration",
+    "absolute_acceleration",
+    "coordinates",
+    "rates",
+    "deflection",
+    "leg_forces",
+)
+
+
+class StateSpace(NamedTuple):
+    """x' = A x + B u, y = C x + D u; sampled: x[k+1] = A x[k] + B u[k]."""
+
+    A: FloatArray
+    """`(s, s)`"""
+    B: FloatArray
+    """`(s, i)`"""
+    C: FloatArray
+    """`(o, s)`"""
+    D: FloatArray
+    """`(o, i)`"""
+    period: float = 0.0
+    """[s] of sampling, zero: continuous"""
+
+    @property
+    def poles(self) -> ComplexArray:
+        """Eigenvalues of A `(s,)`: [1/s], or of the z-plane."""
+        return np.linalg.eigvals(self.A).astype(np.complex128)
+
+    @property
+    def rates(self) -> ComplexArray:
+        """Poles of the s-plane `(s,)` [1/s]; log(z) / period of sampled systems."""
+        poles = self.poles
+        if not self.period:
+            return poles
+        return np.asarray(np.log(np.where(np.abs(poles) < 1e-300, 1e-300, poles)) / self.period)
+
+    @property
+    def stable(self) -> bool:
+        """Whether all poles are inside the stable region."""
+        poles = self.poles
+        return bool((np.abs(poles) < 1.0).all() if self.period else (poles.real < 0.0).all())
+
+    def response(self, frequencies: Any) -> ComplexArray:
+        """Return the complex frequency response `(k, o, i)` at frequencies `(k,)` [Hz].
+
+        Raises:
+            InputError: not finite, or below zero.
+        """
+        values = as_floats(frequencies, "frequencies")
+        if values.ndim != 1 or (values < 0.0).any():
+            raise InputError("frequencies", "must be a list of frequencies [Hz] from zero on")
+        where = 2j * np.pi * values
+        if self.period:
+            where = np.exp(where * self.period)
+        left = where[:, None, None] * np.eye(len(self.A)) - self.A
+        right = np.broadcast_to(self.B, (len(values), *self.B.shape))
+        inner = np.linalg.solve(left, right)
+        return np.asarray(self.C @ inner + self.D)
+
+    def to_control(self) -> Any:
+        """Return the system as `control.StateSpace`.
+
+        Raises:
+            MissingDependencyError: python-control is not installed.
+        """
+        library = optional("control", "State spaces of python-control")
+        matrices = (self.A, self.B, self.C, self.D)
+        return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
+
+
+def series(first: StateSpace, second: StateSpace) -> StateSpace:
+    """Return the system whose input passes `first`, then `second`.
+
+    Raises:
+        InputError: other periods, or sizes that do not fit.
+    """
+    if first.period != second.period or len(first.C) != second.B.shape[1]:
+        raise InputError("second", "must have the first's period, and its outputs as inputs")
+    a, b = len(first.A), len(second.A)
+    dynamics = np.zeros((a + b, a + b))
+    dynamics[:a, :a], dynamics[a:, a:] = first.A, second.A
+    dynamics[a:, :a] = second.B @ first.C
+    return StateSpace(
+        dynamics,
+        np.vstack([first.B, second.B @ first.D]),
+        np.hstack([second.D @ first.C, second.C]),
+        second.D @ first.D,
+        first.period,
+    )
+
+
+def feedback_poles(plant: StateSpace, controller: StateSpace) -> ComplexArray:
+    """Return the poles of plant and controller in a loop u = r + K y, positive feedback.
+
+    Raises:
+        InputError: other periods or sizes, or an algebraic loop without a solution.
+        MissingDependencyError: python-control is not installed.
+    """
+    first, second = plant.to_control(), controller.to_control()
+    try:
+        return np.asarray(first.feedback(second, 1).poles(), dtype=np.complex128)
+    except ValueError as error:
+        raise InputError("controller", f"cannot close the loop of this plant ({error})") from None
+
+
+def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
+    """Return the exact sampling of a system whose inputs are held over each period [s].
+
+    A pure delay [s] of the inputs is exact too: what was commanded in past periods becomes state.
+
+    Raises:
+        InputError: a sampled system, a period not above zero or so long that the system grows
+            beyond all numbers, a delay below zero or beyond `LONGEST_DELAY` periods.
+    """
+    from scipy.linalg import expm
+
+    step, late = positive(period, "period"), not_negative(delay, "delay")
+    if system.period:
+        raise InputError("system", "must be continuous")
+    if late > LONGEST_DELAY * step:
+        raise InputError("delay", f"must be at most {LONGEST_DELAY} periods, got {late:g} s")
+    s, i = system.B.shape
+    whole = int(np.ceil(late / step - 1e-9))
+    rest = min(max(whole * step - late, 0.0), step)
+
+    def held(span: float) -> tuple[FloatArray, FloatArray]:
+        block = np.zeros((s + i, s + i))
+        block[:s, :s], block[:s, s:] = system.A * span, system.B * span
+        with np.errstate(all="ignore"):
+            found = as_floats(expm(block), "period")
+        return found[:s, :s], found[:s, s:]
+
+    transition, input_matrix = held(step)
+    if not whole:
+        return StateSpace(transition, input_matrix, system.C, system.D, step)
+    # In a period the older command acts for step - rest, then the next one for rest.
+    newer = held(rest)[1]
+    after = held(rest)[0]
+    older = after @ held(step - rest)[1]
+    size = s + whole * i
+    dynamics, inputs = np.zeros((size, size)), np.zeros((size, i))
+    dynamics[:s, :s], dynamics[:s, s : s + i] = transition, older
+    second = slice(s + i, s + 2 * i)
+    if whole > 1:
+        dynamics[:s, second] = newer
+    else:
+        inputs[:s] = newer
+    dynamics[s : size - i, s + i :] = np.eye(size - s - i)
+    inputs[size - i :] = np.eye(i)
+    output = np.zeros((len(system.C), size))
+    output[:, :s], output[:, s : s + i] = system.C, system.D
+    return StateSpace(dynamics, inputs, output, np.zeros_like(system.D), step)
 
 
 class OperatingPoint(NamedTuple):
@@ -100,27 +282,6 @@ def spring_constants(platform: MachineModel) -> tuple[FloatArray, FloatArray]:
     """
     springs = as_model(platform).leg_springs
     return springs.stiffness, springs.damping
-
-
-INPUTS = (
-    "forces",
-    "wrench",
-    "base_acceleration",
-    "base_heave_acceleration",
-    "gravity",
-    "rest_length",
-    "parameters",
-)
-OUTPUTS = (
-    "displacement",
-    "twist",
-    "acceleration",
-    "absolute_acceleration",
-    "coordinates",
-    "rates",
-    "deflection",
-    "leg_forces",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,3 +489,112 @@ class LinearMachine:
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def with_drives(linear: LinearMachine) -> LinearMachine:
+    """Return the machine with what its `[leg.drive]` reflects onto the actuators.
+
+    Inertia of motor and transmission adds S^T diag(m) S to M, their viscous friction
+    S^T diag(b) S to C, with the actuators' coordinates S q. Transmissions are taken as rigid and
+    without play; dry friction, limits and quantisation have no linear part. Lag and delay are kept
+    as `lag` and `delay` for `driven_system`.
+
+    Raises:
+        InputError: drives of different delays, or drives that take positions in place of forces.
+    """
+    legs = linear.platform.parameters.legs
+    drives = [getattr(leg, "drive", None) for leg in legs]
+    if takes_positions(linear.platform):
+        raise InputError(
+            "platform",
+            "its servos or steppers take positions and no forces; `twin frequency` measures them",
+        )
+    reflected = [drive.reflected() if drive else None for drive in drives]
+    inertia = np.array([one.inertia if one else 0.0 for one in reflected])
+    viscous = np.array([one.viscous if one else 0.0 for one in reflected])
+    delays = {drive.delay if drive else 0.0 for drive in drives}
+    if len(delays) > 1:
+        raise InputError("platform", "its drives must all have the same delay")
+    lag = np.array([drive.current_lag if drive else 0.0 for drive in drives])
+    across = linear.force_input
+    return replace(
+        linear,
+        mass=linear.mass + across @ (inertia[:, None] * across.T),
+        damping=linear.damping + across @ (viscous[:, None] * across.T),
+        lag=lag if lag.any() else np.zeros(0),
+        delay=delays.pop(),
+    )
+
+
+def driven_system(
+    linear: LinearMachine, outputs: str | Sequence[str], *, order: int = 3
+) -> StateSpace:
+    """Return the state space from commanded forces to outputs, through lag and delay of the drives.
+
+    Args:
+        linear: what `with_drives` returns.
+        outputs: see `LinearMachine`.
+        order: of the Pade approximation of the delay.
+
+    Raises:
+        InputError: no such output, or an order not from 1 to 6.
+    """
+    system = linear.system("forces", outputs)
+    if linear.lag.size:
+        if not (linear.lag > 0.0).all():
+            raise InputError("platform", "all of its drives must have a current lag, or none")
+        system = with_lag(system, linear.lag)
+    return with_delay(system, linear.delay, order) if linear.delay else system
+
+
+def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
+    """Return a continuous system whose inputs pass first-order lags 1 / (1 + T s).
+
+    Args:
+        system: continuous.
+        time_constant: one number or one per input [s], above zero.
+
+    Raises:
+        InputError: a sampled system, or a time constant that is not above zero.
+    """
+    inputs = system.B.shape[1]
+    rate = np.diag(1.0 / one_or_each(time_constant, "time_constant", inputs))
+    lag = StateSpace(-rate, rate, np.eye(inputs), np.zeros((inputs, inputs)))
+    return series(lag, system)
+
+
+def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
+    """Return a continuous system with a delay [s] at its inputs, as a Pade approximation.
+
+    Sampled systems need none: `sampled` holds the delay exactly.
+
+    Raises:
+        InputError: a sampled system, a delay not above zero, an order not from 1 to 6.
+    """
+    whole_number(order, "order", 1, 6)
+    numerator, denominator = _pade(positive(delay, "delay"), order)
+    inputs = system.B.shape[1]
+    top = np.eye(order, k=1)
+    top[-1] = -denominator[:-1] / denominator[-1]
+    feedthrough = numerator[-1] / denominator[-1]
+    row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
+    one = np.eye(inputs)
+    late = StateSpace(
+        np.asarray(np.kron(one, top)),
+        np.asarray(np.kron(one, np.eye(order)[:, -1:])),
+        np.kron(one, row[None]),
+        feedthrough * one,
+    )
+    return series(late, system)
+
+
+def _pade(delay: float, order: int) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients `(order + 1,)` of exp(-s delay), lowest power first."""
+    terms = [
+        comb(order, j) * prod(range(order + 1, 2 * order - j + 1)) / factorial(order) * delay**j
+        for j in range(order + 1)
+    ]
+    # Scaled so that the highest power has a coefficient of about one.
+    values = np.array(terms) / delay**order
+    signs = (-1.0) ** np.arange(order + 1)
+    return signs * values, values

@@ -12,12 +12,21 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_instance
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, control_period
-from twin.control.drive_model import DriveModel, drive_model
-from twin.control.gains import burden, loop_lag, torque_loops, transmission_ratio
-from twin.control.observer.design import ObserverDesign, hardware, observed_mass
-from twin.control.observer.kalman_observer import KalmanObserver
-from twin.control.reference import Reference
+from twin.control.controller import PERIOD, Reference, control_period
+from twin.control.gains import (
+    DriveModel,
+    burden,
+    drive_model,
+    loop_lag,
+    torque_loops,
+    transmission_ratio,
+)
+from twin.control.observer.kalman_observer import (
+    KalmanObserver,
+    ObserverDesign,
+    hardware,
+    observed_mass,
+)
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion

@@ -7,20 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, whole_number
-from twin.control.controller import PERIOD
+from twin.control.controller import PERIOD, Reference
 from twin.control.predictive.planned import PlannedTorque
-from twin.control.reference import Reference
-from twin.kernels.control.predictive.backward import backward
-from twin.kernels.control.predictive.course import Course
-from twin.kernels.control.predictive.shooting import (
+from twin.kernels.control.predictive import (
     Correction,
+    Course,
     Plan,
+    backward,
     plan_cost,
     reference_defects,
     shoot,
 )
-from twin.kernels.derivatives import States
-from twin.kernels.step_derivatives import step_slopes
+from twin.kernels.derivatives import States, step_slopes
 from twin.model.batch import on_threads, shares, usable_cores
 from twin.model.derivatives import slope_width
 from twin.model.machine_model import MachineModel
@@ -55,7 +53,7 @@ class Ilqr(PlannedTorque):
 
     References:
         Li and Todorov, ICINCO 2004; Tassa, Mansard and Todorov, ICRA 2014; see
-        `twin.kernels.control.predictive.backward`.
+        `twin.kernels.control.predictive`.
     """
 
     name: ClassVar[str] = "ilqr"

@@ -7,12 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative, whole_number
-from twin.control.controller import PERIOD
+from twin.control.controller import PERIOD, Reference
 from twin.control.predictive.planned import PlannedTorque
-from twin.control.reference import Reference
-from twin.kernels.control.predictive.course import Course
-from twin.kernels.control.predictive.rollouts import rollouts
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.kernels.control.predictive import Course, rollouts
+from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.batch import lane_count, on_threads, shares, usable_cores
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion

@@ -17,20 +17,15 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag
-from twin.engines.base import BaseEngine
+from twin.engines.base import LARGEST_GAP, BaseEngine
 from twin.engines.bullet.world import World
-from twin.engines.guard import LARGEST_GAP
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joints import joint_motion
-from twin.engines.mechanism.least_mass import check_masses
-from twin.engines.mechanism.payload import as_segments, plain
+from twin.engines.mechanism import as_segments, check_masses, joint_motion, make_mechanism, plain
 from twin.engines.stability import check_timestep
-from twin.engines.urdf.robot import legs_urdf, platform_urdf
-from twin.model.ball.ball import Ball
-from twin.model.ball.position import place_on_plate
+from twin.engines.urdf import legs_urdf, platform_urdf
+from twin.model.ball import Ball, place_on_plate
 from twin.model.engine import Fidelity, State
+from twin.model.machine_base import LegCoordinates
 from twin.model.machine_model import MachineModel
-from twin.model.motions import LegCoordinates
 
 WEIGHTS: dict[Fidelity, tuple[float, ...]] = {
     "fast": (1.0,),

@@ -14,14 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.bullet.library import bullet, connect, disconnect, load
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joints import JointForces, joint_motion
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.engines.bullet.world import bullet, connect, disconnect, load
+from twin.engines.mechanism import JointForces, Mechanism, joint_motion, make_mechanism
 from twin.engines.projection import OpenTree
-from twin.engines.urdf.robot import CARRIER_JOINTS, robot_urdf
+from twin.engines.urdf import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
-from twin.machine.mechanism.parts import PLATFORM, Mass
+from twin.machine.mechanism import PLATFORM, Mass
 from twin.model.machine_model import MachineModel
 
 LARGEST_MOMENT = 0.1

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.engines.bullet.ball import BulletBall
-from twin.engines.bullet.bodies import Bodies, Link, by_multibody, reader_of
-from twin.engines.bullet.frames import PlatformFrame, inertial_frame
-from twin.engines.bullet.library import bullet, connect, disconnect, quiet, temporary_file
-from twin.engines.mechanism.joints import JointForces, JointMotion
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.basics.canonical import principal_axes
+from twin.basics.files import remove_leftovers, temporary_place
+from twin.basics.optional import optional
+from twin.engines.mechanism import JointForces, JointMotion, Mechanism
+from twin.errors import InputError
+from twin.kernels.ball import rolling_resistance
 from twin.kernels.loop_gaps import largest_gap
-from twin.machine.mechanism.parts import PLATFORM
-from twin.model.motions import REST
+from twin.machine.mechanism import PLATFORM, Body, Point
+from twin.model.ball import Ball
+from twin.model.machine_base import REST
+
+MEMORY = "/dev/shm"
+
+PREFIX = "platform_twin_bullet_"
+"""Of the names of temporary files."""
+
+_STREAMS = RLock()
+"""Held while standard output and error lead to the null device: two threads would mix them up."""
+
+BASE_LINK = -1
+"""Bullet's number for the base link of a multibody."""
+
+AWAY = (0.0, 0.0, 1e3)
+"""[m] Where nothing is to be touched: Bullet then forgets its contacts."""
 
 ITERATIONS = 50
 """Of the Dantzig solver; ten already give the same result."""
@@ -26,6 +49,326 @@ CORRECTION = 0.8
 
 UNBOUNDED = 1e100
 """Joint velocity [m/s, rad/s] and constraint force [N] that no machine reaches."""
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Send what the process prints to the null device: the library talks on import and set-up.
+
+    Threads wait for each other here. What another thread prints meanwhile is lost.
+    """
+    with _STREAMS:
+        library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
+        library.fflush(None)
+        null = os.open(os.devnull, os.O_WRONLY)
+        kept = {stream: _duplicate(stream) for stream in (1, 2)}
+        try:
+            for stream in kept:
+                os.dup2(null, stream)
+            yield
+        finally:
+            library.fflush(None)
+            for stream, copy in kept.items():
+                if copy is None:
+                    os.close(stream)
+                else:
+                    os.dup2(copy, stream)
+                    os.close(copy)
+            os.close(null)
+
+
+def _duplicate(stream: int) -> int | None:
+    try:
+        return os.dup(stream)
+    except OSError:  # a program without a terminal may have closed it
+        return None
+
+
+with quiet():
+    bullet: Any = optional("pybullet")
+
+
+@contextmanager
+def temporary_file(ending: str, content: bytes = b"") -> Iterator[Path]:
+    """Lend a file, in memory where there is a place for it: Bullet takes nothing but files."""
+    with temporary_place(_folder(), PREFIX, ending) as path:
+        path.write_bytes(content)
+        yield path
+
+
+@lru_cache(maxsize=1)
+def _folder() -> str:
+    """Return the folder of temporary files, once freed of those of killed processes."""
+    folder = MEMORY if os.access(MEMORY, os.W_OK) else tempfile.gettempdir()
+    remove_leftovers(folder, PREFIX)
+    return folder
+
+
+def load(text: str, client: int, *, fixed: bool) -> int:
+    """Return the body of a URDF text in a physics client, its base `fixed` or free.
+
+    Raises:
+        InputError: Bullet refuses the machine.
+    """
+    # Bullet keeps files by name, so that a name used twice would bring back the first machine.
+    bullet.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
+    flags = bullet.URDF_USE_INERTIA_FROM_FILE | bullet.URDF_IGNORE_VISUAL_SHAPES
+    # Otherwise a cylinder becomes a prism, a millimetre larger on all sides.
+    flags |= bullet.URDF_USE_IMPLICIT_CYLINDER
+    with temporary_file(".urdf", text.encode()) as path:
+        try:
+            body = bullet.loadURDF(
+                str(path), useFixedBase=fixed, flags=flags, physicsClientId=client
+            )
+        except bullet.error as error:
+            raise InputError("platform", f"Bullet refuses the machine: {error}") from None
+    return int(body)
+
+
+def connect() -> int:
+    """Return a new physics client without a window.
+
+    Raises:
+        InputError: too many engines are open in this process.
+    """
+    client = int(bullet.connect(bullet.DIRECT))
+    if client < 0:
+        raise InputError("engine", "Bullet has no client left; close engines that are not needed")
+    return client
+
+
+def disconnect(client: int) -> None:
+    """Free a physics client; one that is already gone is left alone."""
+    if bullet.isConnected(client):
+        bullet.disconnect(physicsClientId=client)
+
+
+class InertialFrame(NamedTuple):
+    """The frame in which Bullet keeps a body, against the body's own."""
+
+    center: FloatArray
+    """`(3,)` [m] in the body's frame"""
+    axes: FloatArray
+    """`(3, 3)` inertial to body"""
+
+    def place(self, point: Point) -> FloatArray:
+        """Return a point `(3,)` [m] of the body in the inertial frame."""
+        return np.asarray((point.position - self.center) @ self.axes)
+
+
+def inertial_frame(body: Body) -> InertialFrame:
+    """Return the inertial frame of a body."""
+    return InertialFrame(body.mass.center, principal_axes(body.mass.tensor))
+
+
+class PlatformFrame:
+    """Pose and twist of the platform, from and to those of its inertial frame."""
+
+    def __init__(self, body: Body) -> None:
+        """Take over the frame of the platform's body."""
+        frame = inertial_frame(body)
+        self._from_inertial = _multiply_by_conjugate(_quaternion(frame.axes))
+        self._reference = -frame.center @ frame.axes
+        self._upward = frame.axes[2]
+
+    def to_inertial(
+        self, pose: FloatArray, twist: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return centre `(3,)`, quaternion (scalar last) and velocity of the centre `(3,)`."""
+        turn = self._from_inertial.T @ pose[3:]
+        arm = matrix(turn) @ -self._reference
+        return pose[:3] + arm, turn, twist[:3] + np.cross(twist[3:], arm)
+
+    def reference(self, center: tuple[float, ...], turn: tuple[float, ...]) -> FloatArray:
+        """Return the place `(3,)` of the reference point in the base."""
+        return np.asarray(center + matrix(turn) @ self._reference)
+
+    def normal(self, turn: tuple[float, ...]) -> FloatArray:
+        """Return the platform's z axis `(3,)` in the base for the inertial frame's quaternion."""
+        return np.asarray(matrix(turn) @ self._upward)
+
+    def from_inertial(self, reading: FloatArray) -> None:
+        """Turn a reading of the inertial frame into pose `(7,)` and twist `(6,)`, in place.
+
+        Args:
+            reading: its first 13 entries: centre, quaternion (scalar last), velocity of the
+                centre, angular velocity.
+        """
+        (x, y, z) = (matrix(reading[3:7]) @ self._reference).tolist()
+        (a, b, c) = reading[10:13].tolist()
+        reading[:3] += (x, y, z)
+        reading[3:7] = self._from_inertial @ reading[3:7]
+        reading[7:10] += (b * z - c * y, c * x - a * z, a * y - b * x)
+
+
+def matrix(turn: FloatArray | tuple[float, ...]) -> FloatArray:
+    """Return the rotation matrix `(3, 3)` of a quaternion in Bullet's order (scalar last)."""
+    return np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)
+
+
+def _quaternion(rotation: FloatArray) -> FloatArray:
+    """Return the quaternion (scalar first) of a rotation of less than 120 degrees."""
+    w = 0.5 * np.sqrt(1.0 + np.trace(rotation))
+    skew = (rotation - rotation.T) / (4.0 * w)
+    return np.array([w, skew[2, 1], skew[0, 2], skew[1, 0]])
+
+
+def _multiply_by_conjugate(quaternion: FloatArray) -> FloatArray:
+    """Return the matrix that takes q (scalar last) to q times the conjugate (scalar first)."""
+    w, x, y, z = quaternion
+    return np.array([[x, y, z, w], [w, -z, y, -x], [z, w, -x, -y], [-y, x, w, -z]])
+
+
+class Link(NamedTuple):
+    """One link of a multibody; as a joint, the one that moves this link."""
+
+    multibody: int
+    number: int
+
+
+class Bodies:
+    """Places of bodies and joints in a physics client.
+
+    Attributes:
+        links: links by the names of their bodies.
+        joints: links by the names of the joints that move them.
+    """
+
+    def __init__(self, machine: Mechanism, texts: tuple[str, str], client: int) -> None:
+        """Load the machine's multibodies from the URDF of its legs and of its platform.
+
+        Raises:
+            InputError: Bullet refuses the machine.
+        """
+        self.links: dict[str, Link] = {}
+        self.joints: dict[str, Link] = {}
+        self._client = client
+        self._collect(load(texts[0], client, fixed=True))
+        moving = load(texts[1], client, fixed=not machine.floats)
+        self._collect(moving)
+        if machine.floats:
+            self.links[PLATFORM] = Link(moving, BASE_LINK)
+
+    def all(self) -> list[Link]:
+        """Return all links, bases included."""
+        multibodies = {link.multibody for link in self.links.values()}
+        return [Link(body, BASE_LINK) for body in sorted(multibodies)] + [
+            link for link in self.links.values() if link.number != BASE_LINK
+        ]
+
+    def _collect(self, multibody: int) -> None:
+        client = {"physicsClientId": self._client}
+        for k in range(bullet.getNumJoints(multibody, **client)):
+            info = bullet.getJointInfo(multibody, k, **client)
+            self.links[info[12].decode()] = Link(multibody, k)
+            if info[2] != bullet.JOINT_FIXED:
+                self.joints[info[1].decode()] = Link(multibody, k)
+
+
+def reader_of(machine: Mechanism) -> FloatArray:
+    """Return the matrix from values and rates of all joints to the joints' part of a reading."""
+    own = np.eye(len(machine.joint_names))
+    deflection, carried = (
+        own[machine.indices(machine.deflection)],
+        own[machine.indices(machine.carried)],
+    )
+    parts = (own[machine.measured].sum(axis=0), deflection, carried)
+    return np.concatenate([np.kron(np.eye(2), part) for part in parts])
+
+
+def by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], IndexArray]]:
+    """Return for each multibody the numbers of its links, and their places."""
+    groups = []
+    for multibody in sorted({link.multibody for link in links}):
+        own = [
+            (link.number, k)
+            for link, k in zip(links, places, strict=True)
+            if link.multibody == multibody
+        ]
+        numbers, kept = zip(*own, strict=True)
+        groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
+    return groups
+
+
+class BulletBall:
+    """The ball of one physics client.
+
+    Rolling resistance is applied as a moment, held over each step: Bullet's direct solver leaves
+    its own rolling friction out.
+    """
+
+    def __init__(self, ball: Ball, platform: tuple[int, int], options: dict[str, Any]) -> None:
+        """Add the ball to a client.
+
+        Args:
+            ball: its numbers.
+            platform: multibody and link that carry the plate.
+            options: that say which client.
+        """
+        self._options, self._platform = options, platform
+        self._constants, self._rolls = ball.constants, ball.rolling_resistance > 0.0
+        self._moment = np.empty(3)
+        shape = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=ball.radius, **options)
+        self._body = bullet.createMultiBody(ball.mass, shape, **options)
+        bullet.changeDynamics(
+            self._body,
+            -1,
+            localInertiaDiagonal=[ball.inertia] * 3,
+            linearDamping=0.0,
+            angularDamping=0.0,
+            maxJointVelocity=1e100,
+            activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
+            restitution=0.0,
+            lateralFriction=1.0,
+            rollingFriction=0.0,
+            spinningFriction=0.0,
+            **options,
+        )
+        bullet.changeDynamics(
+            *platform,
+            restitution=0.0,
+            lateralFriction=ball.friction,
+            rollingFriction=0.0,
+            spinningFriction=0.0,
+            **options,
+        )
+
+    def place(self, place: FloatArray) -> None:
+        """Put the ball at a pose with a twist `(13,)`; what it touched before is forgotten."""
+        w, x, y, z = place[3:7].tolist()
+        for position in (AWAY, place[:3].tolist()):
+            bullet.resetBasePositionAndOrientation(
+                self._body, position, (x, y, z, w), **self._options
+            )
+            if position is AWAY:
+                bullet.performCollisionDetection(**self._options)
+        bullet.resetBaseVelocity(
+            self._body, place[7:10].tolist(), place[10:].tolist(), **self._options
+        )
+
+    def resist(self, normal: FloatArray, spin: Sequence[float], gravity: float) -> None:
+        """Apply rolling resistance to ball and platform over the next step, if they touch.
+
+        Args:
+            normal: of the plate, base axes.
+            spin: angular velocity of the platform [rad/s], base axes.
+            gravity: [m/s2] along -z of the base.
+        """
+        if not self._rolls or not bullet.getContactPoints(bodyA=self._body, **self._options):
+            return
+        turning = np.array(bullet.getBaseVelocity(self._body, **self._options)[1])
+        turning -= np.asarray(spin)
+        pull = np.array([0.0, 0.0, -gravity])
+        rolling_resistance(self._constants, pull, normal, turning, self._moment)
+        options = {"flags": bullet.WORLD_FRAME, **self._options}
+        bullet.applyExternalTorque(self._body, -1, self._moment.tolist(), **options)
+        bullet.applyExternalTorque(*self._platform, (-self._moment).tolist(), **options)
+
+    def read(self) -> FloatArray:
+        """Return pose and twist `(13,)`."""
+        position, (x, y, z, w) = bullet.getBasePositionAndOrientation(self._body, **self._options)
+        velocity, spin = bullet.getBaseVelocity(self._body, **self._options)
+        return np.array([*position, w, x, y, z, *velocity, *spin])
 
 
 class World:

@@ -3,28 +3,183 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import platform as computer
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from llvmlite import binding
+
 from twin import __version__
-from twin.basics.arrays import positive
+from twin.basics.arrays import FloatArray, positive
 from twin.basics.files import new_folder, write_atomically
-from twin.engines.fmu.description import Unit, description
-from twin.engines.fmu.library import SOURCE, compile_library
-from twin.engines.fmu.native import target
-from twin.engines.fmu.variables import unit_blocks
+from twin.engines.fmu.description import Block, Unit, description, unit_blocks
+from twin.engines.fmu.kernels import memory_size, native_functions
 from twin.engines.stability import check_timestep, suitable_timestep
-from twin.errors import InputError, brief
-from twin.model.evaluation import without_compiling
+from twin.errors import InputError, MissingDependencyError, StateError, brief
+from twin.model.machine_base import without_compiling
 from twin.model.machine_model import MachineModel, as_model
+
+SOURCE = Path(__file__).with_name("unit.c")
+
+OPTIONS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-s")
+
+EXPORTS = "{ global: fmi*; local: *; };"
+"""Names that the library shows; those of kernels stay inside."""
 
 VERSIONS = (2, 3)
 """Of FMI."""
 
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of all files in a unit, so that the same machine gives the same bytes."""
+
+
+class Target(NamedTuple):
+    """Processors and system that a unit is made for."""
+
+    processor: str
+    """oldest that the code runs on, as LLVM calls it"""
+    folders: dict[int, str]
+    """version of FMI -> folder of the library"""
+
+
+TARGETS = {
+    ("linux", "x86_64"): Target("x86-64", {2: "linux64", 3: "x86_64-linux"}),
+    ("linux", "aarch64"): Target("generic", {2: "aarch64-linux", 3: "aarch64-linux"}),
+}
+
+
+def target() -> Target:
+    """Return what units made on this computer run on.
+
+    Raises:
+        InputError: no units are made on this system.
+    """
+    found = TARGETS.get((sys.platform, computer.machine()))
+    if found is None:
+        raise InputError("format", "units of FMI are made on Linux (x86-64 or ARM, 64 bit) alone")
+    return found
+
+
+@lru_cache
+def object_code(kind: type, columns: int) -> bytes:
+    """Return the object file with the functions of machines with legs of a kind.
+
+    Args:
+        kind: type of the constants of the legs.
+        columns: numbers in the row of a leg.
+    """
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=target().processor, features="", opt=3, reloc="pic", codemodel="small"
+    )
+    whole: Any = None
+    for name, (kernel, arguments) in native_functions(kind, columns).items():
+        kernel.compile(arguments)
+        compiled = kernel.overloads[arguments]
+        # Numba has no public way to the instructions of a kernel that comes from its cache.
+        part = compiled.library._get_module_for_linking().clone()
+        function = part.get_function(compiled.fndesc.llvm_func_name)
+        function.name, function.linkage = name, "external"
+        if whole is None:
+            whole = part
+        else:
+            whole.link_in(part)
+    code: bytes = machine.emit_object(whole)
+    return code
+
+
+def compile_library(
+    platform: MachineModel, blocks: Sequence[Block], timestep: float, token: str, fmi: int
+) -> bytes:
+    """Return the shared library of a unit.
+
+    Args:
+        platform: the machine.
+        blocks: its variables.
+        timestep: longest integration step [s].
+        token: that the description of the unit names too.
+        fmi: 2 or 3.
+
+    Raises:
+        MissingDependencyError: there is no compiler of C.
+        StateError: the compiler fails.
+    """
+    command = compiler()
+    constants = platform.constants
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        header = machine_header(platform, blocks, timestep, token, fmi)
+        (place / "machine.h").write_text(header, encoding="utf-8")
+        code = object_code(type(constants.legs), constants.legs.rows.shape[1])
+        (place / "kernels.o").write_bytes(code)
+        (place / "exports").write_text(EXPORTS, encoding="utf-8")
+        files = [str(SOURCE), "kernels.o", f"-I{folder}", "-lm", "-o", "unit.so"]
+        link = ["-shared", "-Wl,--version-script=exports", "-Wl,--no-undefined"]
+        arguments = [*command, *OPTIONS, *link, *files]
+        done = subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise StateError(f"{command[0]} cannot compile the unit: {done.stderr.strip()[-2000:]}")
+        return (place / "unit.so").read_bytes()
+
+
+def compiler() -> list[str]:
+    """Return the command of the compiler of C: that of the variable CC, else `cc` or `gcc`.
+
+    Raises:
+        MissingDependencyError: there is none.
+    """
+    for command in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
+        if command and shutil.which(command[0]):
+            return command
+    raise MissingDependencyError(
+        "a compiler of C", "The export of FMI units", "apt-get install gcc libc6-dev"
+    )
+
+
+def machine_header(
+    platform: MachineModel, blocks: Sequence[Block], timestep: float, token: str, fmi: int
+) -> str:
+    """Return the header `machine.h` with the numbers of a machine, exact to the last bit."""
+    rows = platform.constants.legs.rows
+    n = platform.n_actuators
+    variables = [variable for block in blocks for variable in block.variables]
+    first, lines = 0, []
+    for block in blocks:
+        lines.append(f"#define {block.macro} {first}")
+        first += len(block.variables)
+    state = sum(len(block.variables) for block in blocks if block.macro == "STATE")
+    memory = memory_size(type(platform.constants.legs), n, state)
+    names = ", ".join(f'"{variable.name}"' for variable in variables)
+    return "\n".join(
+        [
+            f"#define FMI {fmi}",
+            f'#define TOKEN "{token}"',
+            f"#define LEGS {n}",
+            f"#define STEP {timestep.hex()}",
+            f"#define MEMORY {memory}",
+            f"#define NUMBERS {len(variables)}",
+            *lines,
+            _array("BODY", platform.constants.body),
+            _array("ROWS", rows.ravel()),
+            _array("START_VALUES", (variable.start for variable in variables)),
+            f"static const char *const NAMES[] = {{{names}}};",
+            "",
+        ]
+    )
+
+
+def _array(name: str, values: Iterable[float] | FloatArray) -> str:
+    numbers = ", ".join(float(value).hex() for value in values)
+    return f"static const double {name}[] = {{{numbers}}};"
 
 
 def write_unit(

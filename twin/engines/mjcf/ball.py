@@ -8,9 +8,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines.mjcf.elements import add, add_inertial, text
-from twin.machine.mechanism.appearance import COLORS
-from twin.machine.mechanism.parts import Mass
-from twin.model.ball.ball import Ball
+from twin.machine.mechanism import COLORS, Mass
+from twin.model.ball import Ball
 
 BALL, BALL_PLATE = "ball", "ball_plate"
 """Names of the free body, its joint and its geom, and of the geom it touches."""
@@ -72,6 +71,6 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
 
 def home_place(ball: Ball, platform: FloatArray) -> FloatArray:
     """Return the pose `(7,)` of a ball at rest on the middle of the plate, the platform at home."""
-    from twin.model.ball.position import place_on_plate
+    from twin.model.ball import place_on_plate
 
     return place_on_plate(ball, platform, np.zeros(6))[:7]

@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from twin.machine.mechanism.parts import Mass
-from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
+from twin.machine.mechanism import Ball, Box, Cylinder, Mass, Plate, Shape
 
 NOTE = "<!-- Generated from platform.toml; do not edit. -->"
 

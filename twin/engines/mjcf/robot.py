@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.basics.arrays import FloatArray
+from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.engines.mjcf.ball import (
     add_ball,
     add_ball_materials,
@@ -22,10 +22,11 @@ from twin.engines.mjcf.ball import (
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.engines.stability import suitable_timestep
-from twin.machine.mechanism.appearance import COLORS
-from twin.machine.mechanism.parts import BASE, PLATFORM, Body, Joint
-from twin.machine.mechanism.shapes import Plate
+from twin.machine.mechanism import BASE, COLORS, PLATFORM, Body, Joint, Plate
 from twin.model.machine_model import MachineModel
+
+FLATTEST = 0.7
+"""Height over radius below which a flat machine is seen from as far as one of this height."""
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 """Constant impedance at MuJoCo's upper limit: loops and limits yield as little as they can."""
@@ -33,6 +34,54 @@ LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 REFERENCE = "platform_reference"
 """Body without mass at the platform's reference point: a wrench on it acts on the platform there,
 at every stage of the integrator."""
+
+
+def scene_xml(platform: MachineModel) -> str:
+    """Return the MJCF of a scene around `robot.xml`, which must lie beside it."""
+    machine = make_mechanism(platform.parameters)
+    plate = machine.base_plate
+    joints = [point for point in machine.points if point.name.startswith("leg")]
+    x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
+    ground, height = float(plate.start[2]), float(z.max())
+    radius = max(plate.radius, float(np.hypot(x, y).max()))
+    size = radius + max(abs(height - ground), FLATTEST * radius)
+    middle = np.array([0.0, 0.0, 0.5 * (height + ground)])
+    root = Element("mujoco", model=f"{machine.name} scene")
+    add(root, "include", file="robot.xml")
+    add(root, "statistic", center=text(middle), extent=text([0.8 * size]))
+    visual = add(root, "visual")
+    add(visual, "global", offwidth="1920", offheight="1080")
+    add(visual, "quality", shadowsize="8192", offsamples="8", numslices="64")
+    add(visual, "headlight", ambient="0.35 0.35 0.37", diffuse="0.35 0.35 0.35", specular="0 0 0")
+    add(visual, "rgba", haze="0.93 0.95 0.97 1")
+    add(visual, "map", shadowclip="2", fogstart="4", fogend="12")
+    asset = add(root, "asset")
+    sky = {"type": "skybox", "builtin": "gradient", "width": "256", "height": "1536"}
+    add(asset, "texture", name="sky", rgb1="0.93 0.95 0.97", rgb2="0.80 0.85 0.90", **sky)
+    checker = {"type": "2d", "builtin": "checker", "width": "512", "height": "512"}
+    tones = {"rgb1": "0.78 0.81 0.84", "rgb2": "0.74 0.77 0.80"}
+    add(asset, "texture", name="tiles", **checker, **tones)
+    repeat = {"texuniform": "true", "texrepeat": "2 2"}
+    add(asset, "material", name="floor", texture="tiles", **repeat)
+    world = add(root, "worldbody")
+    floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, ground])}
+    mask = {"contype": "0", "conaffinity": "0"}
+    add(world, "geom", name="floor", material="floor", **floor, **mask)
+    lamp = size * np.array([0.8, -1.2, 2.5])
+    light = {"pos": text(lamp), "dir": text(middle - lamp), "type": "directional"}
+    add(world, "light", name="key", diffuse="0.6 0.6 0.58", castshadow="true", **light)
+    eye = middle + size * np.array([1.20, -1.00, 0.62])
+    camera = {"pos": text(eye), "xyaxes": text(_look_at(eye, middle)), "fovy": "36"}
+    add(world, "camera", name="overview", **camera)
+    return document(root)
+
+
+def _look_at(eye: FloatArray, target: FloatArray) -> list[float]:
+    """Return the x and y axes of a camera at `eye` that sees `target` upright."""
+    back = (eye - target) / np.linalg.norm(eye - target)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    return [*right, *np.cross(back, right)]
 
 
 def loop_solref(timestep: float) -> tuple[float, float]:

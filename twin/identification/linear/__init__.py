@@ -1,10 +1,13 @@
 """Linear stage: inertias, springs, friction and tilt by regression on the inverse dynamics."""
 
-from twin.identification.linear.base import BaseParameters, base_parameters
-from twin.identification.linear.estimate import LinearEstimate, linear_estimate
-from twin.identification.linear.model import LinearModel, linear_model
+from twin.identification.linear.estimate import (
+    BaseParameters,
+    LinearEstimate,
+    base_parameters,
+    linear_estimate,
+)
+from twin.identification.linear.model import LinearModel, linear_model, linear_part, of_drives
 from twin.identification.linear.samples import ForceSamples, samples_of_log
-from twin.identification.linear.unknowns import linear_part, of_drives
 
 __all__ = [
     "BaseParameters",

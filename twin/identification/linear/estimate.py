@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 from twin.basics.arrays import FloatArray, one_or_each
 from twin.errors import InputError
-from twin.identification.linear.model import LinearModel, joined, linear_model
+from twin.identification.linear.model import (
+    Body,
+    LinearModel,
+    joined,
+    linear_model,
+    linear_part,
+    pseudo_inertia,
+)
 from twin.identification.linear.samples import ForceSamples
-from twin.identification.linear.unknowns import Body, linear_part, pseudo_inertia
-from twin.identification.parameters.parameter import Parameter
-from twin.identification.parameters.values import values_by_path
+from twin.identification.parameters import Parameter, values_by_path
 from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
+
+RANK = 1e-7
+"""Of the largest diagonal entry: smaller ones are rounding.
+
+Derivatives by parameters are exact to 1e-11, and pivoting lets that grow to 1e-8.
+"""
+
+OF_BODY = ("kg", *["kg m"] * 3, *["kg m2"] * 6)
+"""Units of the ten coordinates of a body."""
+
+SMALLEST = 1e-6
+"""Coefficient that words leave out."""
 
 LEAST_NOISE = 1e-9
 """Of the forces: exact ones leave the rounding of derivatives."""
@@ -41,6 +59,83 @@ NORMAL = 1.96
 
 MOST_STEPS = 40
 """Of a search: a few suffice, but those along the border of what bodies can be."""
+
+
+class BaseParameters(NamedTuple):
+    """Combinations of the unknowns on which forces depend, as many as the rank."""
+
+    words: tuple[str, ...]
+    """each combination, such as "mass of the rod of all legs + 0.17 mass of the platform body" """
+    combinations: FloatArray
+    """`(r, q)` the coefficients of the unknowns"""
+    units: tuple[str, ...]
+    """of each combination"""
+    nominal: FloatArray
+    """`(r,)` in the file"""
+    spreads: FloatArray
+    """`(r,)` that the priors of the parameters leave them"""
+    values: FloatArray
+    """`(r,)` by least squares, without any prior"""
+    standard_errors: FloatArray
+    """`(r,)`"""
+    unseen: tuple[str, ...]
+    """unknowns that forces do not depend on at all"""
+
+
+def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
+    """Return the base parameters of forces by pivoted QR, with their least-squares values.
+
+    Args:
+        model: of measured forces.
+        values: `(p,)` of the parameters, for tilts, scale, delay and biases; default: nominal.
+            Standard errors take them for exact.
+
+    Reference:
+        M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
+        Systems 8 (1991), section 4.
+    """
+    q = len(model.words)
+    nominal = np.array([parameter.nominal for parameter in model.parameters])
+    weights, bias = model.weights(nominal if values is None else values)
+    blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
+    whole = np.tensordot(blocks, weights, (1, 0))
+    columns = whole[:, :q]
+    forces = model.measured - whole[:, q] - bias[model.legs]
+    norms = np.linalg.norm(columns, axis=0)
+    seen = np.flatnonzero(norms > RANK * norms.max(initial=0.0))
+    q_factor, triangle, order = qr(columns[:, seen] / norms[seen], mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    head, first = triangle[:rank, :rank], seen[order[:rank]]
+    rest = solve_triangular(head, triangle[:rank, rank:])
+    combinations = np.zeros((rank, q))
+    combinations[np.arange(rank), first] = 1.0
+    combinations[:, seen[order[rank:]]] = rest * norms[seen[order[rank:]]] / norms[first][:, None]
+    values = solve_triangular(head, q_factor[:, :rank].T @ forces) / norms[first]
+    left = forces - columns[:, first] @ values
+    noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
+    errors = noise * np.linalg.norm(np.linalg.inv(head), axis=1) / norms[first]
+    words = tuple(
+        _words(row, model.words, int(own)) for row, own in zip(combinations, first, strict=True)
+    )
+    unseen = tuple(model.words[k] for k in range(q) if k not in seen)
+    units = (*OF_BODY * len(model.bodies), *model.single_units)
+    priors = [each.spread if each.is_of_machine else 0.0 for each in model.parameters]
+    return BaseParameters(
+        words,
+        combinations,
+        tuple(units[k] for k in first),
+        combinations @ model.features(nominal)[:q],
+        np.linalg.norm(combinations @ model.slopes(nominal)[:q] * priors, axis=1),
+        values,
+        errors,
+        unseen,
+    )
+
+
+def _words(row: FloatArray, words: tuple[str, ...], own: int) -> str:
+    others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > SMALLEST and k != own]
+    return " ".join([words[own], *(f"{row[k]:+.3g} {words[k]}" for k in others)])
 
 
 @dataclass(frozen=True, eq=False)

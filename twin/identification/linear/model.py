@@ -2,27 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, listed
-from twin.identification.linear.regressor import Regressor, regressor
 from twin.identification.linear.samples import ForceSamples, low_passed
-from twin.identification.linear.unknowns import (
-    Body,
-    coordinates,
-    linear_part,
-    table_of,
+from twin.identification.parameters import (
+    SIGNAL,
+    TILT,
+    Parameter,
+    SignalErrors,
+    gravity_field,
+    in_words,
+    select,
+    signal_errors,
 )
-from twin.identification.parameters.parameter import SIGNAL, TILT, Parameter
-from twin.identification.parameters.values import SignalErrors, gravity_field, signal_errors
-from twin.machine.randomisation.paths import nominal_value, unit_at
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.machine.body import parallel_axis
+from twin.machine.machine import MachineParameters
+from twin.machine.randomisation.sampler import nominal_value, numeric_paths, unit_at, with_values
+from twin.model.derivatives import constants_and_slopes, slope_width
+from twin.model.machine_base import check_results, run_checked
 from twin.model.machine_model import MachineModel, as_model
+
+ENTRIES = (
+    *("mass", "center_of_mass.0", "center_of_mass.1", "center_of_mass.2"),
+    *("inertia.0.0", "inertia.0.1", "inertia.0.2", "inertia.1.1", "inertia.1.2", "inertia.2.2"),
+)
+"""Numbers of a rigid body, in the order of its coordinates."""
+
+UPPER = np.triu_indices(3)
+"""Of a tensor, in the same order."""
+
+LINEAR = frozenset(
+    {
+        *("density", "foot_mass", "upper_mass", "spring_mass", "housing_mass", "follower_mass"),
+        *("stiffness", "damping", "viscous", "coulomb"),
+    }
+)
+"""Fields of legs in which forces are linear, apart from those of rigid bodies."""
+
+OF_MOTORS = frozenset(
+    {
+        *("armature_inertia", "moving_mass", "friction", "friction_torque"),
+        *("viscous", "viscous_torque"),
+    }
+)
+"""Fields of drives in which the forces of motors are linear."""
+
+ERRORS = f"{SIGNAL}forces."
+
+DIAGONAL = [4, 7, 9]
+"""Moments of inertia among the numbers of a body."""
+
+THIN = 1e-6
+"""Part of the sum of second moments below which a body counts as a plate."""
+
+WIDER = 0.1
+"""Part of their sum by which moments are made larger."""
+
+STILL = 3.0
+"""Stribeck speeds below which a drive may stick, so that its friction is unknown."""
 
 DELAY = f"{SIGNAL}forces.delay"
 
@@ -31,6 +76,302 @@ APART = 10.0
 
 MOSTLY = 0.9
 """Share of the filter's memory over which a drive must move for a row to count."""
+
+
+class Body(NamedTuple):
+    """A rigid body of which a parameter is unknown, by the ten numbers of its table."""
+
+    table: str
+    """path of the table, such as "leg.rod" """
+    numbers: tuple[float, ...]
+    """the ten numbers in the file"""
+
+    @property
+    def nominal(self) -> FloatArray:
+        """The numbers in the file `(10,)`."""
+        return np.array(self.numbers)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of the ten numbers."""
+        return tuple(f"{self.table}.{entry}" for entry in ENTRIES)
+
+    def values(self, given: Mapping[str, float]) -> FloatArray:
+        """Return the ten numbers `(10,)` with those that are given by path."""
+        pairs = zip(self.paths, self.numbers, strict=True)
+        return np.array([given.get(path, value) for path, value in pairs])
+
+
+def coordinates(numbers: FloatArray) -> FloatArray:
+    """Return mass, mass times centre and tensor about the origin `(10,)` of a body's numbers.
+
+    Forces are linear in these. Units: kg, kg m, kg m2.
+    """
+    mass, center = float(numbers[0]), numbers[1:4]
+    about = parallel_axis(mass, center)[UPPER]
+    return np.concatenate([[mass], mass * center, numbers[4:] + about])
+
+
+def coordinate_slopes(numbers: FloatArray) -> FloatArray:
+    """Return the derivatives `(10, 10)` of `coordinates` by the numbers of a body."""
+    mass, center = float(numbers[0]), numbers[1:4]
+    slopes = np.eye(10)
+    slopes[1:4, 0] = center
+    slopes[1:4, 1:4] = mass * np.eye(3)
+    slopes[4:, 0] = parallel_axis(1.0, center)[UPPER]
+    for axis in range(3):
+        one = np.eye(3)[axis]
+        change = 2.0 * center[axis] * np.eye(3) - np.outer(one, center) - np.outer(center, one)
+        slopes[4:, 1 + axis] = mass * change[UPPER]
+    return slopes
+
+
+def pseudo_inertia(numbers: FloatArray) -> FloatArray:
+    """Return the second moments `(3, 3)` [kg m2] about the centre of mass, of a body's numbers.
+
+    A body is physical if its mass is above zero and this matrix positive definite; the same as a
+    positive definite pseudo-inertia matrix.
+
+    Reference:
+        P. Wensing, S. Kim and J.-J. Slotine, Linear matrix inequalities for physically consistent
+        inertial parameter identification, IEEE Robotics and Automation Letters 3 (2018).
+    """
+    tensor = np.zeros((3, 3))
+    tensor[UPPER] = numbers[4:]
+    tensor = tensor + np.triu(tensor, 1).T
+    return np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+
+
+def linear_part(
+    platform: MachineModel, parameters: Sequence[Parameter], where: str = "legs"
+) -> tuple[Parameter, ...]:
+    """Return those of the parameters that the linear stage can estimate.
+
+    Args:
+        platform: the machine.
+        parameters: any.
+        where: whether forces are measured on the "legs" or in the "motors".
+    """
+    return tuple(each for each in parameters if _is_linear(platform, each.path, where))
+
+
+def of_drives(
+    platform: MachineModel, parameters: Sequence[Parameter], where: str
+) -> tuple[Parameter, ...]:
+    """Return friction and inertia of each drive, but what is among the parameters.
+
+    Forces of motors depend on them: taken for exact, they would make other estimates too sure.
+
+    Args:
+        platform: the machine.
+        parameters: those that are estimated anyway.
+        where: whether forces are measured on the "legs" or in the "motors".
+    """
+    if where != "motors":
+        return ()
+    fields = [
+        each for each in numeric_paths(platform.parameters) if each.startswith("leg.1.drive.")
+    ]
+    asked = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
+    unknown = sorted({each.rpartition(".")[2] for each in fields} & OF_MOTORS - asked)
+    return select(platform, [f"leg.*.drive.{name}" for name in unknown]) if unknown else ()
+
+
+def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
+    if path.startswith(SIGNAL):
+        return path.startswith(ERRORS)
+    if path.startswith(TILT) or table_of(platform.parameters, path):
+        return True
+    keys = path.split(".")
+    if "drive" in keys:
+        return where == "motors" and keys[-1] in OF_MOTORS
+    # A spring in series with its actuator passes the force on, whatever its stiffness.
+    series = platform.leg.has_series_spring and keys[-1] in ("stiffness", "damping")
+    return keys[0] == "leg" and keys[-1] in LINEAR and not series
+
+
+@lru_cache(maxsize=1024)
+def table_of(machine: MachineParameters, path: str) -> str:
+    """Return the table of the rigid body that a path is a number of; empty for none."""
+    for entry in ENTRIES:
+        table = path.removesuffix(f".{entry}")
+        if table != path and not table.startswith(("base", "home", "imu")):
+            try:
+                for each in ENTRIES:
+                    nominal_value(machine, f"{table}.{each}")
+            except ValueError:
+                return ""
+            return table
+    return ""
+
+
+def coordinate_words(table: str) -> tuple[str, ...]:
+    """Return what the ten coordinates of a body are."""
+    owner = in_words(f"{table}.mass").removeprefix("mass of ")
+    moments = [f"moment {'xyz'[k]}" for k in range(3)]
+    tensor = [f"tensor {'xyz'[i]}{'xyz'[j]}" for i, j in zip(*UPPER, strict=True)]
+    return tuple(f"{name} of {owner}" for name in ("mass", *moments, *tensor))
+
+
+class Regressor(NamedTuple):
+    """Forces of k states on n legs: matrix @ unknowns + rest, exactly."""
+
+    matrix: FloatArray
+    """`(k, n, q)`"""
+    rest: FloatArray
+    """`(k, n)` forces of all that is known [N] or [N m]"""
+    moving: Any
+    """`(k, n)` whether the drive of a leg moves fast enough for its friction to be known"""
+    words: tuple[str, ...]
+    """what the q unknowns are"""
+
+
+def regressor(
+    platform: MachineModel,
+    bodies: Sequence[Body],
+    single: Sequence[str],
+    samples: ForceSamples,
+    field: FloatArray,
+) -> Regressor:
+    """Return the regressor in ten coordinates of each body, then in single numbers.
+
+    Args:
+        platform: the machine.
+        bodies: of it.
+        single: paths of numbers in which forces are linear.
+        samples: states, and where their forces act.
+        field: `(3,)` [m/s2] by which gravity differs from the machine's.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution.
+    """
+    platform, bodies = _wider(platform, tuple(bodies))
+    of_motors = [path for path in single if ".drive." in path]
+    of_legs = [path for path in single if path not in of_motors]
+    paths = [path for body in bodies for path in body.paths] + of_legs
+    total, slopes = _forces_and_slopes(platform, paths, samples, field)
+    parts, unknowns = [], []
+    for number, body in enumerate(bodies):
+        own = slopes[..., 10 * number : 10 * number + 10]
+        parts.append(own @ np.linalg.inv(coordinate_slopes(body.nominal)))
+        unknowns.append(coordinates(body.nominal))
+    columns = dict(zip(of_legs, np.moveaxis(slopes[..., 10 * len(bodies) :], -1, 0), strict=True))
+    moving = np.ones(total.shape, dtype=bool)
+    if samples.where == "motors":
+        added, found, moving = _of_motors(platform, of_motors, samples)
+        total = total + added
+        columns |= found
+    parts += [columns[path][..., None] for path in single]
+    unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
+    # Scales and biases of signals alone have no such columns.
+    matrix = np.concatenate([np.empty((*total.shape, 0)), *parts], axis=-1)
+    words = [word for body in bodies for word in coordinate_words(body.table)]
+    return Regressor(
+        matrix,
+        total - matrix @ np.concatenate(unknowns),
+        moving,
+        (*words, *map(in_words, single)),
+    )
+
+
+def _forces_and_slopes(
+    platform: MachineModel, paths: Sequence[str], samples: ForceSamples, field: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return forces `(k, n)` on the legs and their derivatives `(k, n, p)` under another field."""
+    from twin.kernels.derivatives import Slopes, States, inverse_dynamics_by_parameters
+    from twin.kernels.dynamics.forward import inverse_dynamics_batch
+
+    _, arrays = platform.checked_states(
+        samples.pose,
+        samples.twist,
+        samples.inside(platform),
+        acceleration=samples.acceleration,
+        wrench=np.zeros(6),
+    )
+    body, legs, _ = platform.constants
+    tilted = body.copy()
+    tilted[GRAVITY : GRAVITY + 3] += field
+    count, n = len(arrays[0]), platform.n_actuators
+    total = np.empty((count, n))
+    run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, total), legs)
+    slopes = np.empty((count, n, len(paths)))
+    if paths:
+        body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
+        constants = Slopes(body_slopes.copy(), leg_slopes)
+        constants.body[0, GRAVITY : GRAVITY + 3] += field
+        states = States(*arrays)
+        failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
+        check_results(failed, slopes, legs, arrays[0])
+    return total, slopes
+
+
+@lru_cache(maxsize=16)
+def _wider(
+    platform: MachineModel, bodies: tuple[Body, ...]
+) -> tuple[MachineModel, tuple[Body, ...]]:
+    """Return a machine with thicker bodies in place of plates without thickness, and all bodies.
+
+    The regressor is the same for all bodies, but derivatives need room to both sides.
+    """
+    found = tuple(body if _has_room(body) else _thicker(body) for body in bodies)
+    if found == bodies:
+        return platform, bodies
+    values = {path: x for body in found for path, x in zip(body.paths, body.numbers, strict=True)}
+    changed = with_values(platform.parameters, values)
+    return MachineModel(changed, limits=platform.limits, like=platform), found
+
+
+def _has_room(body: Body) -> bool:
+    moments = np.linalg.eigvalsh(pseudo_inertia(body.nominal))
+    return bool(moments[0] > THIN * moments.sum())
+
+
+def _thicker(body: Body) -> Body:
+    numbers = body.nominal
+    numbers[DIAGONAL] += WIDER * numbers[DIAGONAL].sum()
+    return Body(body.table, tuple(numbers.tolist()))
+
+
+@lru_cache(maxsize=16)
+def _constants(parameters: Any, paths: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    return constants_and_slopes(parameters, paths)
+
+
+def _of_motors(
+    platform: MachineModel, paths: Sequence[str], samples: ForceSamples
+) -> tuple[FloatArray, dict[str, FloatArray], Any]:
+    """Return what motors give beside the forces on the legs, by numbers of drives, and moving."""
+    if samples.motors is not None:
+        rates, accelerations = np.split(samples.motors, 2, axis=1)
+    else:
+        slopes = platform.jacobian(samples.pose)
+        rates = np.einsum("kij,kj->ki", slopes, samples.twist)
+        changing = platform.jacobian_derivative(samples.pose, samples.twist)
+        accelerations = np.einsum("kij,kj->ki", slopes, samples.acceleration)
+        accelerations += np.einsum("kij,kj->ki", changing, samples.twist)
+    nominal = _reflected(platform.parameters)
+    speeds = np.maximum(nominal[:, 3], 1e-12)
+    effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)
+    found = {}
+    for path in paths:
+        # The reflected numbers are proportional to those of the file.
+        value = nominal_value(platform.parameters, path)
+        step = value or 1e-3
+        other = _reflected(with_values(platform.parameters, {path: value + step}))
+        found[path] = (effects * (other - nominal)[:, :3] / step).sum(axis=-1)
+    rubbing = nominal[:, 1] > 0.0
+    moving = (np.abs(rates) > STILL * speeds) | ~rubbing
+    return (effects * nominal[:, :3]).sum(axis=-1), found, moving
+
+
+def _reflected(parameters: Any) -> FloatArray:
+    """Return inertia, friction, viscous friction and Stribeck speed `(n, 4)` of all drives."""
+    rows = []
+    for leg in parameters.legs:
+        seen = None if leg.drive is None else leg.drive.reflected()
+        rows.append([0.0] * 4 if seen is None else list(seen[:4]))
+    return np.array(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,11 @@ from scipy.signal import butter, lfilter, sosfiltfilt
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, positive
 from twin.errors import InputError
-from twin.logs.channel import POSE_UNITS, Channel, check_increasing
-from twin.logs.log import Log
+from twin.logs.log import POSE_UNITS, Channel, Log, check_increasing
 from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
-from twin.motion.axes import AxisSample
-from twin.motion.motion import motion_of_axes
+from twin.motion.motion import AxisSample, motion_of_axes
 from twin.rotations import displacement
 
 Where = Literal["legs", "motors"]

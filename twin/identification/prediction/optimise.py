@@ -15,8 +15,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, with_parameters
-from twin.identification.prediction.platform_signals import OWN
 from twin.identification.prediction.problem import CHANGE, Linear, PredictionProblem
+from twin.identification.prediction.recording import OWN
 
 VISIBILITY_WINDOW_STEP = 4
 """Every fourth window shows which parameters are identifiable."""

@@ -11,16 +11,31 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, gravity_field, with_parameters
-from twin.identification.prediction.commands import commands_key, delayed_commands
-from twin.identification.prediction.platform_errors import Motion, Readers, felt
-from twin.identification.prediction.platform_signals import OWN, PlatformSignal, Slots, used_signals
-from twin.identification.prediction.recording import Recording
-from twin.identification.prediction.rollouts import Commands, Observed, ParameterSets, Starts
-from twin.identification.prediction.windows import smoothed_motion, turns, windows_of
+from twin.identification.prediction.recording import (
+    OWN,
+    Motion,
+    PlatformSignal,
+    Readers,
+    Recording,
+    Slots,
+    felt,
+    used_signals,
+)
+from twin.identification.prediction.rollouts import (
+    Commands,
+    Observed,
+    ParameterSets,
+    Starts,
+    commands_key,
+    delayed_commands,
+    smoothed_motion,
+    turns,
+    windows_of,
+)
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
-from twin.plant.prepared import encoder_resolution
+from twin.plant.plant import encoder_resolution
 
 WINDOW = 0.1
 """[s] Length of windows, unless the user gives one."""

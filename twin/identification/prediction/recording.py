@@ -2,22 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, cross, quaternion_product, rotated, turned
 from twin.errors import InputError
-from twin.identification.prediction.platform_signals import PlatformSignal, platform_signals
+from twin.identification.parameters import Parameter, SignalErrors, signal_errors, values_by_path
 from twin.logs import Channel, Log
+from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel
+
+SIGNALS = ("pose", "accelerometer", "gyroscope")
+
+NOISE = {"pose": (20e-6, 50e-6), "accelerometer": (0.05,), "gyroscope": (1e-3,)}
+"""[m, rad; m/s2; rad/s] Of signals whose noise neither the log nor the file says. Adopted."""
+
+OWN = ("imu.", *(f"signal.{name}." for name in SIGNALS))
+"""First words of the paths of parameters on which no motion depends."""
 
 UNEVEN = 1e-3
 """Largest departure of a sample's time, in sampling periods, that is taken for even."""
 
 FEWEST_SAMPLES = 200
 """Samples that a log needs."""
+
+UPPER = np.triu_indices(3)
+
+
+class Slots(NamedTuple):
+    """Samples of a signal by window; windows with fewer than others have empty slots."""
+
+    index: Any
+    """`(W, q)`"""
+    filled: Any
+    """`(W, q)`"""
+
+
+class PlatformSignal(NamedTuple):
+    """Samples of one signal, at times of its own."""
+
+    name: str
+    time: FloatArray
+    """`(k,)` [s]"""
+    values: FloatArray
+    """`(k, 7)` poses, or `(k, 3)`"""
+    noise: FloatArray
+    """`(6,)` standard deviations [m], [rad] of poses; `(3,)` of readings"""
+
+    def slots(self, begin: FloatArray, length: float) -> Slots:
+        """Return which samples are in windows `(W,)` of a length [s] that begin at times [s]."""
+        first, stop = np.searchsorted(self.time, [begin, begin + length])
+        index = first[:, None] + np.arange(max(int((stop - first).max(initial=0)), 1))
+        return Slots(np.minimum(index, len(self.time) - 1), index < stop[:, None])
+
+
+def platform_signals(log: Log, machine: MachineModel) -> tuple[PlatformSignal, ...]:
+    """Return signals of a log that show the platform; of inertial sensors that a machine has."""
+    found = []
+    for name in SIGNALS:
+        has_sensor = name == "pose" or machine.parameters.imu is not None
+        if name not in log or not len(log[name]) or not has_sensor:
+            continue
+        channel = log[name]
+        found.append(PlatformSignal(name, channel.time, channel.values, _noise(name, log, machine)))
+    return tuple(found)
+
+
+def _noise(name: str, log: Log, machine: MachineModel) -> FloatArray:
+    """Return what the log says of a tracker, or the file of a sensor; else usual numbers."""
+    given = [0.0]
+    if name == "pose":
+        names = ("position_noise", "angle_noise")
+        given = [float(log[each].values.mean()) if each in log else 0.0 for each in names]
+    elif (imu := machine.parameters.imu) is not None:
+        triad = imu.accelerometers if name == "accelerometer" else imu.gyroscopes
+        given = [triad.noise if triad is not None else 0.0]
+    return np.repeat([own or usual for own, usual in zip(given, NOISE[name], strict=True)], 3)
+
+
+def used_signals(
+    signals: Sequence[PlatformSignal], parameters: Sequence[Parameter]
+) -> list[PlatformSignal]:
+    """Return the signals of which errors are among the parameters: others are not exact enough.
+
+    Raises:
+        InputError: one of them has times that do not increase, or a wrong number of columns.
+    """
+    used = []
+    for signal in signals:
+        own = (f"signal.{signal.name}.", *(() if signal.name == "pose" else ("imu.",)))
+        if not any(each.path.startswith(own) for each in parameters):
+            continue
+        width = 7 if signal.name == "pose" else 3
+        if signal.values.shape[1] != width:
+            columns = signal.values.shape[1]
+            raise InputError(signal.name, f"has {columns} columns, not {width}")
+        if not (np.diff(signal.time) > 0.0).all():
+            raise InputError(signal.name, "has times that repeat or step back; see check_log")
+        used.append(signal)
+    return used
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +190,153 @@ def _sampled(channel: Channel, time: FloatArray) -> FloatArray:
     from scipy.interpolate import make_interp_spline
 
     return np.asarray(make_interp_spline(channel.time, channel.values, k=3)(time))
+
+
+class Motion(NamedTuple):
+    """Predicted motion of the platform; first axes rollouts and samples."""
+
+    pose: FloatArray
+    """`(N, T, 7)`"""
+    twist: FloatArray
+    """`(N, T, 6)`"""
+    acceleration: FloatArray
+    """`(N, T, 6)` mean of the model from each sample to the next one"""
+
+
+class Readers:
+    """Errors of signals and mounting of the inertial sensor, of several parameter sets."""
+
+    def __init__(
+        self, machine: MachineModel, parameters: Sequence[Parameter], values: FloatArray
+    ) -> None:
+        """Take the parameters `(sets, p)` in SI of a machine."""
+        self.imu, self._count = machine.parameters.imu, len(values)
+        self._errors = [signal_errors(machine, parameters, each) for each in values]
+        if self.imu is not None:
+            mounting = [*self.imu.position, *self.imu.attitude]
+            paths = [f"imu.{name}.{k}" for name in ("position", "attitude") for k in range(3)]
+            given = [values_by_path(parameters, each) for each in values]
+            pairs = list(zip(paths, mounting, strict=True))
+            found = np.array([[own.get(*pair) for pair in pairs] for own in given])
+            self._place = found[:, :3]
+            self._rotation = Rotation.from_euler("ZYX", found[:, 3:]).as_matrix()
+
+    def errors(self, signal: str, width: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return scales `(sets, 1)`, biases `(sets, width)` and delays `(sets,)` of a signal."""
+        exact = SignalErrors(1.0, np.zeros(width), 0.0)
+        scale, bias, delay = zip(*(each.get(signal, exact) for each in self._errors), strict=True)
+        return np.array(scale)[:, None], np.array(bias), np.array(delay)
+
+    def missed(
+        self,
+        signal: PlatformSignal,
+        slots: Slots,
+        motion: Motion | FloatArray,
+        rows: Any,
+        sets: Any,
+        begin: FloatArray,
+        period: float,
+    ) -> FloatArray:
+        """Return errors of predictions `(N, q, w)` in standard deviations; 0 in empty slots.
+
+        Args:
+            signal: that is predicted.
+            slots: `(N, q)` its samples.
+            motion: of all rollouts, or what readings are linear in (`felt`).
+            rows: `(N,)` rollout of each row.
+            sets: `(N,)` parameter set of each row.
+            begin: `(N,)` times [s] of the first samples of the rollouts.
+            period: [s] between two of them.
+        """
+        scale, bias, delay = (each[sets] for each in self.errors(signal.name, len(signal.noise)))
+        at = (signal.time[slots.index] - (begin + delay)[:, None]) / period
+        measured, rows = signal.values[slots.index], rows[:, None]
+        if isinstance(motion, Motion):
+            found = pose_errors(measured, motion, rows, at, period, bias)
+        else:
+            both = inertial_readings(motion, rows, at, self._place[sets], self._rotation[sets])
+            own = both[..., 3:] if signal.name == "gyroscope" else both[..., :3]
+            found = measured - (scale[:, None] * own + bias[:, None])
+        return np.where(slots.filled[..., None], found / signal.noise, 0.0)
+
+
+def pose_errors(
+    measured: FloatArray, motion: Motion, rows: Any, at: FloatArray, period: float, bias: FloatArray
+) -> FloatArray:
+    """Return displacements `(N, Q, 6)` that lead from predicted poses to measured ones.
+
+    Args:
+        measured: `(N, Q, 7)`.
+        motion: of all rollouts.
+        rows: `(N, 1)` the rollout of each row.
+        at: `(N, Q)` times in sampling periods from the first sample of the rollout.
+        period: [s].
+        bias: `(N, 6)` displacement of all measured poses.
+    """
+    index = np.clip(np.floor(at).astype(int), 0, motion.pose.shape[1] - 2)
+    rest = period * (at - index)[..., None]
+    pose, twist, acceleration = (each[rows, index] for each in motion)
+    expected = turned(pose, rest * twist + 0.5 * rest**2 * acceleration + bias[:, None])
+    back = expected[..., 3:] * [1.0, -1.0, -1.0, -1.0]
+    turn = quaternion_product(measured[..., 3:], back)
+    angle = 2.0 * np.sign(turn[..., :1]) * turn[..., 1:]
+    return np.concatenate([measured[..., :3] - expected[..., :3], angle], axis=-1)
+
+
+def felt(motion: Motion, gravity: FloatArray, imu: InertialSensor, period: float) -> FloatArray:
+    """Return what readings are linear in `(N, T, 15)`, after the filter of a sensor.
+
+    In platform axes: specific force of the reference point, angular rate, angular acceleration, and
+    products of two rates.
+
+    Args:
+        motion: of all rollouts.
+        gravity: `(N, 3)` field [m/s2] in base axes.
+        imu: the sensor, for its filter.
+        period: [s] between two samples.
+    """
+    middle = motion.twist + 0.5 * period * motion.acceleration
+    pose = turned(motion.pose, 0.5 * period * motion.twist)
+    back = pose[..., 3:] * [1.0, -1.0, -1.0, -1.0]
+    linear, angular = motion.acceleration[..., :3], motion.acceleration[..., 3:]
+    parts = (linear - gravity[:, None], middle[..., 3:], angular)
+    force, rate, change = (rotated(back, part) for part in parts)
+    products = (rate[..., :, None] * rate[..., None, :])[..., UPPER[0], UPPER[1]]
+    whole = np.concatenate([force, rate, change, products], axis=-1)
+    return whole if imu.bandwidth is None else _filtered(whole, imu, period)
+
+
+def _filtered(values: FloatArray, imu: InertialSensor, period: float) -> FloatArray:
+    """Return means over steps behind the filter of a sensor, at the beginnings of these steps."""
+    from scipy.signal import cont2discrete, lfilter, lfilter_zi
+
+    w = 2.0 * np.pi * float(imu.bandwidth or 0.0)
+    model = [w * w], [1.0, 2.0 * imu.damping_ratio * w, w * w]
+    numerator, denominator, _ = cont2discrete(model, period, "zoh")
+    start = lfilter_zi(numerator[0], denominator)[:, None] * values[:, :1]
+    return np.asarray(lfilter(numerator[0], denominator, values, axis=1, zi=start)[0])
+
+
+def inertial_readings(
+    features: FloatArray, rows: Any, at: FloatArray, place: FloatArray, rotation: FloatArray
+) -> FloatArray:
+    """Return specific force and angular rate `(N, Q, 6)` of exact sensors, in their axes.
+
+    Args:
+        features: see `felt`.
+        rows: `(N, 1)` the rollout of each row.
+        at: `(N, Q)` indices of the features, between two of them as well.
+        place: `(N, 3)` of the sensor, in platform axes.
+        rotation: `(N, 3, 3)` its axes to platform axes.
+    """
+    index = np.clip(np.floor(at).astype(int), 0, features.shape[1] - 2)
+    share = (at - index)[..., None]
+    found = (1.0 - share) * features[rows, index] + share * features[rows, index + 1]
+    products = np.empty((*at.shape, 3, 3))
+    products[..., UPPER[0], UPPER[1]] = products[..., UPPER[1], UPPER[0]] = found[..., 9:]
+    r = np.broadcast_to(place[:, None], (*at.shape, 3))
+    force = found[..., :3] + cross(found[..., 6:9], r)
+    force += np.einsum("nqij,nqj->nqi", products, r)
+    force -= np.einsum("nqii->nq", products)[..., None] * r
+    both = np.stack([force, found[..., 3:6]], axis=2)
+    return np.asarray(np.einsum("nqki,nij->nqkj", both, rotation).reshape(*at.shape, 6))

@@ -3,34 +3,158 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
-from twin.identification.prediction.platform_errors import Motion
-from twin.kernels.batched.analytic import advance_rows
-from twin.kernels.batched.arrays import Constants
-from twin.kernels.batched.drives import PARTS
+from twin.errors import InputError
+from twin.identification.prediction.recording import Motion, Recording
+from twin.kernels.batched.analytic import PARTS, Constants, advance_rows
 from twin.kernels.bundle import Bundle
-from twin.kernels.lanes.advance import advance_groups
-from twin.kernels.machine_code import SameTypes
+from twin.kernels.jit import SameTypes
+from twin.kernels.lanes import advance_groups
 from twin.kernels.plant import columns as column
+from twin.logs import Channel, TimeOffset, time_offset
 from twin.model.batch import lane_count, on_threads, shares, usable_cores
-from twin.model.evaluation import for_many_machines
+from twin.model.machine_base import for_many_machines
 from twin.model.machine_model import MachineModel
-from twin.plant.drives import drive_constants, motor_parts
+from twin.plant.drives import drive_constants, drive_timestep, motor_parts
 from twin.plant.signals import MODES, Mode
-from twin.simulation.batched.drive_arrays import (
+from twin.simulation.batched.batched_plant import (
     CONTROLLER_PERIOD,
     empty_inputs,
     empty_machines,
     make_drive_arrays,
 )
 
+EVEN = 1e-9
+"""Differences of what is left of a lag after each command, below which these are evenly spaced."""
+
 QUEUE = 2
 """Commands that a queue holds: none waits, delays are in the commands already."""
+
+WARM_UP = 5
+"""Windows before the first one of a stretch, in which predictions forget how they began."""
+
+FEWEST = 3
+"""Windows."""
+
+LARGEST = 0.1
+"""[s] Differences that are looked for; periodic motions need twice as long a period."""
+
+LEAST = 5e-3
+"""[s] Adopted: smaller ones are taken for delays, and for errors of the file's numbers."""
+
+WIDEST = 2.0
+"""[s] Differences up to which commands that do not fit are looked for, to refuse them."""
+
+SURE = 0.9
+"""Adopted: correlation of commands and motion below which neither says anything."""
+
+
+def delayed_commands(
+    recording: Recording, machine: MachineModel, constants: FloatArray, times: FloatArray
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return commands and feedforward `(k, n)` of a machine's motors; None: no feedforward.
+
+    Commands pass the converters and the delay. Each step takes the mean of what is held over it,
+    so that delays need not be whole steps. Forces also pass the lag of the current loop, in
+    continuous time.
+
+    Args:
+        recording: of the commands.
+        machine: with its delays and lags.
+        constants: `(n, CONSTANTS)` of its drives.
+        times: `(k + 1,)` [s] beginnings of all steps, and the end of the last one.
+    """
+    drives = [leg.drive for leg in machine.parameters.legs]
+    delays = [0.0 if drive is None else drive.delay for drive in drives]
+    none = [0.0] * len(drives)
+    force = recording.mode == "force"
+    lags = [0.0 if drive is None else drive.current_lag for drive in drives] if force else none
+    limit, digit = (
+        constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
+        if force
+        else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
+    )
+    held = _converted(recording.commands, limit, digit)
+    given = _means(recording.command_time, held, delays, lags, times)
+    if recording.feedforward is None:
+        return given, None
+    limit, digit = constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
+    added = np.where(
+        digit > 0.0, _converted(recording.feedforward, limit, digit), recording.feedforward
+    )
+    return given, _means(recording.command_time, added, delays, none, times)
+
+
+def commands_key(machine: MachineModel, constants: FloatArray) -> bytes:
+    """Return what `delayed_commands` depends on, of a machine with `constants` of its drives."""
+    legs = [leg.drive for leg in machine.parameters.legs]
+    times = [(0.0, 0.0) if each is None else (each.delay, each.current_lag) for each in legs]
+    columns = [column.PEAK, column.FASTEST, column.EFFORT_DIGIT, column.SPEED_DIGIT]
+    return np.array(times).tobytes() + constants[:, columns].tobytes()
+
+
+def _converted(values: FloatArray, limit: FloatArray, digit: FloatArray) -> FloatArray:
+    """Return values `(C, n)` as converters put them out, inside the limits `(n,)`."""
+    found = np.clip(values, -limit, limit)
+    for leg in np.flatnonzero(digit > 0.0):
+        codes = np.round(found[:, leg] / digit[leg])
+        found[:, leg] = digit[leg] * np.minimum(codes, limit[leg] / digit[leg] - 1.0)
+    return found
+
+
+def _means(
+    at: FloatArray, held: FloatArray, delays: list[float], lags: list[float], times: FloatArray
+) -> FloatArray:
+    """Return the means over steps `(k, n)` of commands `(C, n)` from times `at`, late and lagging.
+
+    What lags, y' = (u - y) / lag, has the integral of u less the lag times the change of y.
+    """
+    means = np.empty((len(times) - 1, held.shape[1]))
+    for delay, lag in set(zip(delays, lags, strict=True)):
+        legs = [own == (delay, lag) for own in zip(delays, lags, strict=True)]
+        means[:, legs] = _late(at, held[:, legs], delay, lag, times)
+    return means
+
+
+def _late(
+    at: FloatArray, command: FloatArray, delay: float, lag: float, times: FloatArray
+) -> FloatArray:
+    """Return what `_means` does, of legs with the same delay and lag [s]."""
+    spans = np.diff(at)
+    edges = np.maximum(times - delay, at[0])
+    index = np.minimum(np.searchsorted(at, edges, side="right") - 1, len(at) - 1)
+    total = np.zeros_like(command)
+    np.cumsum(spans[:, None] * command[:-1], axis=0, out=total[1:])
+    integral = total[index] + command[index] * (edges - at[index])[:, None]
+    # The first command is held before its time.
+    integral += command[0] * np.minimum(times - delay - at[0], 0.0)[:, None]
+    if lag > 0.0:
+        lagging = _lagging(command, np.exp(-spans / lag))
+        left = np.exp((at[index] - edges) / lag)[:, None]
+        integral -= lag * (command[index] + left * (lagging[index] - command[index]))
+    return np.asarray(np.diff(integral, axis=0) / np.diff(times)[:, None])
+
+
+def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
+    """Return what lags behind commands `(C, n)`, of which a share `left` (C - 1,) is left."""
+    from scipy.signal import lfilter
+
+    if np.ptp(left) < EVEN:
+        share = float(left.mean())
+        first = share * command[:1]
+        later, _ = lfilter([1.0 - share], [1.0, -share], command[:-1], axis=0, zi=first)
+        return np.vstack([command[:1], later])
+    found = np.empty_like(command)
+    found[0] = command[0]
+    for k, share in enumerate(left.tolist()):
+        found[k + 1] = share * found[k] + (1.0 - share) * command[k]
+    return found
 
 
 class Starts(NamedTuple):
@@ -204,3 +328,152 @@ def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
     found[:, 3:] += np.stack(turned, axis=1)
     found[:, 3:] /= np.sqrt((found[:, 3:] ** 2).sum(axis=1, keepdims=True))
     return found
+
+
+SMOOTHING, ORDER = 0.015, 4
+"""[s] over which polynomials of this order give speeds and accelerations."""
+
+
+STRETCHES, LONGEST = 16, 15
+"""Stretches of a recording, about, and most windows of one."""
+
+
+class Windows(NamedTuple):
+    """Stretches of a recording that are predicted in one go, each of as many windows."""
+
+    first: Any
+    """`(S,)` indices of the samples with which predictions begin"""
+    warm_up: int
+    """windows from there that do not count"""
+    counted: int
+    """windows of a stretch that do"""
+    samples: int
+    """of a window"""
+
+    @property
+    def times(self) -> Any:
+        """Indices `(W, samples)` of the samples of all windows."""
+        every = self.first[:, None] + self.samples * self.warm_up
+        return (every + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
+
+    def short(self, share: int) -> Windows:
+        """Return every `share`-th window as a stretch of its own, after one to warm up."""
+        return Windows(self.times[::share, 0] - self.samples, 1, 1, self.samples)
+
+
+def windows_of(recording: Recording, samples: int) -> Windows:
+    """Return windows of `samples` intervals.
+
+    Raises:
+        InputError: fewer than `FEWEST` windows.
+    """
+    width = _width(recording)
+    free = (len(recording.time) - 1 - 2 * width) // samples - WARM_UP
+    if free < FEWEST:
+        raise InputError(
+            "log",
+            f"has {max(free, 0)} windows of {samples * recording.period:g} s after {WARM_UP} to "
+            "begin with; record a longer motion, or take shorter windows",
+        )
+    count = min(max(1, free // STRETCHES), LONGEST)
+    first = width + samples * count * np.arange(free // count)
+    return Windows(first, WARM_UP, count, samples)
+
+
+def smoothed_motion(
+    recording: Recording, machine: MachineModel, drives: FloatArray
+) -> tuple[Starts, FloatArray]:
+    """Return states `(T, ...)` to begin with, and inverse Jacobians `(T, 6, 6)`, at all samples.
+
+    Args:
+        recording: of the motion.
+        machine: as far as it is known.
+        drives: `(n, CONSTANTS)` of the machine.
+    """
+    position, speed, change, pose, twist, inverse, force = _smoothed(recording, machine)
+    moves = drives[:, column.INERTIA] > 0.0
+    stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
+    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_PLAY], 0.0) + force / stiff
+    rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
+    effort = force + drives[:, column.INERTIA] * change
+    effort += rubbing + drives[:, column.VISCOUS] * speed
+    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, gap))
+    return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
+
+
+def turns(recording: Recording, machine: MachineModel, windows: Windows) -> Any:
+    """Return in which windows the force of each leg changes its sign `(W, n)`.
+
+    Play shows there alone.
+    """
+    signs = np.sign(_smoothed(recording, machine)[-1][windows.times])
+    return np.ptp(signs, axis=1) > 0.0
+
+
+def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, ...]:
+    """Return coordinates with two derivatives, poses, twists, inverse Jacobians and leg forces."""
+    from scipy.signal import savgol_filter
+
+    position, speed, change = (
+        savgol_filter(
+            recording.position, _width(recording), ORDER, deriv=k, delta=recording.period, axis=0
+        )
+        for k in range(3)
+    )
+    pose = machine.forward_kinematics(position)
+    inverse = np.asarray(np.linalg.inv(machine.jacobian(pose)))
+    twist = np.einsum("kij,kj->ki", inverse, speed)
+    slope = machine.jacobian_derivative(pose, twist)
+    bent = change - np.einsum("kij,kj->ki", slope, twist)
+    force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
+    return position, speed, change, pose, twist, inverse, force
+
+
+def _width(recording: Recording) -> int:
+    """Return the samples over which motion is smoothed."""
+    return max(2 * round(0.5 * SMOOTHING / recording.period) + 1, ORDER + 3)
+
+
+def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording, float]:
+    """Return a recording with its commands on the clock of the encoders, and their move [s].
+
+    The motors' speeds, or the efforts that the file's numbers give for their motion, follow the
+    commands. What is left of that time without the delays and lags of the file is the difference
+    of the clocks. Nothing moves where it is small, or where the motion does not tell.
+
+    Raises:
+        InputError: the commands fit the motion at another time, farther away than `LARGEST`.
+    """
+    drives = drive_constants(machine, drive_timestep(machine))
+    motion, _ = smoothed_motion(recording, machine, drives)
+    force = recording.mode == "force"
+    followed, units = motion.effort if force else motion.speed, ("",) * machine.n_actuators
+    moved = Channel("motion", recording.time, followed, units)
+    commands = Channel("commands", recording.command_time, recording.commands, units)
+    found = _offset(moved, commands, LARGEST)
+    if found is None or found.correlation < SURE:
+        shared = min(recording.time[-1], commands.time[-1]) - max(
+            recording.time[0], commands.time[0]
+        )
+        far = _offset(moved, commands, min(WIDEST, 0.25 * shared)) if shared > 0.0 else None
+        if far is not None and far.correlation > SURE:
+            name = "command_forces" if force else "command_rates"
+            side = "later" if far.seconds > 0.0 else "earlier"
+            delay = f'delay = "{-1e3 * far.seconds:.4g} ms" in a mapping file corrects it'
+            message = f"fit the measured motion if they are {abs(far.seconds):.4g} s {side}"
+            raise InputError(name, f"{message}: their clock is another one; {delay}")
+        return recording, 0.0
+    own = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
+    late = [each.delay + (each.current_lag if force else 0.0) for each in own]
+    clock = found.seconds - float(np.mean(late or [0.0]))
+    if abs(clock) < LEAST:
+        return recording, 0.0
+    return replace(recording, command_time=recording.command_time + clock), clock
+
+
+def _offset(channel: Channel, reference: Channel, most: float) -> TimeOffset | None:
+    """Return the offset between two channels, None where there is none up to `most` [s]."""
+    try:
+        return time_offset(channel, reference, most)
+    except InputError:
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -12,28 +13,203 @@ from scipy.linalg import block_diag
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import as_instance, bounded, one_of, positive
+from twin.basics.files import as_path, check_replaced, write_text
+from twin.charts.panels import number
 from twin.errors import InputError, listed
-from twin.identification.linear.unknowns import ERRORS
+from twin.identification.linear.model import ERRORS
+from twin.identification.linear.samples import COORDINATES, FORCES
 from twin.identification.parameters import Parameter, select, with_parameters
-from twin.identification.prediction.clocks import synchronised
 from twin.identification.prediction.problem import WINDOW
 from twin.identification.prediction.recording import Recording, recording_of
-from twin.identification.result.forces import force_stage
+from twin.identification.prediction.rollouts import synchronised
 from twin.identification.result.identification import ForceStage, Identification, Source
-from twin.identification.result.pieces import pieces
 from twin.identification.result.predictions import (
     PredictionStage,
     check_predictable,
+    force_stage,
     prediction_stage,
 )
 from twin.identification.visibility import GO_ON, Choice
 from twin.logs import Log
+from twin.machine.machine import gallery_names, machine_names
+
+SIGNALS = (*COORDINATES, *FORCES, "command_rates")
+"""That an identification reads."""
+
+BESIDE = ("accelerometer", "gyroscope", "position_noise", "angle_noise")
+"""That it reads as well; gaps in these do not matter."""
+
+LARGEST_GAP = 10.0
+"""Median intervals between two samples that are no gap; as of `check_log`."""
+
+SHORTEST = 1.0
+"""[s] of a piece."""
 
 APART = 0.2
 """Share of the windows at the end of each log that are kept apart."""
 
 EVALUATIONS = 80
 """About how many an identification takes, for progress bars."""
+
+
+def pieces(logs: Sequence[Log], window: float) -> tuple[list[Log], list[str]]:
+    """Return logs cut at the gaps of their signals, and sentences on what was left out.
+
+    Pieces are those of 1 s or of twelve windows, whichever is longer. Logs without gaps stay whole.
+
+    Args:
+        logs: in signals of a machine.
+        window: of predictions [s].
+
+    Raises:
+        InputError: no piece of a log is long enough.
+    """
+    kept, notes, least = list[Log](), list[str](), max(SHORTEST, 12.0 * window)
+    for log in logs:
+        gaps = sorted(_gaps(log))
+        if not gaps:
+            kept.append(log)
+            continue
+        start, stop = log.span
+        starts = np.maximum.accumulate([start, *(end for _, end, _ in gaps)])
+        stops = [*(begin for begin, _, _ in gaps), stop]
+        long = [(a, b) for a, b in zip(starts, stops, strict=True) if b - a >= least]
+        names = ", ".join(sorted({name for _, _, name in gaps}))
+        text = f"{len(gaps)} gaps in {names}, the first of them at {gaps[0][0]:.6g} s"
+        if not long:
+            raise InputError("log", f"has {text}: no piece without gaps is {least:.3g} s long")
+        kept += [log.between(a, np.nextafter(b, np.inf)) for a, b in long]
+        left = stop - start - sum(b - a for a, b in long)
+        notes.append(f"a log has {text}: it was cut there, and {left:.3g} s are left out")
+    return kept, notes
+
+
+def _gaps(log: Log) -> list[tuple[float, float, str]]:
+    """Return begin and end [s] of each gap, and the signal that has it."""
+    found = []
+    for channel in log.channels:
+        steps = np.diff(channel.time)
+        if channel.name not in SIGNALS or not (steps > 0.0).any():
+            continue
+        rows = np.flatnonzero(steps > LARGEST_GAP * np.median(steps[steps > 0.0]))
+        ends = zip(channel.time[rows].tolist(), channel.time[rows + 1].tolist(), strict=True)
+        found += [(begin, end, channel.name) for begin, end in ends]
+    return found
+
+
+def identified_toml(found: Identification, machine: str, target: Path) -> str:
+    """Return the text of a file that makes the identified machine of the old one.
+
+    Args:
+        found: the result.
+        machine: name or path of the old machine, as the user gave it.
+        target: where the text will be written; a base beside it is named by its relative path.
+    """
+    configuration = found.before.parameters.configuration
+    applied = configuration.applied if configuration else ""
+    names = ", ".join(source.name for source in found.sources if source.name) or "logs"
+    lines = [
+        f"# {found.platform.name} as identified on {found.date}. Values are SI.",
+        f"extends = {_text(_base(machine, target))}",
+        *([f"configuration = {_text(applied)}"] if applied else []),
+        f"source = {_text(f'Identified on {found.date[:10]} from {names}')}",
+        "",
+        "[identified]",
+        f"date = {found.date}",
+        f"logs = [{', '.join(_text(source.name) for source in found.sources)}]",
+        f"sha256 = [{', '.join(_text(source.sha256) for source in found.sources)}]",
+        *_outside(found),
+    ]
+    table = ""
+    for path, comment in _entries(found):
+        head, _, field = path.rpartition(".")
+        if head != table:
+            lines += ["", f"[{head}]"] if head else [""]
+            table = head
+        value = _value(found.platform, path)
+        lines += [f"# {part}" for part in comment] + [f"{field} = {value}"]
+    return "\n".join(lines) + "\n"
+
+
+def _outside(found: Identification) -> list[str]:
+    """Return lines on tilts and errors of signals, which no machine has; for people alone."""
+    every = zip(found.parameters, found.values, found.standard_errors, strict=True)
+    return [
+        line
+        for parameter, value, error in every
+        if not parameter.is_of_machine
+        for line in (
+            f"# {_comment(parameter, value, error)}",
+            f'"{parameter.path}" = {_toml(value)}',
+        )
+    ]
+
+
+def write_identified(
+    found: Identification, machine: str, path: str | Path, *, replace: bool = False
+) -> Path:
+    """Write the file of the identified machine; returns its path.
+
+    Raises:
+        InputError: the file exists and is not to be replaced, or cannot be written.
+    """
+    target = as_path(path)
+    check_replaced(target, "out", replace=replace)
+    return write_text(target, identified_toml(found, machine, target))
+
+
+def _base(machine: str, target: Path) -> str:
+    """Return what `extends` names: a machine of the catalogue, or a file, relative if beside."""
+    if machine in machine_names() or machine in gallery_names():
+        return machine
+    base, folder = Path(machine).expanduser().resolve(), target.resolve().parent
+    return base.relative_to(folder).as_posix() if folder in base.parents else base.as_posix()
+
+
+def _entries(found: Identification) -> list[tuple[str, list[str]]]:
+    """Return the paths of fields that change, lists as a whole, with comments on each estimate."""
+    entries: dict[str, list[str]] = {}
+    for parameter, value, error in zip(
+        found.parameters, found.values, found.standard_errors, strict=True
+    ):
+        if not parameter.is_of_machine:
+            continue
+        keys = parameter.path.split(".")
+        while keys[-1].isdecimal():
+            keys.pop()
+        entries.setdefault(".".join(keys), []).append(_comment(parameter, value, error))
+    return sorted(entries.items(), key=lambda entry: entry[0].rpartition(".")[0])
+
+
+def _comment(parameter: Parameter, value: float, error: float) -> str:
+    return (
+        f"{parameter.words}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
+        f"was {number(parameter.nominal)}"
+    ).replace(" ,", ",")
+
+
+def _value(platform: Platform, path: str) -> str:
+    """Return the value of a field as TOML; of all legs that of the first that has the field."""
+    owners: list[Any]
+    keys, owners = path.split("."), [platform.parameters]
+    if keys[0] == "leg":
+        legs = platform.parameters.legs
+        owners = [legs[int(keys[1]) - 1]] if keys[1].isdecimal() else list(legs)
+        keys = keys[2:] if keys[1].isdecimal() else keys[1:]
+    for key in keys:
+        owners = [inner for owner in owners if (inner := getattr(owner, key, None)) is not None]
+    return _toml(owners[0])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return repr(float(value))
+
+
+def _text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def identify(
@@ -60,7 +236,7 @@ def identify(
     Args:
         platform: the machine as its file has it, with its drives.
         logs: in signals of the machine (`twin.logs.LogMapping`); see `recording_of`.
-        parameters: groups, paths or patterns; see `twin.identification.parameters.select`.
+        parameters: groups, paths or patterns; see `twin.identification.parameters`.
         spreads: standard deviations in place of the usual ones, by path: in SI or with a unit.
         force_per_current: of logs with currents [N/A] or [N m/A].
         unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",

@@ -1,24 +1,230 @@
-"""The analytic batch: drives and Runge-Kutta steps of every row over one control period."""
+"""Batches on the analytic model: arrays, drives, and control periods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.arrays import Machines
-from twin.kernels.batched.drives import drive_one, issue, read_one
+from twin.kernels.ball import BALL_SIZE, LOST, ROLLING, fill_ball, put_ball, rolling_move
 from twin.kernels.bundle import unbundled
-from twin.kernels.dynamics.assembly import GRAVITY
-from twin.kernels.dynamics.state import Load, derivative
-from twin.kernels.dynamics.work import make_work
-from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
+from twin.kernels.dynamics.assembly import GRAVITY, make_work
+from twin.kernels.dynamics.forward import Load, derivative
+from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
-from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy
+from twin.kernels.plant.actuation import actuate
+from twin.kernels.plant.columns import EFFORT, VELOCITY
+from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
+
+COUNTERS = 4
+
+
+class Machines(NamedTuple):
+    """States of all rows after the last control period; first axis rows."""
+
+    pose: FloatArray
+    """`(N, 7)`"""
+    twist: FloatArray
+    """`(N, 6)`"""
+    deflection: FloatArray
+    """`(N, 2k)` deflections of springs, then their rates"""
+    acceleration: FloatArray
+    """`(N, 6)` mean over the last step of the engine; zero after a reset"""
+    coordinates: FloatArray
+    """`(N, n)` of what the actuators move, without springs in series"""
+    rates: FloatArray
+    """`(N, n)`"""
+    measured: FloatArray
+    """`(N, n)` coordinates measured by the encoders"""
+    measured_rates: FloatArray
+    """`(N, n)` rates measured by the drives"""
+    forces: FloatArray
+    """`(N, n)` on the legs over the last step of the engine"""
+    effort: FloatArray
+    """`(N, n)` of the motors"""
+    gap: FloatArray
+    """`(N,)` largest loop gap [m]"""
+    failed: Any
+    """`(N,)` True where the engine had to give up; such a row stays where it was"""
+
+
+class Inputs(NamedTuple):
+    """Inputs of all machines over one control period."""
+
+    command: FloatArray
+    """`(N, n)` speeds or forces"""
+    feedforward: FloatArray
+    """`(N, n)` forces added to those of the velocity loops"""
+    wrench: FloatArray
+    """`(N, 6)` on the platforms"""
+    shaking: FloatArray
+    """`(N, ratio, 3)` acceleration of the base in each step of the engine [m/s2]"""
+
+
+class Constants(NamedTuple):
+    """Constants of all rows in the analytic reference."""
+
+    body: FloatArray
+    """`(N, BODY_SIZE)` of the platforms"""
+    legs: Legs
+    """rows `(N, n, LEG_SIZE)`"""
+
+
+class Balls(NamedTuple):
+    """States of the balls of all rows; first axis rows."""
+
+    state: FloatArray
+    """`(N, 17)` place on the plate, angular velocity, orientation, flight"""
+    place: FloatArray
+    """`(N, 13)` pose and twist in the base frame"""
+    status: Any
+    """`(N,)` `ROLLING`, `SLIPPING`, `FLYING` or `LOST`"""
+    lost: Any
+    """`(N,)` True where the ball has left the plate; it stays where that was"""
+
+
+DELAY_STEPS, PARTS, COUNT, ISSUED = range(4)
+"""Columns of a row's counters: delay and steps of the motors in steps of the engine, steps of the
+engine and commands since the reset."""
+
+
+class DriveArrays(NamedTuple):
+    """Drives, encoders and commands on their way, of many machines; first axis rows."""
+
+    constants: FloatArray
+    """`(N, n, CONSTANTS)`"""
+    states: FloatArray
+    """`(N, n, STATES)`"""
+    gains: FloatArray
+    """`(N, n, 2)`"""
+    resolution: FloatArray
+    """`(N, n)`"""
+    before: FloatArray
+    """`(N, n)` last readings of the encoders"""
+    readings: FloatArray
+    """`(N, ROWS, n)` work of the readings"""
+    counters: Any
+    """`(N, COUNTERS)` whole numbers"""
+    queue: FloatArray
+    """`(N, capacity, 2, n)` commands and feedforward that have been issued"""
+    first: FloatArray
+    """`(N, n)` speeds at the reset"""
+    none: FloatArray
+    """`(n,)` zeros"""
+
+
+@device
+def drive_one(
+    arrays: DriveArrays,
+    i: int,
+    ratio: int,
+    mode: int,
+    step: float,
+    coordinates: FloatArray,
+    rates: FloatArray,
+    forces: FloatArray,
+) -> None:
+    """Advance the drives of row i by a step of the engine; fill `forces` (n,) on the legs.
+
+    Args:
+        arrays: `DriveArrays`, or a group with arrays of the same names; states and counters are
+            advanced.
+        i: row.
+        ratio: steps of the engine in a control period.
+        mode: `VELOCITY` or 0, of the commands.
+        step: [s] of the engine.
+        coordinates: `(n,)` of what the actuators move.
+        rates: `(n,)` theirs.
+        forces: overwritten.
+    """
+    constants, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
+    counters = arrays.counters[i]
+    since, parts = counters[COUNT] - counters[DELAY_STEPS], counters[PARTS]
+    counters[COUNT] += 1
+    # One call for both cases: each is compiled anew for a mode that is a constant.
+    given, feedforward, kind = arrays.first[i], arrays.none, VELOCITY
+    if since >= 0:
+        command = arrays.queue[i, (since // ratio) % arrays.queue.shape[1]]
+        given, feedforward, kind = command[0], command[1], mode
+    actuate(
+        constants, states, gains, given, feedforward, arrays.none, coordinates, rates,
+        kind, step, parts, forces,
+    )  # fmt: skip
+
+
+@device
+def read_one(arrays: DriveArrays, machines: Machines, i: int, span: float) -> None:
+    """Fill measured coordinates and rates, and efforts of the motors, of row i after `span` [s]."""
+    states, readings = arrays.states[i], arrays.readings[i]
+    read_actuators(
+        arrays.constants[i], states, arrays.resolution[i], arrays.before[i], span,
+        machines.coordinates[i], machines.rates[i], readings,
+    )  # fmt: skip
+    for j in range(states.shape[0]):
+        machines.measured[i, j] = readings[COORDINATE, j]
+        machines.measured_rates[i, j] = readings[RATE, j]
+        machines.effort[i, j] = states[j, EFFORT]
+
+
+@device
+def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray) -> bool:
+    """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
+
+    Returns whether all of it is finite; what is not spoils the drives.
+    """
+    slot, finite = counters[ISSUED] % queue.shape[0], True
+    for j in range(command.shape[0]):
+        queue[slot, 0, j] = command[j]
+        queue[slot, 1, j] = feedforward[j]
+        finite = finite and isfinite(command[j]) and isfinite(feedforward[j])
+    counters[ISSUED] += 1
+    return finite
+
+
+@compiled
+def issue_all(
+    counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray, failed: Any
+) -> None:
+    """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.
+
+    Rows whose command is not finite have `failed` (N,).
+    """
+    for i in range(command.shape[0]):
+        if not issue(counters[i], queue[i], command[i], feedforward[i]):
+            failed[i] = True
+
+
+@compiled
+def drive_all(arrays: DriveArrays, machines: Machines, ratio: int, mode: int, step: float) -> None:
+    """Advance the drives of all rows that have not failed by one step of the engine.
+
+    Args:
+        arrays: `DriveArrays`.
+        machines: `Machines`; forces are overwritten.
+        ratio: steps of the engine in a control period.
+        mode: `VELOCITY` or 0.
+        step: [s] of the engine.
+    """
+    for i in range(machines.failed.shape[0]):
+        if not machines.failed[i]:
+            drive_one(
+                arrays, i, ratio, mode, step,
+                machines.coordinates[i], machines.rates[i], machines.forces[i],
+            )  # fmt: skip
+
+
+@compiled
+def read_all(arrays: DriveArrays, machines: Machines, span: float) -> None:
+    """Read the sensors of all rows that have not failed after `span` [s]; as `read_one`."""
+    for i in range(machines.failed.shape[0]):
+        if not machines.failed[i]:
+            read_one(arrays, machines, i, span)
 
 
 def legs_at(legs: Legs, i: int) -> Legs:
@@ -118,4 +324,61 @@ def advance_rows(bundle: Any) -> None:
                 break
             actuated(own, y, coordinates, rates)
         store(machines, i, y, before, step)
+        read_one(arrays, machines, i, ratio * step)
+
+
+@compiled
+def start_ball(
+    ball: FloatArray, machines: Machines, balls: Balls, i: int, start: FloatArray
+) -> None:
+    """Put the ball of row i at a start `(4,)` on the plate."""
+    pose, twist = machines.pose[i], machines.twist[i]
+    put_ball(ball, pose, twist, start, balls.state[i])
+    fill_ball(ball, pose, twist, balls.state[i], balls.place[i])
+    balls.status[i], balls.lost[i] = ROLLING, False
+
+
+@compiled
+def advance_rolling_rows(bundle: Any) -> None:
+    """Advance machines and balls of all rows that have not failed by one control period.
+
+    Args:
+        bundle: as of `advance_rows`, with `Balls` and the constants of a ball before the mode.
+    """
+    constants, arrays, machines, inputs, balls, ball, mode, step = unbundled(bundle)
+    bodies, legs = constants
+    n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
+    size = 13 + machines.deflection.shape[1]
+    full = size + BALL_SIZE
+    y, work = np.empty(full), make_work(legs_at(legs, 0))
+    stages = Stages(np.empty(full), np.empty((4, full)), work)
+    before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
+    for i in range(inputs.command.shape[0]):
+        if machines.failed[i]:
+            continue
+        own, status = legs_at(legs, i), balls.status[i]
+        read_state(machines, i, y)
+        copy(balls.state[i], y[size:])
+        copy(bodies[i], body)
+        coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+        load = Load(forces, constant, inputs.wrench[i])
+        if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
+            machines.failed[i] = True
+            continue
+        for part in range(ratio):
+            for k in range(3):
+                body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
+            drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
+            for k in range(6):
+                before[k] = y[7 + k]
+            moved, status = rolling_move(body, own, ball, status, y, load, step, stages)
+            if not moved:
+                machines.failed[i] = True
+                break
+            actuated(own, y[:size], coordinates, rates)
+        store(machines, i, y, before, step)
+        for k in range(BALL_SIZE):
+            balls.state[i, k] = y[size + k]
+        balls.status[i], balls.lost[i] = status, status == LOST
+        fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
         read_one(arrays, machines, i, ratio * step)

@@ -6,10 +6,9 @@ from math import isfinite, sqrt
 from typing import Any
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.arrays import Machines
-from twin.kernels.batched.drives import COUNT, DriveArrays, drive_one, read_one
+from twin.kernels.batched.analytic import COUNT, DriveArrays, Machines, drive_one, read_one
 from twin.kernels.jit import compiled, device
-from twin.kernels.vectors import Vector, add, cross, norm, rotate, rotation, row, subtract
+from twin.kernels.linear_algebra import Vector, add, cross, norm, rotate, rotation, row, subtract
 
 HUGE = 1e10
 """Coordinates and speeds beyond which MuJoCo calls a state bad."""

@@ -1,30 +1,241 @@
-"""Kernels of a graphics card for batches: one thread per state, the functions of one state."""
+"""Batches on a graphics card: memory, rows, steps and control periods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from math import isfinite, sqrt
+from importlib import import_module
+from math import isfinite, prod, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
+from llvmlite import ir
 from numba import float64
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.cuda.library import cuda
-from twin.kernels.cuda.memory import view
-from twin.kernels.cuda.sizes import BODY, Sizes
-from twin.kernels.cuda.translation import Translation, on_card
-from twin.kernels.dynamics.assembly import assemble, energy
-from twin.kernels.dynamics.forward import forward_dynamics
-from twin.kernels.dynamics.inverse import inverse_dynamics
-from twin.kernels.dynamics.work import Work
-from twin.kernels.kinematics.inverse import inverse_kinematics
-from twin.kernels.kinematics.jacobian import jacobian, jacobian_derivative
+from twin.kernels.batched.analytic import (
+    DriveArrays,
+    Machines,
+    actuated,
+    drive_one,
+    issue,
+    read_one,
+    store,
+)
+from twin.kernels.cuda.translation import (
+    SIMULATED,
+    Function,
+    Translation,
+    cuda,
+    numba_types,
+    on_card,
+    written,
+)
+from twin.kernels.dynamics.assembly import BODY_SIZE, Work, assemble, energy
+from twin.kernels.dynamics.forward import (
+    Load,
+    derivative,
+    forward_dynamics,
+    inverse_dynamics,
+    normalise,
+)
+from twin.kernels.integrators import combine, shift
+from twin.kernels.kinematics import inverse_kinematics, jacobian, jacobian_derivative
+from twin.kernels.legs.dispatch import attribute
 from twin.kernels.legs.interface import Legs
 from twin.kernels.platform_state import platform_state
 
+BODY = (BODY_SIZE,)
+"""Shape of the constants of the platform's body."""
+
 UNIT = 1e-6
 """Difference of a quaternion's norm from 1 from which on its state has no result."""
+
+
+class Sizes(NamedTuple):
+    """Kind and number of the legs of a machine."""
+
+    kind: type
+    """of the constants of the legs"""
+    legs: int
+    leg_size: int
+    """entries of a leg's constants"""
+
+    @property
+    def constraints(self) -> int:
+        """Number of constraints that the legs put on the platform."""
+        return int(attribute(self.kind, "CONSTRAINT_COUNT", 0))
+
+    @property
+    def deflection(self) -> int:
+        """Entries 2k of deflections and their rates."""
+        return 2 * self.legs * int(attribute(self.kind, "DEFLECTION_COUNT", 0))
+
+    @property
+    def state(self) -> int:
+        """Entries of a state: pose, twist, deflection."""
+        return 13 + self.deflection
+
+
+def _shaped(context: Any, memory: Any, shape: Any, layout: str) -> Any:
+    """Return type and writer of a view: pointer, lengths and strides, without bounds."""
+    cgutils, arrayobj = import_module("numba.cuda.cgutils"), import_module("numba.cuda.np.arrayobj")
+
+    kind = numba_types.Array(memory.dtype, len(shape), layout)
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source = arrayobj.make_array(memory)(context, builder, args[0])
+        size = context.get_constant(
+            numba_types.intp, context.get_abi_sizeof(source.data.type.pointee)
+        )
+        lengths = cgutils.unpack_tuple(builder, args[2], kind.ndim)
+        strides: list[Any] = []
+        step = builder.mul(size, args[3]) if layout == "A" else size
+        for length in reversed(lengths):
+            strides.insert(0, step)
+            step = builder.mul(step, length)
+        view = arrayobj.make_array(kind)(context, builder)
+        arrayobj.populate_array(
+            view,
+            data=builder.gep(source.data, [args[1]]),
+            shape=lengths,
+            strides=strides,
+            itemsize=size,
+            meminfo=None,
+        )
+        return view._getvalue()
+
+    return kind, write
+
+
+@written
+def _view(context: Any, memory: Any, start: Any, shape: Any) -> Any:
+    """Return the array of a shape in flat memory from entry `start` on."""
+    kind, write = _shaped(context, memory, shape, "C")
+    return kind(memory, numba_types.intp, shape), write
+
+
+@written
+def _spread_view(context: Any, memory: Any, start: Any, shape: Any, stride: Any) -> Any:
+    """Return the array of a shape in flat memory, of entries `stride` apart."""
+    kind, write = _shaped(context, memory, shape, "A")
+    return kind(memory, numba_types.intp, shape, numba_types.intp), write
+
+
+@written
+def _read_again(context: Any) -> Any:
+    """Let what lies in memory be read from there again."""
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        nothing = ir.FunctionType(ir.VoidType(), [])
+        builder.call(ir.InlineAsm(nothing, "", "~{memory}", side_effect=True), [])
+        return context.get_dummy_value()
+
+    return numba_types.none(), write
+
+
+@written
+def _anew(context: Any, number: Any) -> Any:
+    """Return the same whole number, which the compiler takes for another."""
+
+    def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        whole = ir.IntType(64)
+        copy = ir.InlineAsm(ir.FunctionType(whole, [whole]), "mov.u64 $0, $1;", "=l,l", True)
+        return builder.call(copy, [args[0]])
+
+    return numba_types.intp(numba_types.intp), write
+
+
+def _numpy_view(memory: Any, start: int, shape: tuple[int, ...], stride: int = 1) -> Any:
+    inside = getattr(memory, "_item", memory)
+    array, size = getattr(inside, "_ary", inside), int(np.prod(shape))
+    assert 0 <= start <= start + (size - 1) * stride < array.size or not size, "beyond the memory"
+    return array[start:][::stride][:size].reshape(shape)
+
+
+def _same(number: int) -> int:
+    return number
+
+
+def _nothing() -> None:
+    return None
+
+
+view: Any = _numpy_view if SIMULATED else _view
+"""`view(memory, start, shape)`"""
+
+spread_view: Any = _numpy_view if SIMULATED else _spread_view
+"""`spread_view(memory, start, shape, stride)`"""
+
+read_again: Any = _nothing if SIMULATED else _read_again
+"""`read_again()`: what a loop does not change would else take registers, of which there are few."""
+
+anew: Any = _same if SIMULATED else _anew
+"""`anew(number)`: addresses that follow from it are computed again after the steps between."""
+
+
+class Part(NamedTuple):
+    """An array of a group within a row."""
+
+    whole: bool
+    """whether it holds whole numbers: those have a memory of their own"""
+    start: int
+    """first entry in its memory"""
+    shape: tuple[int, ...]
+    """with one row"""
+
+
+class Rows:
+    """Places of groups of arrays in the rows of two memories: floats, and whole numbers."""
+
+    def __init__(self) -> None:
+        """Begin without groups."""
+        self.sizes = [0, 0]
+        self._arrays: tuple[list[Any], list[Any]] = [], []
+
+    def add(self, arrays: Sequence[Any]) -> Function:
+        """Give arrays `(rows, ...)` places; return the function of a card that views them.
+
+        It takes both memories, the row and the number of rows, and returns a tuple of arrays.
+        """
+        parts = []
+        for array in arrays:
+            whole = array.dtype.kind in "bi"
+            parts.append(Part(whole, self.sizes[whole], (1, *array.shape[1:])))
+            self.sizes[whole] += prod(array.shape[1:])
+            self._arrays[whole].append(array)
+        return _viewer(tuple(parts))
+
+    def packed(self) -> tuple[Any, Any]:
+        """Return the memories of the arrays' present values, flat: floats, whole numbers."""
+        return _packed(self._arrays[0], np.float64), _packed(self._arrays[1], np.int64)
+
+
+def _packed(arrays: list[Any], kind: type) -> Any:
+    rows: list[Any] = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
+    return np.ascontiguousarray(np.concatenate(rows, axis=1).T).reshape(-1)
+
+
+def _viewer(parts: tuple[Part, ...]) -> Function:
+    """Return the function of a card that views the parts of a row; see `Rows.add`."""
+    whole, start, shape = parts[0]
+    following = _viewer(parts[1:]) if len(parts) > 1 else _no_views
+
+    def floats(memory: Any, numbers: Any, i: int, rows: int) -> Any:
+        first = spread_view(memory, start * rows + i, shape, rows)
+        return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
+
+    def integers(memory: Any, numbers: Any, i: int, rows: int) -> Any:
+        first = spread_view(numbers, start * rows + i, shape, rows)
+        return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
+
+    return on_card(integers if whole else floats)
+
+
+@on_card
+def _no_views(memory: Any, numbers: Any, i: int, rows: int) -> Any:
+    """Return the views of no parts."""
+    return ()
 
 
 class Given(NamedTuple):
@@ -196,3 +407,201 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
 
     kernel.__name__ = f"{name}_{kind.__name__}"
     return cuda.jit(kernel)
+
+
+def memory_size(sizes: Sizes) -> int:
+    """Return the entries of a thread's memory: state, trial, four rates, load."""
+    return 6 * sizes.state + 2 * sizes.legs + 6
+
+
+@cache
+def step_function(sizes: Sizes) -> Function:
+    """Return the function that advances the state in a thread's memory by a step.
+
+    Memory begins with the state `(m,)`; the last entries are the actuator forces (n,), their rate
+    (n,) and the wrench (6,). It returns False where the step fails.
+    """
+    size, n = sizes.state, sizes.legs
+    loaded = 6 * size
+    own = translation(sizes.kind)
+    slope_of, shifted = own(derivative), own(shift)
+    combined, normal = own(combine), own(normalise)
+
+    def advance(body: FloatArray, legs: Legs, memory: FloatArray, step: float, work: Work) -> bool:
+        y, trial = view(memory, 0, (size,)), view(memory, size, (size,))
+        load = Load(
+            view(memory, loaded, (n,)),
+            view(memory, loaded + n, (n,)),
+            view(memory, loaded + 2 * n, (6,)),
+        )
+        regular = True
+        for stage in range(4):
+            read_again()
+            before, now = size * (2 + (stage + 3) % 4), size * (2 + stage)
+            factor = 0.0 if stage == 0 else (step if stage == 3 else 0.5 * step)
+            shifted(y, factor, view(memory, before, (size,)), trial)
+            regular &= slope_of(body, legs, trial, load, 0.0, view(memory, now, (size,)), work)
+        regular &= combined(y, step, view(memory, 2 * size, (4, size)), trial)
+        if regular:
+            for j in range(size):
+                y[j] = trial[j]
+            normal(legs, y)
+        return regular
+
+    return on_card(advance)
+
+
+@cache
+def steps_kernel(sizes: Sizes) -> Any:
+    """Return the kernel of steps of a batch for machines of some sizes.
+
+    Its arguments are flat arrays: constants of the body and the legs; poses, twists, deflections,
+    forces and wrenches, each a row per state or one for all; the step [s] and the number of steps;
+    the poses, twists and deflections after them; and `first` (1,), which becomes the least index of
+    a state whose step fails.
+    """
+    kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
+    inside, constraints = sizes.deflection, max(sizes.constraints, 1)
+    system, entries, loaded = 6 + sizes.constraints, memory_size(sizes), 6 * sizes.state
+    advance = step_function(sizes)
+
+    def kernel(
+        body: Any, rows: Any, poses: Any, twists: Any, deflections: Any, forces: Any, wrenches: Any,
+        step: float, count: int, new_poses: Any, new_twists: Any, new_deflections: Any, first: Any,
+    ) -> None:  # fmt: skip
+        k = cuda.grid(1)
+        if k < new_poses.shape[0] // 7:
+            memory = cuda.local.array(entries, float64)
+            work = Work(
+                cuda.local.array((6, 6), float64),
+                cuda.local.array(6, float64),
+                cuda.local.array((n, 6), float64),
+                cuda.local.array(n, float64),
+                cuda.local.array((constraints, 8), float64),
+                cuda.local.array((system, system), float64),
+                cuda.local.array(system, float64),
+            )
+            for j in range(entries):
+                memory[j] = 0.0
+            take(poses, k, 7, memory)
+            take(twists, k, 6, view(memory, 7, (6,)))
+            take(deflections, k, inside, view(memory, 13, (inside,)))
+            take(forces, k, n, view(memory, loaded, (n,)))
+            take(wrenches, k, 6, view(memory, loaded + 2 * n, (6,)))
+            fine, done = normalised(memory), 0
+            while fine and done < count:
+                fine &= advance(
+                    view(body, 0, BODY), kind(view(rows, 0, rows_shape)), memory, step, work
+                )
+                done += 1
+            put(view(memory, 0, (7,)), k, 7, new_poses)
+            put(view(memory, 7, (6,)), k, 6, new_twists)
+            put(view(memory, 13, (inside,)), k, inside, new_deflections)
+            if not fine:
+                cuda.atomic.min(first, 0, k)
+
+    kernel.__name__ = f"steps_{kind.__name__}"
+    return cuda.jit(kernel)
+
+
+class Period(NamedTuple):
+    """A control period, in steps of the engine."""
+
+    ratio: int
+    """steps of the engine"""
+    mode: int
+    """of the commands, `VELOCITY` or 0"""
+    step: float
+    """of the engine [s]"""
+
+
+class Row(NamedTuple):
+    """A machine among others in the memories of `Rows`."""
+
+    floats: FloatArray
+    numbers: Any
+    number: int
+    rows: int
+    """of the memories"""
+
+
+class Thread(NamedTuple):
+    """Memory of a thread."""
+
+    memory: FloatArray
+    """`(memory_size,)`"""
+    before: FloatArray
+    """`(6,)` twist a step ago"""
+    work: Work
+
+
+def _viewed(views: Function) -> Function:
+    """Return the function that views a row, with addresses of its own."""
+
+    def of(row: Row) -> Any:
+        return views(row.floats, row.numbers, anew(row.number), row.rows)
+
+    return on_card(of)
+
+
+def period_function(sizes: Sizes, period: Period, see: Function, drives: Function) -> Function:
+    """Return the function that advances one machine by a control period.
+
+    It does what `advance_rows` does for a row, without shaking of the base or wrenches.
+
+    Args:
+        sizes: of the machine.
+        period: in steps of the engine.
+        see: views the `Machines` of a row.
+        drives: views the `DriveArrays` of a row, without the last, the zeros.
+    """
+    own, (ratio, mode, step) = translation(sizes.kind), period
+    n, size, inside = sizes.legs, sizes.state, sizes.deflection
+    entries, loaded = memory_size(sizes), 6 * sizes.state
+    advance, start, drive = step_function(sizes), own(issue), own(drive_one)
+    measure, keep, read = own(actuated), own(store), own(read_one)
+    machines_of, drives_of = _viewed(see), _viewed(drives)
+
+    def gather(machines: Machines, memory: FloatArray) -> None:
+        for j in range(entries):
+            memory[j] = 0.0
+        for j in range(7):
+            memory[j] = machines.pose[0, j]
+        for j in range(6):
+            memory[7 + j] = machines.twist[0, j]
+        for j in range(inside):
+            memory[13 + j] = machines.deflection[0, j]
+
+    gathered = on_card(gather)
+
+    def move(body: Any, legs: Legs, row: Row, command: Any, thread: Thread) -> None:
+        memory, before, work = thread
+        y, none = view(memory, 0, (size,)), view(memory, loaded + n, (n,))
+        gathered(Machines(*machines_of(row)), memory)
+        queued = drives_of(row)
+        fine, part = start(queued[6][0], queued[7][0], command[0], none), 0
+        while fine and part < ratio:
+            arrays = DriveArrays(*(drives_of(row) + (none,)))  # noqa: RUF005 (numba)
+            machines = Machines(*machines_of(row))
+            coordinates, rates, forces = (
+                machines.coordinates[0],
+                machines.rates[0],
+                machines.forces[0],
+            )
+            drive(arrays, 0, ratio, mode, step, coordinates, rates, forces)
+            for j in range(n):
+                memory[loaded + j] = forces[j]
+            for j in range(6):
+                before[j] = memory[7 + j]
+            fine = advance(body, legs, memory, step, work)
+            if fine:
+                reached = Machines(*machines_of(row))
+                measure(legs, y, reached.coordinates[0], reached.rates[0])
+            part += 1
+        last = Machines(*machines_of(row))
+        if not fine:
+            last.failed[0] = True
+        keep(last, 0, y, before, step)
+        read(DriveArrays(*(drives_of(row) + (none,))), last, 0, ratio * step)  # noqa: RUF005
+
+    return on_card(move)

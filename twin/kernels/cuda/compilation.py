@@ -19,10 +19,8 @@ import numpy as np
 
 from twin.basics.optional import optional
 from twin.errors import MissingDependencyError
-from twin.kernels.cuda.batches import VERBS, batch_kernel
-from twin.kernels.cuda.library import cuda, numba_types
-from twin.kernels.cuda.sizes import Sizes
-from twin.kernels.cuda.steps import steps_kernel
+from twin.kernels.cuda.batches import VERBS, Sizes, batch_kernel, steps_kernel
+from twin.kernels.cuda.translation import cuda, numba_types
 
 Capability = tuple[int, int]
 

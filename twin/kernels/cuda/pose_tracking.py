@@ -10,20 +10,29 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from twin.kernels.batched.arrays import Machines
-from twin.kernels.cuda.batches import translation
-from twin.kernels.cuda.library import cuda
-from twin.kernels.cuda.memory import anew, view
-from twin.kernels.cuda.periods import Period, Row, Thread, period_function
-from twin.kernels.cuda.sizes import BODY, Sizes
-from twin.kernels.cuda.steps import memory_size
-from twin.kernels.cuda.translation import Function, on_card
-from twin.kernels.dynamics.work import Work
-from twin.kernels.tasks.arrays import History, Results, Scales
-from twin.kernels.tasks.increments import ActionLaw
-from twin.kernels.tasks.observation import count
-from twin.kernels.tasks.pose_tracking.arrays import Limits, Reference, Signals
-from twin.kernels.tasks.pose_tracking.task import evaluate_row, velocity_command
+from twin.kernels.batched.analytic import Machines
+from twin.kernels.cuda.batches import (
+    BODY,
+    Period,
+    Row,
+    Sizes,
+    Thread,
+    anew,
+    memory_size,
+    period_function,
+    translation,
+    view,
+)
+from twin.kernels.cuda.translation import Function, cuda, on_card
+from twin.kernels.dynamics.assembly import Work
+from twin.kernels.tasks.pose_tracking import (
+    Limits,
+    ReferenceArrays,
+    Signals,
+    evaluate_row,
+    velocity_command,
+)
+from twin.kernels.tasks.task import ActionLaw, History, Results, Scales, count
 
 INFINITY, NO_NUMBER = inf, nan
 
@@ -146,7 +155,7 @@ def judge_function(layout: Layout) -> Function:
         )
         judged(
             index[0], Machines(*machines), Scales(*scales), History(*history), Results(*results),
-            Reference(*reference), Limits(*limits), Signals(*signals),
+            ReferenceArrays(*reference), Limits(*limits), Signals(*signals),
         )  # fmt: skip
 
     return on_card(judge)

@@ -9,13 +9,27 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable
+from importlib import import_module
 from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+import numba
+
 from twin.basics.arrays import FloatArray
-from twin.kernels.cuda.library import SIMULATED, cuda
 from twin.kernels.jit import IMPLEMENTATIONS, REPLACEMENTS
 from twin.kernels.linear_algebra import bring_pivot_up
+
+SIMULATED = bool(getattr(numba.config, "ENABLE_CUDASIM", False))
+"""Whether Python runs the kernels, with NUMBA_ENABLE_CUDASIM=1 in the environment."""
+
+
+cuda: Any = import_module("numba.cuda")
+
+written: Callable[[Any], Any] = import_module("numba.cuda.extending").intrinsic
+"""Decorator of a function that returns its type and the writer of its instructions."""
+
+numba_types: Any = numba.types
+
 
 Function = Callable[..., Any]
 

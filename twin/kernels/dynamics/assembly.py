@@ -7,13 +7,15 @@ with the directions and effective masses of each leg where it acts on the platfo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.work import Work
-from twin.kernels.jit import device
-from twin.kernels.legs.dispatch import fill_constraints, leg_energy, response
+from twin.kernels.jit import allocating, device
+from twin.kernels.legs.dispatch import constraint_count, fill_constraints, leg_energy, response
 from twin.kernels.legs.interface import Legs
-from twin.kernels.platform_state import PlatformState
-from twin.kernels.vectors import (
+from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
     add,
@@ -24,14 +26,54 @@ from twin.kernels.vectors import (
     scale,
     subtract,
 )
+from twin.kernels.platform_state import PlatformState
 
 BODY_MASS = 0
+
 BODY_CENTER = 1
+
 BODY_TENSOR = 4
 """About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
+
 GRAVITY = 10
 """Field: acceleration that every body feels [m/s2], base axes. Gravity, less that of the base."""
+
 BODY_SIZE = 13
+
+
+class Work(NamedTuple):
+    """Work arrays of a machine with n legs and c constraints."""
+
+    mass_matrix: FloatArray
+    """`(6, 6)`"""
+    bias: FloatArray
+    """`(6,)`"""
+    jacobian: FloatArray
+    """`(n, 6)`"""
+    force: FloatArray
+    """`(n,)`"""
+    constraints: FloatArray
+    """`(c, 8)`: row (6 entries), drift, value"""
+    system: FloatArray
+    """`(6 + c, 6 + c)`"""
+    right: FloatArray
+    """`(6 + c,)`"""
+
+
+@allocating
+def make_work(legs: Legs) -> Work:
+    """Return work arrays for the machine of these legs."""
+    n, count = legs.rows.shape[0], constraint_count(legs)
+    size = 6 + count
+    return Work(
+        np.empty((6, 6)),
+        np.empty(6),
+        np.empty((n, 6)),
+        np.empty(n),
+        np.empty((count, 8)),
+        np.empty((size, size)),
+        np.empty(size),
+    )
 
 
 @device

@@ -1,34 +1,48 @@
-"""Forward dynamics and the mass matrix: M a + C^T multipliers = wrench + J^T forces - h.
-
-C a + c' = 0 are the constraints that some legs put on the platform; where there are none, M alone
-is solved. Deflections of springs in series are accelerated by their own forces.
-"""
+"""Forward and inverse dynamics, with motors and payload, and the state that integrators take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import assemble, energy, field
-from twin.kernels.dynamics.work import Work, make_work
+from twin.kernels.dynamics.assembly import Work, add_body, assemble, energy, field, make_work
 from twin.kernels.jit import by_kind, compiled, device, inlined
+from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.dispatch import (
+    actuation_rate,
     attribute,
+    constraint_count,
     deflection_acceleration,
     deflections_per_leg,
+    project_onto_constraints,
 )
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import (
+    dot,
     factor_positive,
+    quaternion_rate,
+    solve_general,
     solve_lower,
     solve_positive,
     solve_upper,
 )
 from twin.kernels.platform_state import PlatformState, platform_state
 
-SINGULAR = 1e-13
+MULTIPLIER_PIVOT_RATIO = 1e-13
 """Ratio of squared pivots below which the constraints do not determine their multipliers."""
+
+FORCE_PIVOT_RATIO = 1e-12
+"""Ratio of pivots of J^T below which forces are rounding error."""
+
+SINGULAR_SQUARE = 1e-15
+"""The same for J^T J, whose pivots are squares of those of J; constraints add their own scale."""
+
+STATE_SIZE = 13
+"""Entries of a state without deflections."""
 
 
 @device
@@ -63,7 +77,7 @@ def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
         for k in range(6):
             acceleration[k] -= system[count + i, k] * right[i]
     solve_upper(factor, acceleration, 6)
-    return regular and smallest * smallest > SINGULAR * largest * largest
+    return regular and smallest * smallest > MULTIPLIER_PIVOT_RATIO * largest * largest
 
 
 def solve_motion(legs: Legs, work: Work, acceleration: FloatArray) -> bool:
@@ -193,3 +207,343 @@ def energy_batch(
             body, legs, platform_state(poses[k], twists[k]), deflections[k]
         )
     return -1
+
+
+@device
+def fill_transposed(work: Work) -> None:
+    """Write the system of forces that are determined: J^T."""
+    for i in range(6):
+        for j in range(6):
+            work.system[i, j] = work.jacobian[j, i]
+
+
+@device
+def fill_smallest(work: Work, count: int) -> None:
+    """Write the system of the smallest forces, with zeros on the right of `count` constraints."""
+    system, jacobian, constraints = work.system, work.jacobian, work.constraints
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(jacobian.shape[0]):
+                total += jacobian[k, i] * jacobian[k, j]
+            system[i, j] = total
+            system[j, i] = total
+    for i in range(count):
+        work.right[6 + i] = 0.0
+        for j in range(6):
+            system[6 + i, j] = constraints[i, j]
+            system[j, 6 + i] = constraints[i, j]
+        for j in range(count):
+            system[6 + i, 6 + j] = 0.0
+
+
+@device
+def inverse_dynamics(
+    body: FloatArray,
+    legs: Legs,
+    state: PlatformState,
+    deflection: FloatArray,
+    acceleration: FloatArray,
+    wrench: FloatArray,
+    forces: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `forces` (n,) of one state; return False at a singular pose; `work` is overwritten."""
+    singular = assemble(body, legs, state, deflection, work)
+    right = work.right
+    for i in range(6):
+        total = work.bias[i] - wrench[i]
+        for j in range(6):
+            entry = work.mass_matrix[i, j] if j <= i else work.mass_matrix[j, i]
+            total += entry * acceleration[j]
+        right[i] = total
+    n, count = legs.rows.shape[0], constraint_count(legs)
+    determined = n == 6 and count == 0
+    if determined:
+        fill_transposed(work)
+    else:
+        fill_smallest(work, count)
+    ratio = abs(solve_general(work.system, right, 6 + count))
+    if determined:
+        for i in range(6):
+            forces[i] = right[i]
+        return ratio > FORCE_PIVOT_RATIO and singular < 0
+    for k in range(n):
+        forces[k] = 0.0
+        for j in range(6):
+            forces[k] += work.jacobian[k, j] * right[j]
+    return ratio > SINGULAR_SQUARE and singular < 0
+
+
+@compiled
+def inverse_dynamics_batch(
+    body: FloatArray,
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray,
+    deflections: FloatArray,
+    accelerations: FloatArray,
+    wrenches: FloatArray,
+    forces: FloatArray,
+) -> int:
+    """Fill `forces` (batch, n); return the first singular state, or -1."""
+    work = make_work(legs)
+    failed = -1
+    for k in range(poses.shape[0]):
+        regular = inverse_dynamics(
+            body,
+            legs,
+            platform_state(poses[k], twists[k]),
+            deflections[k],
+            accelerations[k],
+            wrenches[k],
+            forces[k],
+            work,
+        )
+        if not regular and failed < 0:
+            failed = k
+    return failed
+
+
+DONE, BEYOND_ENDS, TOO_FAST = 0, 1, 2
+"""Outcome of a run: done, or left out because an actuator cannot follow."""
+
+
+class Motion(NamedTuple):
+    """Motion of s samples about a level origin, added to a centre pose."""
+
+    shifts: FloatArray
+    """`(s, 7)` poses"""
+    twists: FloatArray
+    """`(s, 6)`"""
+    accelerations: FloatArray
+    """`(s, 6)`"""
+
+
+class Limits(NamedTuple):
+    """Limits of the actuators, and how they are judged."""
+
+    values: FloatArray
+    """`(4, n)`: lower and upper coordinates, speeds, forces"""
+    signed: bool
+    """whether only positive forces are limited"""
+    checked: bool
+    """whether runs beyond coordinates or speeds are left out"""
+
+
+@device
+def add_shift(center: FloatArray, shift: FloatArray, pose: FloatArray) -> None:
+    """Fill `pose` (7,) with a small motion about a level origin, added to a centre pose."""
+    for i in range(3):
+        pose[i] = center[i] + shift[i]
+    a, b, c, d = shift[3], shift[4], shift[5], shift[6]
+    w, x, y, z = center[3], center[4], center[5], center[6]
+    pose[3] = a * w - b * x - c * y - d * z
+    pose[4] = a * x + b * w + c * z - d * y
+    pose[5] = a * y - b * z + c * w + d * x
+    pose[6] = a * z + b * y - c * x + d * w
+
+
+@device
+def outcome(
+    legs: Legs,
+    center: FloatArray,
+    motion: Motion,
+    limits: FloatArray,
+    pose: FloatArray,
+    coordinates: FloatArray,
+    rates: FloatArray,
+) -> int:
+    """Return whether the actuators keep within their ends and speeds over a whole run."""
+    for s in range(motion.shifts.shape[0]):
+        add_shift(center, motion.shifts[s], pose)
+        coordinates_and_rates(legs, pose, motion.twists[s], coordinates, rates)
+        for i in range(coordinates.shape[0]):
+            # Written so that a coordinate that does not exist is beyond the ends.
+            if not (limits[0, i] <= coordinates[i] <= limits[1, i]):
+                return BEYOND_ENDS
+            if abs(rates[i]) > limits[2, i]:
+                return TOO_FAST
+    return DONE
+
+
+@device
+def add_unit_forces(
+    unit: FloatArray, state: PlatformState, acceleration: FloatArray, work: Work, extra: Work
+) -> None:
+    """Fill `work.right` with the forces (6,) per kilogram of the body.
+
+    `work.jacobian` is that of the pose already.
+    """
+    add_body(unit, state.matrix, state.omega, extra.mass_matrix, extra.bias)
+    for i in range(6):
+        work.right[i] = extra.bias[i]
+        for j in range(6):
+            work.right[i] += extra.mass_matrix[max(i, j), min(i, j)] * acceleration[j]
+    fill_transposed(work)
+    solve_general(work.system, work.right, 6)
+
+
+@device
+def largest_mass(fixed: float, slope: float, limit: float) -> float:
+    """Return the mass up to which fixed + mass * slope keeps below the limit."""
+    if fixed > limit:
+        return 0.0
+    return (limit - fixed) / slope if slope > 0.0 else 1e300
+
+
+@compiled
+def largest_payloads(
+    unit: FloatArray,
+    empty: FloatArray,
+    legs: Legs,
+    motion: Motion,
+    limits: Limits,
+    centers: FloatArray,
+    out: FloatArray,
+) -> int:
+    """Fill `out` (k, 3) of centre poses (k, 7): largest mass [kg], its leg from 1, outcome.
+
+    For machines with six actuators and degrees of freedom. Singular poses hold nothing.
+
+    Args:
+        unit: body of one kilogram, `(BODY_SIZE,)`.
+        empty: the same without mass.
+        legs: leg constants.
+        motion: about each centre pose.
+        limits: of the actuators.
+        centers: `(k, 7)`.
+        out: `(k, 3)`, filled.
+
+    Returns:
+        -1.
+    """
+    work, extra = make_work(legs), make_work(legs)
+    pose, rates, forces = np.empty(7), np.empty(6), np.empty(6)
+    deflection, wrench, highest = np.empty(0), np.zeros(6), limits.values[3]
+    for k in range(centers.shape[0]):
+        out[k, 0], out[k, 1], out[k, 2] = 1e300, 0.0, 0.0
+        if limits.checked:
+            out[k, 2] = outcome(legs, centers[k], motion, limits.values, pose, forces, rates)
+            if out[k, 2] > 0.0:
+                continue
+        for s in range(motion.shifts.shape[0]):
+            add_shift(centers[k], motion.shifts[s], pose)
+            state, acceleration = platform_state(pose, motion.twists[s]), motion.accelerations[s]
+            regular = inverse_dynamics(
+                empty, legs, state, deflection, acceleration, wrench, forces, work
+            )
+            add_unit_forces(unit, state, acceleration, work, extra)
+            for i in range(6):
+                mass = largest_mass(forces[i], work.right[i], highest[i])
+                if not limits.signed:
+                    mass = min(mass, largest_mass(-forces[i], -work.right[i], highest[i]))
+                if not regular:
+                    mass = 0.0
+                if mass < out[k, 0]:
+                    out[k, 0], out[k, 1] = mass, i + 1.0
+    return -1
+
+
+class Load(NamedTuple):
+    """Forces on a machine over a time: actuator forces `forces + t * slope`, constant wrench.
+
+    Kernels that Python calls every step take it as a plain tuple: numba needs a microsecond to
+    recognise each NamedTuple of a call.
+    """
+
+    forces: FloatArray
+    """`(n,)` [N] or [N m] at t = 0"""
+    slope: FloatArray
+    """`(n,)` their rate [N/s]"""
+    wrench: FloatArray
+    """`(6,)` on the platform, base axes [N, N m]"""
+
+
+@device
+def derivative(
+    body: FloatArray,
+    legs: Legs,
+    y: FloatArray,
+    load: Load,
+    time: float,
+    dy: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `dy` at `y` (13 + 2k,) under the load at `time` [s]; return False if singular.
+
+    `work` comes from `make_work` and is overwritten.
+    """
+    force, count = work.force, deflections_per_leg(legs) * legs.rows.shape[0]
+    for i in range(legs.rows.shape[0]):
+        force[i] = load.forces[i] + time * load.slope[i]
+    fill_pose_rate(y, dy)
+    # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
+    state = platform_state(y[:7], y[7:13])
+    regular = forward_dynamics(body, legs, state, y[13:], force, load.wrench, dy[7:], work)
+    for i in range(count):
+        dy[13 + count + i] = dy[13 + i]
+        dy[13 + i] = y[13 + count + i]
+    return regular
+
+
+@device
+def fill_pose_rate(y: FloatArray, dy: FloatArray) -> None:
+    """Fill the rate of the pose in `dy` from the twist in `y` (13 or more)."""
+    for k in range(3):
+        dy[k] = y[7 + k]
+    dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
+
+
+@device
+def normalise_quaternion(y: FloatArray) -> None:
+    """Scale the quaternion in `y` to length one; integration lets it drift by its own error."""
+    inverse = 1.0 / sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
+    for k in range(3, 7):
+        y[k] *= inverse
+
+
+@device
+def normalise(legs: Legs, y: FloatArray) -> None:
+    """Remove the drift of an integration from `y`: quaternion's length, constraints."""
+    normalise_quaternion(y)
+    project_onto_constraints(legs, y)
+
+
+@device
+def add_motors(legs: Legs, inertia: FloatArray, state: PlatformState, work: Work) -> None:
+    """Add motors of `inertia` (n,) [kg, kg m2] to an assembled state."""
+    for i in range(legs.rows.shape[0]):
+        if inertia[i] > 0.0:
+            linear, angular = actuation_rate(legs, i, state)
+            drift = dot(linear, state.velocity) + dot(angular, state.omega)
+            for k in range(6):
+                scaled = inertia[i] * work.jacobian[i, k]
+                work.bias[k] += scaled * drift
+                for j in range(k + 1):
+                    work.mass_matrix[k, j] += scaled * work.jacobian[i, j]
+
+
+@device
+def driven_derivative(
+    body: FloatArray,
+    legs: Legs,
+    inertia: FloatArray,
+    y: FloatArray,
+    forces: FloatArray,
+    wrench: FloatArray,
+    dy: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `dy` at `y` (13 + 2k,) under forces (n,) of the motors; return False if singular."""
+    fill_pose_rate(y, dy)
+    state = platform_state(y[:7], y[7:13])
+    singular = assemble(body, legs, state, y[13:], work)
+    add_motors(legs, inertia, state, work)
+    regular = accelerate(body, legs, state, y[13:], forces, wrench, dy[7:], work)
+    # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
+    count = deflections_per_leg(legs) * legs.rows.shape[0]
+    for i in range(count):
+        dy[13 + count + i] = dy[13 + i]
+        dy[13 + i] = y[13 + count + i]
+    return regular and singular < 0

@@ -12,27 +12,20 @@ from typing import Any, ParamSpec, TypeVar
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import by_kind
+from twin.kernels.legs import pillar, rss, strut, ups, viscoelastic
 from twin.kernels.legs.interface import LegResponse, Legs
-from twin.kernels.legs.pillar import dynamics as pillar
-from twin.kernels.legs.pillar import kinematics as pillar_kinematics
-from twin.kernels.legs.rss import dynamics as rss
-from twin.kernels.legs.rss import kinematics as rss_kinematics
-from twin.kernels.legs.strut import dynamics as strut
-from twin.kernels.legs.ups import dynamics as ups
-from twin.kernels.legs.ups import kinematics as ups_kinematics
-from twin.kernels.legs.viscoelastic import dynamics as viscoelastic
+from twin.kernels.linear_algebra import Matrix, Vector
 from twin.kernels.platform_state import Acceleration, PlatformState
-from twin.kernels.vectors import Matrix, Vector
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 KINDS: dict[type, tuple[ModuleType, ModuleType]] = {
-    ups.UpsLegs: (ups, ups_kinematics),
-    strut.StrutLegs: (strut, ups_kinematics),
-    rss.RssLegs: (rss, rss_kinematics),
-    viscoelastic.ViscoelasticLegs: (viscoelastic, ups_kinematics),
-    pillar.PillarLegs: (pillar, pillar_kinematics),
+    ups.UpsLegs: (ups, ups),
+    strut.StrutLegs: (strut, ups),
+    rss.RssLegs: (rss, rss),
+    viscoelastic.ViscoelasticLegs: (viscoelastic, ups),
+    pillar.PillarLegs: (pillar, pillar),
 }
 """Type of the constants -> modules of the kind; a name in the first hides that in the second."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.vectors import Vector
+from twin.kernels.linear_algebra import Vector
 
 BASE_JOINT = 0
 PLATFORM_JOINT = 3

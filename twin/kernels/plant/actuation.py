@@ -1,13 +1,8 @@
-"""One step of all drives: command to motor effort, motor and transmission to force on the leg.
-
-The motor's side is integrated in small steps of its own within a step of the engine, against a leg
-that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
-exchange the same impulse. docs/plant.md derives the scheme.
-"""
+"""From commands to forces: drives, electronics, friction and end stops."""
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, pi, sin
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
@@ -16,13 +11,19 @@ from twin.kernels.plant.columns import (
     AT_SPEED,
     BRAKE,
     BREAKAWAY,
+    CLOCK,
     CLOSING,
     CONTINUOUS,
     DAMPING,
+    DEAD,
+    DIGIT,
     EFFORT,
     EFFORT_DIGIT,
     ENGAGING,
     FASTEST,
+    FIELD,
+    FIELD_DAMPING,
+    FIELD_RATE,
     FRICTION,
     HALF_PLAY,
     HEAT,
@@ -33,21 +34,110 @@ from twin.kernels.plant.columns import (
     LAG_MEAN,
     LIMITED,
     LOWER,
+    LOWER_STOP,
+    OUT_OF_STEP,
     PEAK,
+    PLACE,
     POSITION,
     POSITIONING,
     RELEASING,
+    SPAN,
     SPEED,
     SPEED_DIGIT,
+    STEPPER,
     STIFFNESS,
+    STOP_DAMPING,
+    STOP_STIFFNESS,
     STRIBECK,
+    TARGET,
+    TOP_SPEED,
+    UPDATE,
     UPPER,
+    UPPER_STOP,
     VELOCITY,
     VISCOUS,
     WARMING,
 )
-from twin.kernels.plant.end_stop import end_stop
-from twin.kernels.plant.positioning import between, draw, follow_position
+
+
+@device
+def end_stop(drive: FloatArray, at: float, rate: float) -> float:
+    """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
+    if at < drive[LOWER_STOP]:
+        depth = drive[LOWER_STOP] - at
+        return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    if at > drive[UPPER_STOP]:
+        depth = drive[UPPER_STOP] - at
+        return min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    return 0.0
+
+
+@device
+def between(value: float, low: float, high: float) -> float:
+    """Return `value` limited to `low` and `high`."""
+    return min(max(value, low), high)
+
+
+@device
+def rounded(value: float, digit: float) -> float:
+    """Return the multiple of `digit` nearest to `value`; 0 for exact."""
+    return value if digit == 0.0 else digit * round(value / digit)
+
+
+@device
+def follow_position(
+    drive: FloatArray, state: FloatArray, mode: int, command: float, step: float
+) -> None:
+    """Move the position that a motor is drawn to by one `step` [s] of the engine.
+
+    A commanded speed moves the target; a commanded position is the target. Every `UPDATE` steps a
+    servo takes the target, and a stepper the speed that reaches it until the next update.
+    """
+    if mode == PLACE:
+        state[TARGET] = command
+    else:
+        state[TARGET] += step * between(command, -drive[FASTEST], drive[FASTEST])
+    state[TARGET] = between(state[TARGET], drive[LOWER], drive[UPPER])
+    fresh = state[CLOCK] <= 0.0
+    state[CLOCK] = drive[UPDATE] - 1.0 if fresh else state[CLOCK] - 1.0
+    if drive[POSITIONING] == STEPPER:
+        if fresh:
+            rate = (state[TARGET] - state[FIELD]) / (drive[UPDATE] * step)
+            state[FIELD_RATE] = between(rate, -drive[FASTEST], drive[FASTEST])
+        state[FIELD] += step * state[FIELD_RATE]
+    elif fresh:
+        state[FIELD] = rounded(state[TARGET], drive[DIGIT])
+    state[LIMITED] = 0.0
+    lead = state[FIELD] - state[POSITION]
+    if drive[POSITIONING] == STEPPER:
+        if abs(lead) > 2.0 * drive[SPAN]:
+            state[LIMITED] = OUT_OF_STEP
+    elif abs(lead) > drive[DEAD] + drive[SPAN]:
+        fast = state[SPEED] * lead > 0.5 * drive[TOP_SPEED] * abs(lead)
+        state[LIMITED] = AT_SPEED if fast else AT_EFFORT
+
+
+@device
+def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: float) -> float:
+    """Return the effort of a motor `at` a coordinate, `left` [s] before the end of the step.
+
+    A servo gives its stall effort in proportion to the error beyond its dead band; what its speed
+    takes away is viscous. A stepper gives the sine of its lag behind the field, with a period of
+    four full steps, under the pull-out effort, which falls with speed to zero.
+    """
+    most = drive[PEAK]
+    if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
+        most = min(most, drive[CONTINUOUS])
+    if drive[POSITIONING] == STEPPER:
+        pull_out = most * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
+        field = rounded(state[FIELD] - left * state[FIELD_RATE], drive[DIGIT])
+        effort = pull_out * sin(0.5 * pi * (field - at) / drive[SPAN])
+        effort += drive[FIELD_DAMPING] * (state[FIELD_RATE] - speed)
+        return between(effort, -pull_out, pull_out)
+    lead = state[FIELD] - at
+    beyond = max(0.0, abs(lead) - drive[DEAD])
+    share = min(1.0, beyond / drive[SPAN])
+    return most * share if lead > 0.0 else -most * share
 
 
 @device

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.quantity import Force, Mass, Number, Time, Torque, Whole, is_number
-from twin.machine.randomisation.paths import nominal_value, numeric_paths
+from twin.machine.randomisation.sampler import nominal_value, numeric_paths
 
 Axis = Literal["x", "y", "z"]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -2,27 +2,236 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import HUGE, positive
-from twin.errors import SimulationStoppedError
-from twin.link.emulated.cascade import DriveCascade
-from twin.link.emulated.fault import Fault
-from twin.link.emulated.phase import phases
+from twin.analysis.payload.body import Payload, with_payload
+from twin.basics.arrays import HUGE, FloatArray, positive
+from twin.control.controller import still_reference
+from twin.control.gains import suitable_position_loop
+from twin.control.position_loop import LoadSharing, PositionLoop, shares_loads, takes_positions
+from twin.engines import make_engine
+from twin.errors import InputError, SimulationStoppedError
+from twin.link.emulated.fault import (
+    CountsFault,
+    DriveFault,
+    Fault,
+    OverloadFault,
+    PayloadFault,
+    SensorFault,
+)
 from twin.link.emulated.readings import Readings
 from twin.link.protocol import Sample, State
+from twin.machine.quantity import LARGEST
+from twin.machine.randomisation.sampler import with_values
+from twin.model.engine import Engine
 from twin.model.machine_model import MachineModel
 from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
-from twin.simulation.batched.drive_arrays import loop_gains
+from twin.plant.signals import Command, Measurement
+from twin.simulation.batched.batched_plant import loop_gains
+from twin.simulation.live.live_machine import make_engine_for
+
+_NONE = np.zeros(6)
 
 PERIOD = 1e-3
 """[s] Adopted: 1,000 measurements a second, as machines of this kind send them."""
 
 WATCHDOG = 0.1
 """[s] Adopted: without a command for so long, the machine holds its position."""
+
+
+class Phase(NamedTuple):
+    """A machine between two changes of its faults."""
+
+    begin: float
+    """[s]"""
+    platform: MachineModel
+    """with its payload and its drives"""
+    engine: Engine
+    """of the same mechanism; shared by phases with the same payload"""
+    wrench: FloatArray | None
+    """`(6,)` on the platform from outside, base axes"""
+    sensors: tuple[CountsFault | SensorFault, ...]
+    """faults of sensors that act"""
+
+
+def phases(
+    platform: MachineModel, faults: Sequence[Fault], engine: str, fidelity: str, period: float
+) -> tuple[Phase, ...]:
+    """Return the phases of a machine in turn; the first one begins at zero.
+
+    Args:
+        platform: the machine without faults.
+        faults: those of the link are left out.
+        engine: name of the engine.
+        fidelity: of the engine.
+        period: [s] that the engine's step divides.
+
+    Raises:
+        InputError: a fault that this machine cannot have, or an engine that refuses it.
+        MissingDependencyError: the engine's library is not installed.
+    """
+    first = make_engine_for(platform, engine, fidelity, period)
+    mechanisms: dict[float, tuple[MachineModel, Engine]] = {0.0: (platform, first)}
+    _check(platform, faults)
+    times = {0.0, *(each.begin for each in faults), *(each.end for each in faults)}
+    found = []
+    for time in sorted(filter(isfinite, times)):
+        active = [fault for fault in faults if fault.active(time)]
+        mass = sum(fault.mass for fault in active if isinstance(fault, PayloadFault))
+        if mass not in mechanisms:
+            loaded = with_payload(platform, Payload(mass))
+            mechanisms[mass] = loaded, make_engine(engine, loaded, first.timestep, fidelity)
+        loaded, mechanism = mechanisms[mass]
+        wrench = sum((_wrench(each) for each in active if isinstance(each, OverloadFault)), _NONE)
+        sensors = tuple(each for each in active if isinstance(each, CountsFault | SensorFault))
+        machine = _with_drives(loaded, active)
+        found.append(Phase(time, machine, mechanism, wrench if wrench.any() else None, sensors))
+    return tuple(found)
+
+
+def _wrench(fault: OverloadFault) -> FloatArray:
+    found = np.zeros(6)
+    axis = "xyz".index(fault.axis)
+    found[axis], found[3 + axis] = fault.force, fault.moment
+    return found
+
+
+def _with_drives(platform: MachineModel, faults: Sequence[Fault]) -> MachineModel:
+    """Return a machine with the drives that its faults leave; later ones multiply earlier ones."""
+    parameters = platform.parameters
+    for fault in faults:
+        if isinstance(fault, DriveFault):
+            parameters = with_values(parameters, fault.values(parameters))
+    if parameters is platform.parameters:
+        return platform
+    return type(platform)(parameters, limits=platform.limits)
+
+
+def _check(platform: MachineModel, faults: Sequence[Fault]) -> None:
+    """Check that a machine has the legs and sensors of its faults.
+
+    Raises:
+        InputError: names what it does not have.
+    """
+    legs = platform.parameters.legs
+    for fault in faults:
+        leg = getattr(fault, "leg", None)
+        if leg is not None and leg > len(legs):
+            raise InputError("fault.leg", f"must be from 1 to {len(legs)}, not {leg}")
+        if isinstance(fault, CountsFault) and not all(each.encoder for each in legs):
+            raise InputError(
+                "fault.counts", f"{platform.name} has no encoders; choose another configuration"
+            )
+
+
+class DriveCascade:
+    """Position loops around the drives, as the machine's own control unit closes them.
+
+    A command is in force until the next one. Without one for longer than the watchdog's time the
+    machine holds its last setpoint, or where it is. Servos and steppers take no forces.
+
+    Attributes:
+        given: fields of a measurement that say what the drives were given last.
+    """
+
+    def __init__(
+        self, platform: MachineModel, period: float, watchdog: float, gain: FloatArray
+    ) -> None:
+        """Prepare the loops.
+
+        Args:
+            platform: the machine as its control unit knows it.
+            period: [s] of the loops.
+            watchdog: [s] after which a command is no longer in force.
+            gain: `(n,)` of the velocity loops.
+        """
+        self._nothing = np.zeros(platform.n_actuators)
+        self._loop = PositionLoop(platform, period, *suitable_position_loop(platform, period))
+        self._positions = takes_positions(platform)
+        self._sharing: LoadSharing | None = None
+        if shares_loads(platform) and not self._positions:
+            home = still_reference(platform, platform.home, period)
+            self._sharing = LoadSharing(platform, home, gain)
+        self._patience = round(watchdog / period)
+        self.start(platform.home_coordinates)
+
+    def start(self, coordinates: FloatArray) -> None:
+        """Hold at coordinates `(n,)`."""
+        self._command: Sample | None = None
+        self._setpoint: FloatArray | None = coordinates.copy()
+        self._age = 0
+        self._looping = False
+        self.given: dict[str, FloatArray] = {"setpoint": coordinates.copy()}
+        if not self._positions:
+            self.given["command_rates"] = self._nothing
+
+    @property
+    def holding(self) -> bool:
+        """Whether no command is in force."""
+        return self._command is None
+
+    def update(self, command: Sample | None, measurement: Measurement) -> Command:
+        """Return the drives' command of a period.
+
+        Args:
+            command: one that has just come; None for none.
+            measurement: the last one.
+        """
+        self._age += 1
+        if command is not None:
+            self._command, self._age = command if command.values else None, 0
+        elif self._age > self._patience:
+            self._command = None
+        rates, setpoint = self._field("command_rates"), self._field("setpoint")
+        forces = None if self._positions else self._field("command_forces")
+        if setpoint is None and rates is None and forces is None:
+            setpoint, forces = self._held(measurement), None
+        else:
+            self._setpoint = setpoint
+        if setpoint is not None and self._positions:
+            return self._give(Command(setpoint, "position"), "setpoint")
+        if setpoint is not None:
+            rates = self._speeds(setpoint, self._nothing if rates is None else rates, measurement)
+            self.given = {"setpoint": setpoint}
+        else:
+            self._looping, self.given = False, {}
+        if rates is None:
+            assert forces is not None
+            return self._give(Command(forces, "force"), "command_forces")
+        if forces is not None:
+            self.given["command_forces"] = forces
+        return self._give(Command(rates, "velocity", forces), "command_rates")
+
+    def _field(self, name: str) -> FloatArray | None:
+        """Return a field `(n,)` of the command in force, within what any machine could be given."""
+        value = None if self._command is None else self._command.values.get(name)
+        return None if value is None else np.clip(value, -LARGEST, LARGEST)
+
+    def _give(self, command: Command, field: str) -> Command:
+        self.given[field] = command.values
+        return command
+
+    def _held(self, measurement: Measurement) -> FloatArray:
+        """Return the setpoint `(n,)` to hold: the last one, or where the machine is."""
+        if self._setpoint is None:
+            self._setpoint = measurement.coordinates.copy()
+        return self._setpoint
+
+    def _speeds(
+        self, setpoint: FloatArray, rates: FloatArray, measurement: Measurement
+    ) -> FloatArray:
+        """Return the speeds `(n,)` of the position loops, whose integrals begin at zero."""
+        if not self._looping:
+            self._looping = True
+            self._loop.start(self._nothing, measurement.rates, measurement.rates)
+        if self._sharing is None:
+            return self._loop.update(setpoint, measurement.coordinates, rates)
+        return self._sharing.speeds(0, self._loop, setpoint, rates, measurement)
 
 
 class EmulatedMachine:

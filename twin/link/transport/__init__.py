@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from twin.link.transport.address import Address, parse_address
-from twin.link.transport.arrivals import Counts
-from twin.link.transport.source import Source, Telemetry, open_source, open_telemetry, samples
-from twin.link.transport.udp import UdpLink
+from twin.link.transport.address import Address, Counts, parse_address
+from twin.link.transport.source import (
+    Source,
+    Telemetry,
+    UdpLink,
+    open_source,
+    open_telemetry,
+    samples,
+)
 
 __all__ = [
     "Address",

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector
-from twin.basics.copies import NotCopied
+from twin.basics.arrays import FloatArray, NotCopied, as_vector
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError
 from twin.link.protocol import FIELDS, Sample, width_of
-from twin.link.transport.address import check_allowed, parse_address, resolved_host
-from twin.link.transport.arrivals import Counts
+from twin.link.transport.address import Counts, check_allowed, parse_address, resolved_host
 from twin.logs import Channel, Log, LogMapping
 from twin.model.machine_model import MachineModel
 

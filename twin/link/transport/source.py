@@ -2,19 +2,269 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+import socket
+import time
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Protocol
 
-from twin.basics.arrays import positive
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.basics.arrays import FloatArray, NotCopied, positive
 from twin.errors import InputError, brief
-from twin.link.protocol import Sample
-from twin.link.transport.address import Address, check_allowed, parse_address, resolved_host
-from twin.link.transport.arrivals import Counts
-from twin.link.transport.replay import Replay
-from twin.link.transport.udp import UdpLink
-from twin.logs import LogMapping
+from twin.link.protocol import COMMANDS, FIELDS, LARGEST_SIZE, Encoder, Kind, Sample, decode
+from twin.link.transport.address import (
+    SILENCE,
+    Address,
+    Arrivals,
+    Counts,
+    check_allowed,
+    parse_address,
+    resolved_host,
+)
+from twin.logs import Log, LogMapping, read_windows, signal_units
 from twin.model.machine_model import MachineModel
+
+BUFFER = 1 << 20
+"""Bytes that wait in the system: some seconds of datagrams."""
+
+AT_ONCE = 64
+"""Datagrams without a sample that are left out in one call, however short its time is."""
+
+REPLAY_WINDOW = 1.0
+"""[s] of the log that are in memory at once."""
+
+BEGUN = 1e-9
+"""[s] by which the times of two channels may be rounded apart."""
+
+PREFERRED = {"coordinates": "measured", "forces": "motor_forces"}
+"""Signals that fields take where a log has them; simulated logs have forces of the legs alone."""
+
+
+class UdpLink(NotCopied):
+    """A socket that receives samples of one kind from one sender, and sends samples.
+
+    Datagrams that are malformed, doubled, reordered or from elsewhere are counted and left out;
+    `counts.reasons` says what was wrong with them.
+
+    Attributes:
+        address: that it listens on, with the port that the system chose for port 0.
+        counts: of all that arrived.
+        peer: sender of the last sample; None before.
+        ended: always False; datagrams may come at any time.
+    """
+
+    ended = False
+
+    def __init__(
+        self, address: Address, legs: int, kind: Kind, *, allowed: Iterable[str] = ()
+    ) -> None:
+        """Listen.
+
+        Args:
+            address: to listen on; port 0 for any that is free.
+            legs: of the machine.
+            kind: of the samples to receive.
+            allowed: other hosts whose datagrams are taken.
+
+        Raises:
+            InputError: an address that is not local without allowed hosts, or that is in use.
+        """
+        hosts = tuple(resolved_host(host, "allow_remote") for host in allowed)
+        check_allowed(address, hosts, "address")
+        self._allowed, self._legs, self._kind = frozenset(hosts), legs, kind
+        self._encoder = Encoder(legs)
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_DGRAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+            self._socket.bind(tuple(address))
+        except OSError as error:
+            self._socket.close()
+            raise InputError("address", f"cannot listen on {address}: {error.strerror}") from None
+        self.address = Address(*self._socket.getsockname()[:2])
+        self.counts = Counts()
+        self.peer: Address | None = None
+        self._arrivals, self._heard = Arrivals(self.counts), 0.0
+
+    def receive(self, timeout: float) -> Sample | None:
+        """Return the next sample; None where none comes within `timeout` [s]."""
+        deadline, refused = time.monotonic() + timeout, 0
+        while refused < AT_ONCE or time.monotonic() < deadline:
+            self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
+            try:
+                data, sender = self._socket.recvfrom(LARGEST_SIZE + 1)
+            except (TimeoutError, BlockingIOError):
+                return None
+            except ConnectionError:  # what was sent before found nobody
+                data, sender = b"", None
+            sample = None if sender is None else self._taken(data, Address(*sender[:2]))
+            if sample is not None:
+                return sample
+            refused += 1
+        return None
+
+    def send(self, sample: Sample, to: Address | None = None) -> None:
+        """Send a sample, by default to the peer; what cannot be sent now is lost.
+
+        Raises:
+            InputError: no datagram can hold it.
+        """
+        to = self.peer if to is None else to
+        if to is not None:
+            self.send_bytes(self._encoder.encode(sample), to)
+
+    def send_bytes(self, data: bytes | memoryview, to: Address) -> None:
+        """Send an encoded sample."""
+        with suppress(OSError):
+            self._socket.sendto(data, tuple(to))
+
+    def close(self) -> None:
+        """Close the socket; calling it twice is allowed."""
+        self._socket.close()
+
+    def _taken(self, data: bytes, sender: Address) -> Sample | None:
+        """Return the sample of a datagram, None where it is left out."""
+        now, counts = time.monotonic(), self.counts
+        foreign = self._foreign(sender, now)
+        if foreign:
+            counts.foreign += 1
+            counts.refuse(foreign)
+            return None
+        try:
+            sample = decode(data)
+            wrong = self._wrong(sample, data[10])
+        except InputError as error:
+            wrong = f"damaged or of another program, by their {error.field}"
+        if wrong:
+            counts.malformed += 1
+            counts.refuse(wrong)
+            return None
+        if sender != self.peer:
+            counts.restarted += self.peer is not None
+            self._arrivals.restart()
+            self.peer = sender
+        if not self._arrivals.accept(sample, now):
+            return None
+        self._heard = now
+        return sample
+
+    def _foreign(self, sender: Address, now: float) -> str:
+        """Return why a sender is not heard, or nothing."""
+        if not (sender.is_local or sender.host in self._allowed):
+            return "from hosts that are not allowed"
+        heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE
+        return "" if heard else "from a second sender beside the first one"
+
+    def _wrong(self, sample: Sample, legs: int) -> str:
+        """Return why a sample is none for this link, or nothing."""
+        if sample.kind != self._kind:
+            return f"{sample.kind}s in place of {self._kind}s"
+        if legs != self._legs:
+            return f"of a machine with {legs} legs in place of {self._legs}"
+        return ""
+
+
+class Replay:
+    """Measurements at the times of the encoders, each with the last values of other channels.
+
+    A command is in force from its time on: the sample at that time still holds the one before.
+    The encoders are the channel `measured`, or `coordinates` where the log has no such channel.
+    Channels that are no fields of the protocol are left out. Samples come as fast as they are
+    taken.
+
+    Attributes:
+        counts: of the samples.
+        ended: whether the log is over.
+    """
+
+    def __init__(
+        self, path: str | Path, machine: MachineModel, mapping: LogMapping | None = None
+    ) -> None:
+        """Open a log.
+
+        Args:
+            path: of any file that `twin.logs.read_log` reads.
+            machine: whose log it is.
+            mapping: of the channels to signals; default: they are named so, in SI.
+
+        Raises:
+            InputError: no such log, without coordinates, or in other units; names the channel.
+        """
+        self.counts, self.ended = Counts(), False
+        self._units = signal_units(machine)
+        self._last: dict[str, FloatArray] = {}
+        self._samples = self._read(
+            read_windows(path, REPLAY_WINDOW, mapping, machine if mapping else None)
+        )
+        self._next = next(self._samples, None)
+        if self._next is None:
+            raise InputError("source", f"{path} has no channel 'coordinates' with samples")
+
+    def receive(self, timeout: float = 0.0) -> Sample | None:
+        """Return the next sample; None at the end of the log.
+
+        Raises:
+            InputError: a fault in the file, where it is reached.
+        """
+        found = self._next
+        self._next = next(self._samples, None)
+        self.ended = self._next is None
+        self.counts.received += found is not None
+        return found
+
+    def close(self) -> None:
+        """Close the log."""
+        self._samples.close()
+
+    def _read(self, windows: Iterator[Log]) -> Generator[Sample, None, None]:
+        sequence = 0
+        for window in windows:
+            signals = self._signals(window)
+            main = signals.pop("coordinates", None)
+            if main is None:
+                continue
+            rows = {name: _rows(name, time, main[0]) for name, (time, _) in signals.items()}
+            for k, sample_time in enumerate(main[0].tolist()):
+                values = {"coordinates": main[1][k]}
+                for name, (_, table) in signals.items():
+                    row = rows[name][k]
+                    if row >= 0:
+                        values[name] = table[row]
+                    elif name in self._last:
+                        values[name] = self._last[name]
+                yield Sample("measurement", sample_time, values, sequence)
+                sequence += 1
+            self._last |= {name: table[-1] for name, (_, table) in signals.items() if len(table)}
+
+    def _signals(self, window: Log) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Return times and values of the fields that a window has.
+
+        Raises:
+            InputError: a channel in other units than SI.
+        """
+        found = {}
+        for name in FIELDS:
+            channel = PREFERRED.get(name, name)
+            channel = channel if channel in window else name
+            if channel in window and name in self._units:
+                read = window[channel]
+                if read.units != self._units[name]:
+                    units = (
+                        f"[{', '.join(read.units)}] in place of [{', '.join(self._units[name])}]"
+                    )
+                    raise InputError(channel, f"has {units}; give a mapping")
+                found[name] = read.time, read.values
+        return found
+
+
+def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
+    """Return which of a field's values each sample at times `main` holds; -1 for none."""
+    if name in COMMANDS:  # at the end of the period over which it was in force
+        return np.searchsorted(time, main - BEGUN, side="left") - 1
+    return np.searchsorted(time, main + BEGUN, side="right") - 1
 
 
 class Source(Protocol):

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from twin.basics.arrays import as_instance
-from twin.basics.files import as_path
-from twin.basics.size_limits import check_bytes
+from twin.basics.files import as_path, check_bytes
 from twin.errors import InputError, TwinError
-from twin.logs.files import csv_file, mcap_file, parquet, part, rosbag
-from twin.logs.files.windows import windows
+from twin.logs.files import mcap_file, part, table
+from twin.logs.files.part import windows
 from twin.logs.log import Log, join
 from twin.logs.mapping import LogMapping
 from twin.logs.simulated import log_of
@@ -18,20 +17,20 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.trajectory import Trajectory
 
 WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
-    ".csv": csv_file.write_csv,
-    ".parquet": parquet.write_parquet,
+    ".csv": table.write_csv,
+    ".parquet": table.write_parquet,
     ".mcap": mcap_file.write_mcap,
 }
 
 READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
-    ".csv": csv_file.read_blocks,
-    ".txt": csv_file.read_blocks,
-    ".parquet": parquet.read_blocks,
+    ".csv": table.read_csv_blocks,
+    ".txt": table.read_csv_blocks,
+    ".parquet": table.read_parquet_blocks,
     ".npz": lambda path, time, time_unit: iter([log_of(Trajectory.load(path))]),
     ".mcap": mcap_file.read_blocks,
     part.ENDING: part.read_blocks,
-    ".bag": rosbag.read_blocks,
-    ".db3": rosbag.read_blocks,
+    ".bag": mcap_file.read_bag_blocks,
+    ".db3": mcap_file.read_bag_blocks,
 }
 """A folder is a bag of ROS 2."""
 
@@ -137,7 +136,7 @@ def _blocks(
     if mapping is not None:
         as_instance(mapping, "mapping", LogMapping)
     time, unit = (time, None) if mapping is None else (mapping.time, mapping.time_unit)
-    reader = rosbag.read_blocks if file.is_dir() else READERS.get(file.suffix)
+    reader = mcap_file.read_bag_blocks if file.is_dir() else READERS.get(file.suffix)
     if reader is None:
         known = ", ".join(READERS)
         raise InputError("path", f"must end in one of {known} or be a bag, got {str(path)!r}")
@@ -145,7 +144,7 @@ def _blocks(
         if not file.exists():
             raise InputError("path", f"{file} does not exist")
         if whole and file.suffix == ".parquet":
-            parquet.check_size(file)
+            table.check_size(file)
         yield from reader(file, time, unit)
     except TwinError:
         raise

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import bz2
 import json
+import math
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import IO, Any
 
-from twin.basics.files import write_atomically
+import numpy as np
+
+from twin.basics.files import check_bytes, check_columns, max_bytes, write_atomically
 from twin.basics.optional import optional
-from twin.basics.size_limits import check_bytes
 from twin.errors import InputError
-from twin.logs.files.foxglove import NANOSECONDS, SCHEMAS, TRANSFORMS, samples, topics
-from twin.logs.files.messages import Collector, numbers
 from twin.logs.files.table import MARK, merge_order
-from twin.logs.log import Log
+from twin.logs.log import POSE_UNITS, Channel, Log
+
+LONGEST_LIST = 64
+"""Entries; longer lists, such as pictures, are left out."""
+
+STAMPS = ("timestamp", "header", "_header")
+"""Fields that are no samples."""
+
+AT_ONCE = 20_000
+"""Samples that make a block."""
+
+JOINTS = {"coordinates": "position", "rates": "velocity", "forces": "effort"}
+"""Channels of the legs -> their field in the state of a joint."""
+
+NANOSECONDS = 10**9
 
 LATEST = 9e9
 """[s] Times in MCAP are whole nanoseconds in 64 bits."""
@@ -27,6 +44,182 @@ AFTER_CHECKSUM = 12
 
 BEFORE_CHECKSUM = 25
 """Bytes of the footer before that checksum."""
+
+
+def numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
+    """Yield the path and value of every finite number inside a message, depth first."""
+    if isinstance(value, bool | np.bool_ | Real | np.number):
+        if math.isfinite(value):
+            yield path, float(value)
+        return
+    fields = value if isinstance(value, dict) else getattr(value, "__dataclass_fields__", None)
+    if fields is not None:
+        for name in fields:
+            if not str(name).startswith("__") and name not in STAMPS:
+                inner = value[name] if isinstance(value, dict) else getattr(value, name)
+                yield from numbers(inner, f"{path}.{name}")
+    elif isinstance(value, list | tuple | np.ndarray) and len(value) <= LONGEST_LIST:
+        for k, entry in enumerate(value, 1):
+            yield from numbers(entry, f"{path} {k}")
+
+
+class Collector:
+    """Samples of channels on their way from messages to blocks."""
+
+    def __init__(self, path: Path, metadata: dict[str, str]) -> None:
+        """Begin without channels; `path` names the file in errors."""
+        self._path, self._metadata = path, metadata
+        self._units: dict[str, tuple[str, ...]] = {}
+        self._times: dict[str, list[float]] = {}
+        self._values: dict[str, list[Sequence[float]]] = {}
+        self._count = 0
+
+    def declare(self, name: str, units: Sequence[str]) -> None:
+        """Add a channel, which may stay without samples.
+
+        Raises:
+            InputError: too many channels.
+        """
+        self._units[name] = tuple(units)
+        check_columns(self._path, self._units)
+        self._times[name], self._values[name] = [], []
+
+    def add(self, name: str, time: float, values: Sequence[float]) -> None:
+        """Add a sample; a channel that was not declared has no units."""
+        if name not in self._units:
+            self.declare(name, ("",) * len(values))
+        self._times[name].append(time)
+        self._values[name].append(values)
+        self._count += 1
+
+    @property
+    def full(self) -> bool:
+        """Whether the samples make a block."""
+        return self._count >= AT_ONCE
+
+    def take(self) -> Log:
+        """Return the samples as a log, and begin anew with the same channels."""
+        channels = []
+        for name, units in self._units.items():
+            values = np.array(self._values[name], dtype=float).reshape(-1, len(units))
+            channels.append(Channel(name, np.array(self._times[name], dtype=float), values, units))
+            self._times[name], self._values[name] = [], []
+        self._count = 0
+        return Log(tuple(channels), self._metadata)
+
+
+VALUES, JOINT_STATES = "platform_twin.Values", "foxglove.JointStates"
+POSE, TRANSFORMS = "foxglove.PoseInFrame", "foxglove.FrameTransforms"
+
+
+Message = dict[str, Any]
+
+
+def _table(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _list(items: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+NUMBER, TEXT, WHOLE = {"type": "number"}, {"type": "string"}, {"type": "integer", "minimum": 0}
+TIME = {**_table(sec=WHOLE, nsec=WHOLE), "title": "time"}
+VECTOR = _table(x=NUMBER, y=NUMBER, z=NUMBER)
+QUATERNION = _table(x=NUMBER, y=NUMBER, z=NUMBER, w=NUMBER)
+JOINT = {**_table(name=TEXT, position=NUMBER, velocity=NUMBER, effort=NUMBER), "required": ["name"]}
+FRAME = _table(
+    timestamp=TIME,
+    parent_frame_id=TEXT,
+    child_frame_id=TEXT,
+    translation=VECTOR,
+    rotation=QUATERNION,
+)
+SCHEMAS: dict[str, dict[str, Any]] = {
+    name: {"title": name, **schema}
+    for name, schema in (
+        (VALUES, _table(timestamp=TIME, values=_list(NUMBER))),
+        (JOINT_STATES, _table(timestamp=TIME, joints=_list(JOINT))),
+        (
+            POSE,
+            _table(
+                timestamp=TIME, frame_id=TEXT, pose=_table(position=VECTOR, orientation=QUATERNION)
+            ),
+        ),
+        (TRANSFORMS, _table(transforms=_list(FRAME))),
+    )
+}
+"""JSON schemas by name."""
+
+
+class Topic:
+    """Channels with the same times whose samples make the messages of one topic."""
+
+    def __init__(self, name: str, schema: str, channels: Sequence[Channel]) -> None:
+        """Name the topic, its schema, and its channels."""
+        self.name, self.schema, self.channels = name, schema, tuple(channels)
+        self.time = self.channels[0].time
+
+    def message(self, row: int, nanoseconds: int) -> Message:
+        """Return the message of a sample, stamped with its time."""
+        stamp = {"sec": nanoseconds // NANOSECONDS, "nsec": nanoseconds % NANOSECONDS}
+        values = [channel.values[row].tolist() for channel in self.channels]
+        if self.schema == JOINT_STATES:
+            fields = [JOINTS[channel.name] for channel in self.channels]
+            joints = [
+                {"name": f"leg_{leg}", **dict(zip(fields, numbers, strict=True))}
+                for leg, numbers in enumerate(zip(*values, strict=True), 1)
+            ]
+            return {"timestamp": stamp, "joints": joints}
+        if self.schema == VALUES:
+            return {"timestamp": stamp, "values": values[0]}
+        position = dict(zip("xyz", values[0][:3], strict=True))
+        rotation = dict(zip("wxyz", values[0][3:], strict=True))
+        if self.schema == POSE:
+            pose = {"position": position, "orientation": rotation}
+            return {"timestamp": stamp, "frame_id": "base", "pose": pose}
+        frames = {"parent_frame_id": "base", "child_frame_id": "platform"}
+        return {
+            "transforms": [
+                {"timestamp": stamp, **frames, "translation": position, "rotation": rotation}
+            ]
+        }
+
+
+def topics(log: Log) -> list[Topic]:
+    """Return the topics of a log: /joints, /tf, and one for every other channel."""
+    found = []
+    joints = [channel for channel in log.channels if channel.name in JOINTS]
+    joints = [
+        each
+        for each in joints
+        if each.width == joints[0].width and np.array_equal(each.time, joints[0].time)
+    ]
+    if joints:
+        found.append(Topic("/joints", JOINT_STATES, joints))
+    for channel in log.channels:
+        if channel.units == POSE_UNITS:
+            found.append(Topic(f"/{channel.name}", POSE, [channel]))
+            if channel.name == "pose":
+                found.append(Topic("/tf", TRANSFORMS, [channel]))
+        elif channel not in joints:
+            found.append(Topic(f"/{channel.name}", VALUES, [channel]))
+    return found
+
+
+def samples(schema: str, message: Message, names: Sequence[str]) -> list[list[float]]:
+    """Return the values of each channel in a message of a topic of ours.
+
+    Raises:
+        KeyError: a field is missing.
+        TypeError: a field is of another kind.
+    """
+    if schema == JOINT_STATES:
+        return [[float(joint[JOINTS[name]]) for joint in message["joints"]] for name in names]
+    if schema == POSE:
+        place, turn = message["pose"]["position"], message["pose"]["orientation"]
+        return [[float(place[k]) for k in "xyz"] + [float(turn[k]) for k in "wxyz"]]
+    return [[float(value) for value in message["values"]]]
 
 
 def write_mcap(log: Log, path: str | Path) -> Path:
@@ -193,3 +386,48 @@ def _add_own(
         raise InputError(str(path), f"{message} ({type(error).__name__}: {error})") from None
     for name, values in zip(units, found, strict=True):
         collector.add(name, stamp, values)
+
+
+def read_bag_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
+    """Yield a bag as logs: one channel per number of a message, such as `/joints.position 1`.
+
+    Times are those of the messages' headers, or else those at which they were recorded.
+
+    Raises:
+        InputError: no messages of a known type, or a chunk that takes too much memory.
+        MissingDependencyError: rosbags is not installed.
+    """
+    library = optional("rosbags.highlevel")
+    types = optional("rosbags.typesys")
+    store = types.get_typestore(types.Stores.ROS2_HUMBLE)
+    with library.AnyReader([path], default_typestore=store) as reader:
+        if not reader.connections:
+            raise InputError(str(path), "the bag has no topics")
+        for each in reader.readers:
+            chunks = getattr(each, "chunks", {})  # of ROS 1
+            for place, chunk in chunks.items():
+                if chunk.decompressor is bz2.decompress:
+                    chunks[place] = chunk._replace(decompressor=partial(_unpacked, path))
+        collector = Collector(path, {})
+        for connection, recorded, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            stamp = _stamp(message, recorded)
+            for name, value in numbers(message, connection.topic):
+                collector.add(name, stamp, (value,))
+            if collector.full:
+                yield collector.take()
+        yield collector.take()
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
+    """Return what a chunk unpacks to, of which bzip2 does not say beforehand how much it is."""
+    found = bz2.BZ2Decompressor().decompress(data, max_bytes() + 1)
+    check_bytes(path, len(found))
+    return found
+
+
+def _stamp(message: Any, recorded: int) -> float:
+    """Return the time of a message [s]; headers that nobody filled in are zero."""
+    stamp = getattr(getattr(message, "header", None), "stamp", None)
+    nanoseconds = 0 if stamp is None else stamp.sec * NANOSECONDS + stamp.nanosec
+    return (nanoseconds or recorded) / NANOSECONDS

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import math
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.basics.size_limits import check_columns
-from twin.basics.text_table import TIME_NAMES
+from twin.basics.files import (
+    CHECKSUM,
+    NO_CHECKSUM,
+    check_bytes,
+    check_checksum,
+    check_columns,
+    table_checksum,
+    warn_changed,
+    write_atomically,
+    write_checksum,
+)
+from twin.basics.optional import optional
+from twin.basics.text_table import COMMENT, TIME_NAMES, TextTable, parse_time
 from twin.errors import InputError, listed
-from twin.logs.channel import Channel
-from twin.logs.log import Log
+from twin.logs.log import Channel, Log
+from twin.logs.simulated import log_of
 from twin.machine.quantity import TITLE, to_si
+from twin.simulation.recorded.files import MARK as TRAJECTORY
+from twin.simulation.trajectory import Trajectory
 
 MARK = "twin log"
 """Before the layout: in the first line of a CSV file, as key in other files."""
 
 AT_ONCE = 4096
 """Rows that are in memory as text or table."""
+
+EPOCH_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
+"""Times without unit from the first number on, and what one is [s]: nanoseconds, microseconds and
+milliseconds since 1970. Smaller numbers are seconds: 1e11 s are 3,000 years."""
+
 
 Layout = dict[str, Any]
 """`channels`: name -> units of its columns; `metadata`: of the log."""
@@ -116,11 +140,6 @@ def merge_order(times: Sequence[FloatArray]) -> Any:
     return np.column_stack([number, entry])[order]
 
 
-EPOCH_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
-"""Times without unit from the first number on, and what one is [s]: nanoseconds, microseconds and
-milliseconds since 1970. Smaller numbers are seconds: 1e11 s are 3,000 years."""
-
-
 def _epoch_unit(first: float) -> float:
     return next((unit for least, unit in EPOCH_UNITS if abs(first) >= least), 1.0)
 
@@ -212,3 +231,152 @@ class TableColumns:
     def empty(self) -> Log:
         """Return the log without samples."""
         return self.log(np.empty((0, self._count)))
+
+
+def write_csv(log: Log, path: str | Path) -> Path:
+    """Write a log as CSV: a comment with its layout, names of columns, one row per time.
+
+    Raises:
+        InputError: the place cannot be written to, or two columns would have the same name.
+    """
+    names = all_titles(log)
+
+    def write(file: IO[bytes]) -> None:
+        layout = json.dumps(layout_of(log) | {CHECKSUM: NO_CHECKSUM})
+        file.write(f"{COMMENT} {MARK} {layout}\n".encode())
+        text = TextIOWrapper(file, "utf-8", newline="")
+        csv.writer(text, lineterminator="\n").writerow(names)
+        text.detach()
+        for block in table_rows(log):
+            for row in block.tolist():
+                cells = ("" if number != number else repr(number) for number in row)
+                file.write((",".join(cells) + "\n").encode())
+        write_checksum(file)
+
+    return write_atomically(path, write)
+
+
+def read_csv_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
+    """Yield a CSV file as logs of `AT_ONCE` rows, however a program wrote it; see `TextTable`.
+
+    The header has names, with units in brackets. Empty cells and NaN are no samples.
+
+    Raises:
+        InputError: names the line and column of a fault.
+    """
+    table = TextTable(path)
+    check_checksum(path)
+    if table.first_line.startswith(f"{COMMENT} {TRAJECTORY} "):
+        yield log_of(Trajectory.load(path))
+        return
+    _, mark, text = table.first_line.partition(f"{COMMENT} {MARK} ")
+    layout = read_layout(text, path) if mark else None
+    columns = TableColumns(table.layout.names, layout, time, time_unit, path)
+    yield columns.empty()
+    rows = table.rows()
+    while block := list(islice(rows, AT_ONCE)):
+        yield columns.log(
+            np.array([_numbers(table, line, row, columns.time) for line, row in block])
+        )
+
+
+def _numbers(table: TextTable, line: int, row: list[str], time: int) -> list[float]:
+    """Return the numbers of a row; in column `time` a date and time is one as well."""
+    try:
+        numbers = [float(cell) if cell else math.nan for cell in row]
+    except ValueError:
+        numbers = [
+            _number(table, line, k, cell, date=k == time) if cell else math.nan
+            for k, cell in enumerate(row)
+        ]
+    if any(map(math.isinf, numbers)):
+        column = next(k for k, number in enumerate(numbers) if math.isinf(number))
+        table.fail(f"line {line}, column {table.layout.names[column]!r}: is not finite")
+    return numbers
+
+
+def _number(table: TextTable, line: int, column: int, cell: str, *, date: bool) -> float:
+    try:
+        return parse_time(cell) if date else float(cell)
+    except ValueError:
+        name = table.layout.names[column]
+        table.fail(f"line {line}, column {name!r}: {cell[:40]!r} is not a number")
+
+
+def _arrow() -> tuple[Any, Any]:
+    arrow, parquet = (optional(name, "Parquet files") for name in ("pyarrow", "pyarrow.parquet"))
+    return arrow, parquet
+
+
+def write_parquet(log: Log, path: str | Path) -> Path:
+    """Write a log as a Parquet file with its layout in the metadata.
+
+    Raises:
+        InputError: the place cannot be written to, or two columns would have the same name.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    arrow, parquet = _arrow()
+    fields = [arrow.field(name, arrow.float64()) for name in all_titles(log)]
+    layout = json.dumps(layout_of(log))
+    schema = arrow.schema(fields, metadata={MARK: layout})
+
+    def write(file: IO[bytes]) -> None:
+        with parquet.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+            checksum = zlib.crc32(layout.encode())
+            for block in table_rows(log):
+                checksum = table_checksum(block, checksum)
+                columns = [np.ascontiguousarray(column) for column in block.T]
+                writer.write_table(arrow.table(columns, schema=schema))
+            writer.add_key_value_metadata({CHECKSUM: str(checksum)})
+
+    return write_atomically(path, write)
+
+
+def check_size(path: Path) -> None:
+    """Check that all rows of a Parquet file may be in memory at once.
+
+    Raises:
+        InputError: they take too much of it.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    found = _arrow()[1].read_metadata(path)
+    check_bytes(path, 8 * found.num_rows * found.num_columns)
+
+
+def read_parquet_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
+    """Yield a Parquet file as logs of `AT_ONCE` rows; null and NaN are no samples.
+
+    Raises:
+        InputError: a column that is no number, or not finite.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    _, parquet = _arrow()
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        schema, metadata = file.schema_arrow, file.metadata.metadata or {}
+        if TRAJECTORY.encode() in metadata:
+            yield log_of(Trajectory.load(path))
+            return
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        check_bytes(path, max((group.total_byte_size for group in groups), default=0))
+        text = metadata.get(MARK.encode())
+        layout = None if text is None else read_layout(text, path)
+        columns = TableColumns(schema.names, layout, time, time_unit, path)
+        yield columns.empty()
+        checksum = zlib.crc32(text or b"")
+        for batch in file.iter_batches(batch_size=AT_ONCE):
+            values = [_floats(batch.column(k), name, path) for k, name in enumerate(schema.names)]
+            rows = np.array(values).T.reshape(-1, len(values))
+            checksum = table_checksum(rows, checksum)
+            yield columns.log(rows)
+        if metadata.get(CHECKSUM.encode(), b"%d" % checksum) != b"%d" % checksum:
+            warn_changed(path)
+
+
+def _floats(column: Any, name: str, path: Path) -> Any:
+    try:
+        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(path), f"column {name!r}: is not numbers ({error})") from None
+    if np.isinf(values).any():
+        raise InputError(str(path), f"column {name!r}: is not finite")
+    return values

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from twin.machine.table import Table, merged
+from twin.machine.quantity import Table, merged
 
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
 

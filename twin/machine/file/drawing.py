@@ -9,8 +9,7 @@ from pydantic import Field
 
 from twin.basics.toml import toml_content
 from twin.errors import ParameterError, brief
-from twin.machine.quantity import Length
-from twin.machine.table import Table
+from twin.machine.quantity import Length, Table
 
 ENDINGS = (".glb", ".stl")
 

@@ -1,30 +1,313 @@
-"""Reading a platform.toml: every fault ends in one error that names file and field."""
+"""Machine files: reading, extending, describing and templates."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import re
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.errors import InputError, ParameterError, brief
+from twin.basics.arrays import one_of
+from twin.basics.files import as_path, write_text
+from twin.basics.toml import read_limited, toml_content
+from twin.errors import InputError, MachineNotFoundError, ParameterError, brief
+from twin.machine.description import NAME
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
 from twin.machine.file.drawing import content_with_drawing
-from twin.machine.file.extends import Files, extended, files_of
-from twin.machine.file.generic import HARDWARE, generic_hardware
 from twin.machine.legs import LEG_KINDS
-from twin.machine.machine import MachineParameters
-from twin.machine.table import TAGS as TAG_FIELDS
-from twin.machine.table import field_names, tag_names
+from twin.machine.machine import MachineParameters, gallery_names, machine_names, parameters_path
+from twin.machine.quantity import TAGS as TAG_FIELDS
+from twin.machine.quantity import Table, field_names, field_unit, merged, tag_names
+
+HARDWARE = "hardware"
+"""Name of the configuration."""
+
+GENERIC = "Generic drives"
+"""Beginning of its source."""
+
+OWN_DRIVES = "The drives of the file itself"
+"""Its source where the file states drives outside a configuration."""
+
+HELD = 4.0
+"""Force where none is given, over the largest that holds platform and legs at home."""
+
+STROKE_TIME = 1.0
+"""[s] that the whole stroke takes where no speed is given."""
+
+MOTOR_SPEED = 2.0 * math.pi * 50.0
+"""[rad/s] of the motor at the actuator's speed: 3000 rpm."""
+
+START_TIME = 0.03
+"""[s] in which the force brings the motor alone to its speed."""
+
+STIFFEST = 5e8
+"""[N/m] or [N m/rad] Largest stiffness of a transmission."""
+
+BRAKE = 2.0
+"""Holding force of the brake over the force of the actuator."""
+
+ELECTRONICS = {"current_lag": 5e-4, "delay": 1e-3}
+"""[s] Current lag and delay of the electronics."""
+
+COUNTS = 4096
+"""Counts of an encoder over one turn of the motor."""
+
+CONFIGURATION = "configuration"
+"""Field of a configuration of the base to build on, or of tables with changes of configurations."""
+
+LEG_NUMBER = r"[1-9][0-9]{0,3}"
+"""Name of a table in [leg] that is for one leg."""
+
+DEEPEST = 10
+"""Most files in a chain of files of which each extends the next."""
 
 SPELLING = "check its spelling or remove it"
 
 TAGS = {"rigid", "cylinder", "paired_circle", "polar", "points", *LEG_KINDS}
 """Names of the members of unions, which are between field names in the path of a problem."""
+
+COMMENTS = 32
+"""Column of the comments in a template."""
+
+
+FRICTION, VISCOUS = 0.03, 0.02
+"""Shares of the force: friction while sliding, and what full speed adds to it."""
+
+WIND_UP, BACKLASH, OVERTRAVEL = 5e-4, 1e-4, 0.02
+"""Shares of the stroke: deflection of the transmission under the force, free play, overtravel."""
+
+
+STEP, SHARE, DAMPING_RATIO = 2.5e-4, 0.5, 0.3
+"""The transmission is so soft that an engine can take steps h of `STEP` [s]: h^2 k / m is `SHARE`
+there, with this damping ratio."""
+
+
+class Size(NamedTuple):
+    """Numbers that a generic drive is sized from, in the unit of the actuator's coordinate."""
+
+    force: float
+    speed: float
+    stroke: float
+    mobility: float
+    """largest acceleration per force of the platform at home [1/kg, 1/(kg m2)]"""
+    source: str
+
+
+def generic_hardware(machine: MachineParameters) -> dict[str, Any]:
+    """Return the table of a configuration with generic drives and encoders."""
+    size = _size(machine)
+    table: dict[str, Any] = {"source": size.source, "leg": {}}
+    if getattr(machine.leg, "drive", None) is not None:
+        return {"source": OWN_DRIVES, "leg": {}}
+    leg: dict[str, Any] = {"drive": _drive(machine, size), "encoder": {"counts": COUNTS}}
+    for entry in leg.values():
+        entry["source"] = size.source
+    return table | {"leg": leg}
+
+
+def is_generic(table: dict[str, Any]) -> bool:
+    """Return whether a configuration is one that `generic_hardware` returned."""
+    return str(table.get("source", "")).startswith((GENERIC, OWN_DRIVES))
+
+
+def _size(machine: MachineParameters) -> Size:
+    actuator = machine.leg.actuator
+    unit, effort = actuator.coordinate_unit, actuator.effort_unit
+    stroke = min(leg.actuator.stroke for leg in machine.legs)
+    body, rows = machine.platform.body, machine.home_jacobian
+    moment = np.cross(body.center_of_mass, [0.0, 0.0, 1.0])
+    mass = body.mass + sum(leg.mass for leg in machine.legs)
+    weight = mass * max(machine.gravity, 1.0) * np.array([0.0, 0.0, 1.0, *moment])
+    held = float(np.abs(np.linalg.pinv(rows.T) @ weight).max())
+    notes = []
+    force, speed = actuator.effort, actuator.speed
+    name = "torque" if unit == "rad" else "force"
+    if force is None:
+        force = HELD * held
+        notes.append(f"{HELD:g} times the {name} that holds the machine at home")
+    if speed is None:
+        speed = stroke / STROKE_TIME
+        notes.append("one stroke a second")
+    numbers = f"{name} {force:.4g} {effort}, speed {speed:.4g} {unit}/s, stroke {stroke:.4g} {unit}"
+    given = f"; not in the file, adopted: {', '.join(notes)}" if notes else ""
+    inverse = np.zeros((6, 6))
+    inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
+    mobility = float(np.linalg.eigvalsh(rows @ inverse @ rows.T)[-1])
+    return Size(force, speed, stroke, mobility, f"{GENERIC}, sized from {numbers}{given}")
+
+
+def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
+    """Return the table `[leg.drive]`: a screw, or a gear for cranks; no motor for struts."""
+    if machine.leg.has_axial_spring:
+        return {"kind": "direct", "scale_period": 1e-3 * size.stroke, **ELECTRONICS}
+    ratio = MOTOR_SPEED / size.speed
+    soft = SHARE / (STEP**2 * size.mobility)
+    stiffness = min(size.force / (WIND_UP * size.stroke), soft, STIFFEST)
+    turning = {"kind": "gear", "ratio": ratio}
+    if machine.leg.actuator.coordinate_unit == "m":
+        turning = {"kind": "screw", "lead": 2.0 * math.pi / ratio}
+    return {
+        **turning,
+        "armature_inertia": START_TIME * size.force / size.speed / ratio**2,
+        "friction_torque": FRICTION * size.force / ratio,
+        "viscous_torque": VISCOUS * size.force / size.speed / ratio**2,
+        "breakaway": 1.3,
+        "stribeck_speed": 0.01 * size.speed,
+        "stiffness": stiffness,
+        "damping": 2.0 * DAMPING_RATIO * math.sqrt(stiffness / size.mobility),
+        "backlash": BACKLASH * size.stroke,
+        "peak": size.force,
+        "brake_torque": BRAKE * size.force / ratio,
+        "brake_engage_time": 0.05,
+        "brake_release_time": 0.02,
+        "overtravel": OVERTRAVEL * size.stroke,
+        **ELECTRONICS,
+    }
+
+
+EXTENDS, RECORD = "extends", "identified"
+"""Fields of such files alone: what they extend, and a record for people that is not read."""
+
+
+Files = tuple[tuple[bytes, Path], ...]
+"""Texts of a file and of those that it extends, the one without `extends` last."""
+
+
+def files_of(path: str | Path) -> Files:
+    """Return a file and all those that it extends.
+
+    Raises:
+        ParameterError: unreadable, not TOML, files that extend each other in a circle or in too
+            long a chain, or a base that is no machine.
+    """
+    found: list[tuple[bytes, Path]] = []
+    at = Path(path)
+    while True:
+        raw = read_limited(at)
+        chain = " -> ".join(other.name for _, other in (*found, (raw, at)))
+        if any(at.resolve() == other.resolve() for _, other in found):
+            problem = f"leads in a circle: {chain}; extend a whole machine"
+            raise ParameterError(path, [(EXTENDS, problem)])
+        if len(found) == DEEPEST:
+            problem = f"is a chain of more than {DEEPEST} files: {chain}; extend one nearer its end"
+            raise ParameterError(path, [(EXTENDS, problem)])
+        found.append((raw, at))
+        base = toml_content(raw, at).get(EXTENDS) if EXTENDS.encode() in raw else None
+        if base is None:
+            return tuple(found)
+        at = _base(base, at)
+
+
+def _base(base: Any, file: Path) -> Path:
+    """Return the file that `extends` names: a machine of the catalogue, or a path beside `file`."""
+    if not isinstance(base, str) or not base or "\0" in base:
+        problem = f"must be the name of a machine or the path of a file, not {brief(base)}"
+        raise ParameterError(file, [(EXTENDS, problem)])
+    known = base in machine_names() or base in gallery_names()
+    try:
+        return parameters_path(base if known else file.parent / base)
+    except MachineNotFoundError:
+        names = ", ".join(machine_names())
+        problem = f"no machine {base!r} and no such file beside this one; machines: {names}"
+        raise ParameterError(file, [(EXTENDS, problem)]) from None
+
+
+def extended(
+    change: dict[str, Any], plain: dict[str, Any], configurations: dict[str, Any], file: Path
+) -> dict[str, Any]:
+    """Return the content of the file that `change` makes of a base.
+
+    Tables of the change replace single entries of the base; `[leg.3.drive]` holds for leg 3 alone.
+    If the change names a `configuration` of the base, it builds on that one, and the result keeps
+    its name. If it has tables `[configuration.x]`, each changes the base's x or is a new one.
+
+    Args:
+        change: content of the file that extends.
+        plain: content of the base without configurations.
+        configurations: of the base, with a generic `hardware` where the base states none.
+        file: for errors.
+
+    Raises:
+        ParameterError: no `source`, or no such configuration.
+    """
+    source, name = change.get("source"), change.get(CONFIGURATION)
+    if not isinstance(source, str) or not source.strip():
+        raise ParameterError(file, [("source", "missing; say where the new numbers are from")])
+    # Generic drives follow from the new machine's actuators, unless the file builds on the base's.
+    own = {key: table for key, table in configurations.items() if not is_generic(table)}
+    kept: dict[str, Any] = own
+    if isinstance(name, dict):
+        for key, table in name.items():
+            kept[key] = _with_changes(configurations.get(key, {}), table, source)
+    elif name is not None and name != IDEAL:
+        if not isinstance(name, str) or name not in configurations:
+            known = ", ".join(configurations) or "none"
+            tables = f"tables such as [{CONFIGURATION}.{HARDWARE}]"
+            problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
+            problem += f"; known: {known}"
+            raise ParameterError(file, [(CONFIGURATION, problem)])
+        base = {key: value for key, value in configurations[name].items() if key != "source"}
+        plain = merged(plain, base, configurations[name]["source"])
+        kept = {name: {"source": source}}
+    special = (EXTENDS, CONFIGURATION, RECORD)
+    rest = {key: value for key, value in change.items() if key not in special}
+    leg = rest.get("leg")
+    single: dict[str, Any] = {}
+    if isinstance(leg, dict):
+        single = {key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)}
+        rest["leg"] = {key: value for key, value in leg.items() if key not in single}
+    whole = merged(plain, rest, source)
+    if single:
+        whole["variant"] = _with_single_legs(whole.get("variant", []), single, source, file)
+    return whole | {CONFIGURATION: kept}
+
+
+def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
+    """Return a configuration with the changes of another file; what is no table stays as it is."""
+    if not isinstance(change, dict):
+        return change
+    before = {key: value for key, value in base.items() if key != "source"}
+    own = change.get("source", source)
+    return merged(merged({}, before, base.get("source", own)), change, own) | {"source": own}
+
+
+def _with_single_legs(
+    variants: Any, single: dict[str, Any], source: str, file: Path
+) -> list[dict[str, Any]]:
+    """Return variants of which each leg in `single` has one of its own, with its changes.
+
+    Raises:
+        ParameterError: variants that are no list of tables with their legs, or a change that is no
+            table.
+    """
+    if not isinstance(variants, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("legs"), list) for entry in variants
+    ):
+        problem = "must be a list of tables, each headed [[variant]], with a list 'legs'"
+        raise ParameterError(file, [("variant", problem)])
+    left = [dict(entry) for entry in variants]
+    added = []
+    for key, change in single.items():
+        if not isinstance(change, dict):
+            problem = f"must be a table such as [leg.{key}.drive]"
+            raise ParameterError(file, [(f"leg.{key}", problem)])
+        number, old = int(key), {}
+        for entry in left:
+            if number in entry["legs"]:
+                old = {name: entry[name] for name in entry if name not in ("legs", "source")}
+                entry["legs"] = [other for other in entry["legs"] if other != number]
+        added.append({**merged(old, change, source), "legs": [number], "source": source})
+    return [*(entry for entry in left if entry["legs"]), *added]
+
 
 Machines = dict[str | None, MachineParameters]
 """Parameters by configuration."""
@@ -173,3 +456,103 @@ def parameters_hash(parameters: MachineParameters) -> str:
     """
     text = parameters.model_dump_json(exclude_none=True, exclude={"appearance"})
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Parameter(NamedTuple):
+    """One field of a platform.toml."""
+
+    table: str
+    """dotted path of its table, empty at the top"""
+    name: str
+    value: Any
+    """a number, a text, a list of either, or a list of lists"""
+    unit: str
+    """SI, empty for none"""
+    description: str
+    source: str
+    """where the numbers of its table are from"""
+
+
+def describe(parameters: MachineParameters) -> list[Parameter]:
+    """Return every field of a machine in the order of the models; fields left out are missing.
+
+    Of a variant these are its legs and what differs from `[leg]`; of configurations their names and
+    the one that is applied, whose values are in their own tables.
+    """
+    rows = list(_rows(parameters, ""))
+    common = {(row.table, row.name): row.value for row in _rows(parameters.leg, "leg")}
+    for i, variant in enumerate(parameters.variant):
+        path = f"variant.{i}"
+        rows += [row for row in _rows(variant, path) if row.table == path]
+        rows += [
+            row._replace(table=path + row.table.removeprefix("leg"))
+            for row in _rows(variant.leg, "leg")
+            if common.get((row.table, row.name)) != row.value
+        ]
+    return rows
+
+
+def _rows(table: Table, path: str) -> Iterator[Parameter]:
+    inner = []
+    for name, field in type(table).model_fields.items():
+        value = getattr(table, name)
+        if isinstance(value, Table):
+            inner.append((value, f"{path}.{name}".lstrip(".")))
+        elif name not in ("source", "variant") and value not in (None, (), ""):
+            unit = field_unit(field)
+            text = field.description or ""
+            yield Parameter(path, name, _plain(value), unit, text, table.source)
+    for value, inner_path in inner:
+        yield from _rows(value, inner_path)
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def template(name: str, legs: str = "ups") -> str:
+    """Return the text of a commented platform.toml that loads as it is.
+
+    Args:
+        name: name of the new machine.
+        legs: kind of its legs.
+
+    Raises:
+        InputError: unknown kind of legs, or a name that is not plain.
+    """
+    one_of(legs, "legs", LEG_KINDS)
+    check_name(name)
+    text = (files("twin.machine.legs") / f"{legs}.toml").read_text(encoding="utf-8")
+    line = f'name = "{name}"'
+    return text.replace('name = "NAME"'.ljust(COMMENTS), line.ljust(COMMENTS)).replace(
+        "twin info FILE", f"twin info {name}.toml"
+    )
+
+
+def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False) -> Path:
+    """Write a commented platform.toml named after its file; `replace`: in place of one there.
+
+    Raises:
+        InputError: the file exists, its name is no plain machine name, or it cannot be written.
+    """
+    target = as_path(path)
+    text = template(target.stem, legs)
+    return write_text(check_new(target, replace=replace), text)
+
+
+def check_new(path: str | Path, *, replace: bool = False) -> Path:
+    """Return the path of a file; raises InputError if it names no machine, or must be new."""
+    target = as_path(path)
+    check_name(target.stem)
+    if target.exists() and not replace:
+        raise InputError("path", f"{target} exists; choose another name or replace it")
+    return target
+
+
+def check_name(name: str) -> None:
+    """Raise InputError unless a name is that of a machine."""
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
+        raise InputError(
+            "name",
+            f"{brief(name)} must be lower-case letters, digits and underscores, a letter first",
+        )

@@ -1,34 +1,456 @@
-"""Drives of actuators: motor, transmission, electronics, brake, end stops."""
+"""Drives of legs: motor, electronics, gains, and drives that hold positions."""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from twin.machine.hardware.electronics import Electronics, ReflectedDrive
-from twin.machine.hardware.position_drive import (
-    CrankServo,
-    CrankStepper,
-    ScrewServo,
-    ScrewStepper,
-)
 from twin.machine.quantity import (
+    LARGEST,
+    Acceleration,
     Angle,
+    AngularAcceleration,
     AngularSpeed,
     Damping,
     Force,
+    Frequency,
     Inertia,
     Length,
     Mass,
     Number,
+    Power,
+    Rate,
+    RateSquared,
     RotaryDamping,
     RotaryStiffness,
     Speed,
     Stiffness,
+    Table,
+    Time,
     Torque,
+    Whole,
 )
+
+TWIST = math.radians(3.0)
+"""[rad] Adopted: twist of a shaft and its gears under the largest torque."""
+
+LOSS_TIME = 0.4e-3
+"""[s] Adopted: damping of shaft and gears per their stiffness."""
+
+FIELD_DAMPING = 0.2
+"""Adopted: damping ratio of a stepper's rotor in its field."""
+
+
+class CascadeGains(Table):
+    """PI position loop with velocity feedforward around a PI velocity loop.
+
+    Velocity loop: gain (1 + 1 / (time s)); position loop: gain + integral / s.
+    """
+
+    velocity_gain: Damping | None = Field(
+        None, gt=0, description="Force per error in speed, of prismatic actuators"
+    )
+    crank_velocity_gain: RotaryDamping | None = Field(
+        None, gt=0, description="Torque per error in speed, of cranks"
+    )
+    velocity_time: Time = Field(gt=0, description="Integral time of the velocity loop")
+    position_gain: Rate = Field(gt=0, description="Speed per error in position")
+    position_integral: RateSquared = Field(ge=0, description="Its integral")
+    feedforward_start: Time = Field(
+        0.0, ge=0, description="After the position loop, until velocity feedforward begins"
+    )
+    feedforward_rise: Time = Field(
+        0.0, ge=0, description="Over which velocity feedforward rises to its full share"
+    )
+
+
+class _Limits(Table, ABC):
+    """Range of an actuator's coordinate, and what all actuators are limited by."""
+
+    coordinate_unit: ClassVar[str]
+    """SI unit of the actuator's coordinate"""
+    effort_unit: ClassVar[str]
+    """SI unit of what the actuator gives"""
+
+    minimum: float
+    maximum: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.minimum >= self.maximum:
+            raise ValueError("minimum must be smaller than maximum")
+        peak, lasting = self.effort, self.continuous_effort
+        if peak is not None and lasting is not None and lasting > peak:
+            name = "force" if self.effort_unit == "N" else "torque"
+            raise ValueError(f"continuous_{name} must not be larger than {name}")
+        return self
+
+    @property
+    @abstractmethod
+    def effort(self) -> float | None:
+        """Largest force [N] or torque [N m], None if unknown."""
+
+    @property
+    @abstractmethod
+    def continuous_effort(self) -> float | None:
+        """Largest root mean square of the force or torque; that of the peak unless given."""
+
+    @property
+    def stroke(self) -> float:
+        """Range of the actuator's coordinate [m] or [rad]."""
+        return self.maximum - self.minimum
+
+
+class LinearActuator(_Limits):
+    """A prismatic actuator; the coordinate is the leg length between the joint centres."""
+
+    coordinate_unit: ClassVar[str] = "m"
+    effort_unit: ClassVar[str] = "N"
+
+    minimum: Length = Field(gt=0, description="Length when fully retracted")
+    maximum: Length = Field(gt=0, description="Length when fully extended")
+    speed: Speed | None = Field(None, gt=0, description="Largest speed; leave out if unknown")
+    acceleration: Acceleration | None = Field(
+        None, gt=0, description="Largest acceleration; leave out if unknown"
+    )
+    force: Force | None = Field(None, gt=0, description="Largest force; leave out if unknown")
+    continuous_force: Force | None = Field(
+        None, gt=0, description="Largest root mean square of the force; default: force"
+    )
+    power: Power | None = Field(
+        None, gt=0, description="Largest mechanical power; leave out if unknown"
+    )
+
+    @property
+    def effort(self) -> float | None:
+        """Largest force [N], None if unknown."""
+        return self.force
+
+    @property
+    def continuous_effort(self) -> float | None:
+        """Largest root mean square of the force [N]; that of the peak unless given."""
+        return self.force if self.continuous_force is None else self.continuous_force
+
+
+class RotaryActuator(_Limits):
+    """A motor that turns a crank; the coordinate is the crank angle from the direction `zero`."""
+
+    coordinate_unit: ClassVar[str] = "rad"
+    effort_unit: ClassVar[str] = "N m"
+
+    minimum: Angle = Field(description="Smallest crank angle")
+    maximum: Angle = Field(description="Largest crank angle")
+    speed: AngularSpeed | None = Field(
+        None, gt=0, description="Largest speed; leave out if unknown"
+    )
+    acceleration: AngularAcceleration | None = Field(
+        None, gt=0, description="Largest acceleration; leave out if unknown"
+    )
+    torque: Torque | None = Field(None, gt=0, description="Largest torque; leave out if unknown")
+    continuous_torque: Torque | None = Field(
+        None, gt=0, description="Largest root mean square of the torque; default: torque"
+    )
+    power: Power | None = Field(
+        None, gt=0, description="Largest mechanical power; leave out if unknown"
+    )
+
+    @property
+    def effort(self) -> float | None:
+        """Largest torque [N m], None if unknown."""
+        return self.torque
+
+    @property
+    def continuous_effort(self) -> float | None:
+        """Largest root mean square of the torque [N m]; that of the peak unless given."""
+        return self.torque if self.continuous_torque is None else self.continuous_torque
+
+
+Actuator = LinearActuator | RotaryActuator
+"""All have minimum, maximum, stroke, speed, acceleration, effort, continuous_effort and power."""
+
+
+class ReflectedDrive(NamedTuple):
+    """A drive as the actuator's coordinate sees it: in m and N, or in rad and N m."""
+
+    inertia: float
+    """of motor and transmission [kg] or [kg m2]"""
+    friction: float
+    """while sliding [N] or [N m]"""
+    viscous: float
+    """[N s/m] or [N m s/rad]"""
+    stribeck_speed: float
+    """[m/s] or [rad/s]"""
+    backlash: float
+    """[m] or [rad]"""
+    stiffness: float
+    """of the transmission [N/m] or [N m/rad]"""
+    damping: float
+    """of the transmission [N s/m] or [N m s/rad]"""
+    brake: float
+    """what the brake holds [N] or [N m]"""
+    peak: float | None
+    """largest effort for a short time [N] or [N m]"""
+    overtravel: float | None
+    """from a limit to its end stop [m] or [rad]"""
+
+
+class Positioning(NamedTuple):
+    """The taking of positions by a drive, in the actuator's coordinate: m and N, or rad and N m."""
+
+    stepper: bool
+    """whether it is a stepper motor; else an RC servo"""
+    half_dead_band: float
+    """error [m] or [rad] up to which a servo gives nothing"""
+    span: float
+    """[m] or [rad] of a servo: error beyond the dead band that gives the stall effort; of a
+    stepper: its full step"""
+    digit: float
+    """resolution of the position [m] or [rad], zero for exact"""
+    update_rate: float
+    """positions taken per second [Hz]"""
+    top_speed: float
+    """speed [m/s] or [rad/s] at which no effort is left"""
+    field_damping: float
+    """of a stepper's rotor in its field"""
+
+
+class Electronics(Table):
+    """Electronics of every drive, between the command and its motor."""
+
+    current_lag: Time = Field(0.0, ge=0, description="Time constant of the current loop")
+    delay: Time = Field(0.0, ge=0, description="Pure delay from command to motor")
+    thermal_time: Time | None = Field(
+        None, gt=0, description="Time constant of heating; leave out for peak effort at all times"
+    )
+    analogue_bits: Whole | None = Field(
+        None, ge=2, le=32, description="Bits of the analogue command; leave out for exact commands"
+    )
+    breakaway: Number = Field(1.0, ge=1, description="Friction at rest per friction while sliding")
+    brake_engage_time: Time = Field(0.0, ge=0, description="From the command until the brake holds")
+    brake_release_time: Time = Field(
+        0.0, ge=0, description="From the command until the brake is free"
+    )
+
+    def reflected(self) -> ReflectedDrive:
+        """Return the drive as the actuator's coordinate sees it."""
+        raise NotImplementedError
+
+    def positioning(self) -> Positioning | None:
+        """Return how the drive takes positions; None for drives of speeds and forces."""
+        return None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        drive = self.reflected()
+        for name, value in drive._asdict().items():
+            if value is not None and not value <= LARGEST:
+                raise ValueError(
+                    f"{name} comes to {value:.3g} at the actuator, beyond any machine; check the "
+                    "lead or the ratio"
+                )
+        for name, value in (
+            ("friction", drive.friction),
+            ("backlash", drive.backlash),
+            ("brake", drive.brake),
+        ):
+            if value > 0.0 and not drive.inertia > 0.0:
+                raise ValueError(f"{name} is on the motor's side: give the motor an inertia")
+        if drive.inertia > 0.0 and not (drive.stiffness > 0.0 and drive.damping > 0.0):
+            raise ValueError(
+                "a motor with inertia moves its leg through the transmission: give stiffness and "
+                "damping"
+            )
+        if drive.overtravel is not None and not (drive.stiffness > 0.0 and drive.damping > 0.0):
+            raise ValueError("end stops are as stiff as the transmission: give both of it")
+        return self
+
+
+class _Shaft(Electronics):
+    """A motor whose shaft turns a crank or a screw; all numbers are those of the shaft."""
+
+    friction_torque: Torque = Field(0.0, ge=0, description="Of motor and gears while turning")
+    backlash: Angle = Field(0.0, ge=0, description="Free play of the shaft")
+    stiffness: RotaryStiffness | None = Field(
+        None, gt=0, description="Of shaft and gears; default: 3 deg at the largest torque"
+    )
+    damping: RotaryDamping | None = Field(
+        None, gt=0, description="Of shaft and gears; default: 0.4 ms of the stiffness"
+    )
+    stribeck_speed: AngularSpeed = Field(1e-2, gt=0, description="Over which friction falls")
+
+    @property
+    def ratio(self) -> float:
+        """Turning of the shaft per change of the actuator's coordinate."""
+        raise NotImplementedError
+
+    @property
+    def turn(self) -> float:
+        """Change of the actuator's coordinate over one turn of the shaft."""
+        return 2.0 * math.pi / self.ratio
+
+    @property
+    def largest_torque(self) -> float:
+        """Torque [N m] at rest."""
+        raise NotImplementedError
+
+    @property
+    def shaft_inertia(self) -> float:
+        """Inertia of rotor and gears [kg m2] about the shaft."""
+        raise NotImplementedError
+
+    @property
+    def loss(self) -> float:
+        """Torque per speed [N m s/rad]."""
+        return 0.0
+
+    def reflected(self) -> ReflectedDrive:
+        """Return the drive as the actuator's coordinate sees it."""
+        ratio = self.ratio
+        stiffness = self.stiffness or self.largest_torque / TWIST
+        damping = self.damping or LOSS_TIME * stiffness
+        return ReflectedDrive(
+            inertia=self.shaft_inertia * ratio**2,
+            friction=self.friction_torque * ratio,
+            viscous=self.loss * ratio**2,
+            stribeck_speed=self.stribeck_speed / ratio,
+            backlash=self.backlash / ratio,
+            stiffness=stiffness * ratio**2,
+            damping=damping * ratio**2,
+            brake=0.0,
+            peak=self.largest_torque * ratio,
+            overtravel=None,
+        )
+
+
+class _Servo(_Shaft):
+    """An RC servo: a geared motor with a potentiometer and a proportional position loop.
+
+    Torque = stall_torque (u - speed / no_load_speed). The loop gives u in proportion to the error
+    beyond half the dead band, one at `stall_error` beyond it.
+    """
+
+    kind: Literal["servo"] = Field("servo", description="Kind of drive")
+    stall_torque: Torque = Field(gt=0, description="Torque at rest under full voltage")
+    no_load_speed: AngularSpeed = Field(gt=0, description="Speed without load under full voltage")
+    dead_band: Angle = Field(0.0, ge=0, description="Whole width of the band without torque")
+    resolution: Angle = Field(0.0, ge=0, description="Smallest step of the command; 0 for exact")
+    update_rate: Frequency = Field(50.0, gt=0, description="Commands that it takes per second")
+    start_time: Time = Field(
+        0.02, gt=0, description="Time constant from rest to no-load speed; gives the inertia"
+    )
+    stall_error: Angle | None = Field(
+        None, gt=0, description="Error beyond the dead band at stall torque; default: no-load "
+        "speed times start_time, for a damping ratio of 0.5"
+    )  # fmt: skip
+
+    @property
+    def largest_torque(self) -> float:
+        """Torque [N m] at rest."""
+        return self.stall_torque
+
+    @property
+    def shaft_inertia(self) -> float:
+        """Inertia of rotor and gears [kg m2] about the shaft."""
+        return self.loss * self.start_time
+
+    @property
+    def loss(self) -> float:
+        """Torque per speed [N m s/rad]."""
+        return self.stall_torque / self.no_load_speed
+
+    def positioning(self) -> Positioning:
+        """Return how it takes positions, in the actuator's coordinate."""
+        span = self.stall_error or self.no_load_speed * self.start_time
+        return Positioning(
+            stepper=False,
+            half_dead_band=0.5 * self.dead_band / self.ratio,
+            span=span / self.ratio,
+            digit=self.resolution / self.ratio,
+            update_rate=self.update_rate,
+            top_speed=self.no_load_speed / self.ratio,
+            field_damping=0.0,
+        )
+
+
+class _Stepper(_Shaft):
+    """A stepper motor: its rotor follows the field and slips by four steps when overloaded.
+
+    Torque = pull-out torque sin(90 deg lag / step); the pull-out torque falls from the holding
+    torque at rest to zero at `top_speed`.
+    """
+
+    kind: Literal["stepper"] = Field("stepper", description="Kind of drive")
+    holding_torque: Torque = Field(gt=0, description="Largest torque at rest")
+    top_speed: AngularSpeed = Field(gt=0, description="Speed at which no torque is left")
+    armature_inertia: Inertia = Field(gt=0, description="Of rotor and screw about the shaft")
+    step: Angle = Field(math.radians(1.8), gt=0, description="Full step")
+    microsteps: Whole = Field(16, ge=1, description="Commands per full step")
+    update_rate: Frequency = Field(1000.0, gt=0, description="Positions that it takes per second")
+
+    @property
+    def largest_torque(self) -> float:
+        """Torque [N m] at rest."""
+        return self.holding_torque
+
+    @property
+    def shaft_inertia(self) -> float:
+        """Inertia of rotor and screw [kg m2] about the shaft."""
+        return self.armature_inertia
+
+    def positioning(self) -> Positioning:
+        """Return how it takes positions, in the actuator's coordinate."""
+        stiffness = 0.5 * math.pi * self.holding_torque / self.step
+        damping = 2.0 * FIELD_DAMPING * math.sqrt(stiffness * self.armature_inertia)
+        return Positioning(
+            stepper=True,
+            half_dead_band=0.0,
+            span=self.step / self.ratio,
+            digit=self.step / self.microsteps / self.ratio,
+            update_rate=self.update_rate,
+            top_speed=self.top_speed / self.ratio,
+            field_damping=damping * self.ratio**2,
+        )
+
+
+class _OnCrank(_Shaft):
+    """A shaft that turns a crank, directly or through a gear."""
+
+    gear: Number = Field(1.0, gt=0, description="Turns of the shaft per turn of the crank")
+
+    @property
+    def ratio(self) -> float:
+        """Turning of the shaft per turning of the crank."""
+        return self.gear
+
+
+class _OnScrew(_Shaft):
+    """A shaft that turns a screw."""
+
+    lead: Length = Field(gt=0, description="Travel of one turn of the shaft")
+
+    @property
+    def ratio(self) -> float:
+        """Turning of the shaft per travel [rad/m]."""
+        return 2.0 * math.pi / self.lead
+
+
+class CrankServo(_OnCrank, _Servo):
+    """An RC servo on a crank."""
+
+
+class ScrewServo(_OnScrew, _Servo):
+    """An RC servo that turns a screw."""
+
+
+class CrankStepper(_OnCrank, _Stepper):
+    """A stepper motor on a crank."""
+
+
+class ScrewStepper(_OnScrew, _Stepper):
+    """A stepper motor that turns a screw."""
 
 
 class _LinearTransmission(Electronics):

@@ -13,10 +13,10 @@ from twin.machine.quantity import (
     Frequency,
     Number,
     Point,
+    Table,
     Time,
     Whole,
 )
-from twin.machine.table import Table
 
 
 class Triad(Table):

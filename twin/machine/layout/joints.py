@@ -1,19 +1,172 @@
-"""Layouts of joint points: in pairs around a circle, by angles, or by coordinates."""
+"""Where joints lie: circles, pairs, and the home height."""
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray, IndexArray, read_only
-from twin.machine.layout.paired_circle import PairedCircle
-from twin.machine.quantity import Angle, Length, Point, Whole
-from twin.machine.table import Table
+from twin.machine.quantity import Angle, Length, Number, Point, Table, Whole
+
+TIED = 1e-6
+"""Sums of squared distances that differ by less than this share are equal."""
+
+WIDTHS = ("half_spacing", "spacing", "chord", "between_pairs")
+"""Fields that say how far apart the points of a pair are; one of them is enough."""
+
+SIDES = ("chord", "between_pairs")
+"""The two sides of the hexagon, from which its circle follows."""
 
 NEAREST = "nearest"
 """Order in which every leg gets a joint near its own one of the other side."""
+
+SOLVED = ("at", "lengths", "angles")
+"""Fields that say where the actuators are at home; the pose follows from one of them."""
+
+MIDDLES = ("mid_stroke", "mid_range")
+
+SOURCE = "All actuators in the middle of their range"
+
+
+def places(points: FloatArray, tolerance: float) -> list[int]:
+    """Return the index of the first point within `tolerance` [m] of each point of `(n, 3)`."""
+    near = np.linalg.norm(points[:, None] - points, axis=2) < tolerance
+    return [int(i) for i in near.argmax(axis=1)]
+
+
+def nearest_shift(base: FloatArray, top: FloatArray, tolerance: float) -> int | None:
+    """Return by how many places to rotate the list `top` `(n, 3)` for the shortest legs.
+
+    Rotations that join two legs to the same two points do not count. None where two rotations
+    are equally good, or none counts.
+
+    Args:
+        base: `(n, 3)` base joints [m].
+        top: `(n, 3)` platform joints [m], turned into the base frame.
+        tolerance: distance [m] of points that are one.
+    """
+    below, costs = places(base, tolerance), []
+    for shift in range(len(top)):
+        rotated = np.roll(top, shift, axis=0)
+        double = len({*zip(below, places(rotated, tolerance), strict=True)}) < len(top)
+        costs.append(np.inf if double else float(((base - rotated) ** 2).sum()))
+    best, second = sorted(costs)[:2]
+    return None if not best < (1.0 - TIED) * second else costs.index(best)
+
+
+def nearest_order(base: FloatArray, top: FloatArray, tolerance: float) -> IndexArray | None:
+    """Return the indices of the platform joints leg by leg that give the shortest legs.
+
+    Both lists are taken in their order around the z axis, so that no two legs cross there. None
+    where two orders are equally good. Arguments as for `nearest_shift`.
+    """
+    around_base, around_top = _around(base), _around(top)
+    shift = nearest_shift(base[around_base], top[around_top], tolerance)
+    if shift is None:
+        return None
+    order = np.empty(len(base), dtype=np.int64)
+    order[around_base] = np.roll(around_top, shift)
+    return order
+
+
+def _around(points: FloatArray) -> IndexArray:
+    x, y = (points - points.mean(axis=0))[:, :2].T
+    return np.argsort(np.arctan2(y, x), kind="stable")
+
+
+class PairedCircle(Table):
+    """Three pairs of points on a circle, 120 degrees from pair to pair.
+
+    Pair k lies at `center_angle + 120 k -/+ half_spacing` degrees, the smaller angle first. The
+    list is then rotated by `shift` places, so that joint i of the base meets joint i above it.
+    A spacing of zero makes a triangle, where two legs share each joint.
+    """
+
+    layout: Literal["paired_circle"] = Field("paired_circle", description="Kind of layout")
+    radius: Length | None = Field(
+        None, gt=0, description="Radius of the circle, unless both sides of the hexagon are given"
+    )
+    half_spacing: Angle | None = Field(
+        None, ge=0, lt=math.pi / 3, description="Half the angle between the points of a pair"
+    )
+    center_angle: Angle = Field(description="Angle of the middle of the first pair from x")
+    height: Length = Field(0.0, description="Height of the circle in its frame")
+    shift: Whole | None = Field(
+        None, ge=0, le=5, description="Places the list is rotated by; left out: the shortest legs"
+    )
+    spacing: Angle | None = Field(
+        None, ge=0, lt=2 * math.pi / 3, description="Angle between the points of a pair"
+    )
+    chord: Length | None = Field(
+        None, ge=0, description="Distance of the points of a pair: one side of the hexagon"
+    )
+    between_pairs: Length | None = Field(
+        None, gt=0, description="Distance of neighbours in two pairs: the other side"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> PairedCircle:
+        given = [name for name in WIDTHS if getattr(self, name) is not None]
+        if self.radius is None and given != list(SIDES):
+            raise ValueError(
+                "needs its size: give `radius` (missing), or `chord` and `between_pairs`, the two "
+                "sides of the hexagon"
+            )
+        if self.radius is not None and len(given) != 1:
+            raise ValueError(
+                f"needs one of {', '.join(WIDTHS)} beside `radius`, got "
+                f"{', '.join(given) or 'none'}"
+            )
+        largest = math.sqrt(3.0) * self.circle_radius
+        for name in SIDES:
+            side = getattr(self, name)
+            if self.radius is not None and side is not None and not side < largest:
+                raise ValueError(
+                    f"{name} is {side:.6g} m, but must be shorter than {largest:.6g} m, the side "
+                    f"of a triangle on a circle of radius {self.radius:.6g} m"
+                )
+        return self
+
+    @property
+    def circle_radius(self) -> float:
+        """Radius [m] of the circle; from the sides a, b of the hexagon: 3 r^2 = a^2 + a b + b^2."""
+        if self.radius is not None:
+            return self.radius
+        short, long = self.chord or 0.0, self.between_pairs or 0.0
+        return math.sqrt((short**2 + short * long + long**2) / 3.0)
+
+    @property
+    def half_angle(self) -> float:
+        """Half the angle [rad] between the points of a pair."""
+        if self.half_spacing is not None:
+            return self.half_spacing
+        if self.spacing is not None:
+            return self.spacing / 2
+        if self.chord is not None:
+            return math.asin(self.chord / (2 * self.circle_radius))
+        return math.pi / 3 - math.asin((self.between_pairs or 0.0) / (2 * self.circle_radius))
+
+    @property
+    def points(self) -> FloatArray:
+        """Joint points `(6, 3)` [m] in the frame of the table."""
+        return _paired_points(
+            self.circle_radius, self.half_angle, self.center_angle, self.height, self.shift or 0
+        )
+
+
+@lru_cache(maxsize=256)
+def _paired_points(
+    radius: float, half_spacing: float, center_angle: float, height: float, shift: int
+) -> FloatArray:
+    """Return the points `(6, 3)` of a paired circle; computed dozens of times for a machine."""
+    centers = center_angle + 2 * math.pi / 3 * np.arange(3)
+    angles = np.roll(np.stack([centers - half_spacing, centers + half_spacing], 1).ravel(), shift)
+    heights = np.full(6, height)
+    return read_only(np.stack([radius * np.cos(angles), radius * np.sin(angles), heights], 1))
 
 
 def one_or_more(value: Any) -> Any:
@@ -130,3 +283,63 @@ JointLayout = Annotated[
     | Annotated[PointList, Tag("points")],
     Discriminator(_layout),
 ]
+
+
+class Home(Table):
+    """The pose the machine starts from.
+
+    `home = "mid_stroke"` in a file is short for a table with `at`. Of several poses with the same
+    actuator coordinates, home is the one that is upright and above the base; a `position` beside
+    them is where the search starts.
+    """
+
+    position: Point = Field((0.0, 0.0, 0.0), description="Reference point in the base frame")
+    orientation: tuple[Number, Number, Number, Number] = Field(
+        (1.0, 0.0, 0.0, 0.0), description="Unit quaternion platform to base, scalar first"
+    )
+    at: Literal["mid_stroke", "mid_range"] | None = Field(
+        None, description="The pose follows: all actuators are in the middle of their range"
+    )
+    lengths: Lengths | None = Field(
+        None, description="The pose follows from these leg lengths: one, or one per leg"
+    )
+    angles: Angles | None = Field(
+        None, description="The pose follows from these crank angles: one, or one per leg"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_a_word(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        if value not in MIDDLES:
+            raise ValueError(f"must be a table, or {' or '.join(map(repr, MIDDLES))}")
+        return {"source": f"{SOURCE}; upright, above the base", "at": value}
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Home:
+        given = [name for name in SOLVED if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
+        if not given and not self.has_start:
+            raise ValueError(f"position is missing; add it, or at = '{MIDDLES[0]}', or `lengths`")
+        return self
+
+    @field_validator("orientation")
+    @classmethod
+    def _unit(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        norm = math.sqrt(sum(entry * entry for entry in value))
+        if abs(norm - 1.0) > 1e-6:
+            raise ValueError(f"must be a unit quaternion, its norm is {norm:.9g}")
+        return tuple(entry / norm for entry in value)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether a position is given."""
+        return "position" in self.model_fields_set
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """Fields that follow from the actuators."""
+        solved = any(getattr(self, name) is not None for name in SOLVED)
+        return frozenset({"position", "orientation"}) if solved else frozenset()

@@ -1,8 +1,7 @@
 """Payloads of a platform: a seated occupant, with or without a wheelchair."""
 
-from twin.machine.payload.occupant import Occupant, SeatedPosture, Wheelchair
-from twin.machine.payload.seating import seated_on
-from twin.machine.payload.segments import RigidSum, Segment, rigid_sum
+from twin.machine.payload.anthropometry import RigidSum, Segment, rigid_sum
+from twin.machine.payload.occupant import Occupant, SeatedPosture, Wheelchair, seated_on
 
 __all__ = [
     "Occupant",

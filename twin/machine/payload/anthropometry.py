@@ -9,9 +9,32 @@ Winter, "Biomechanics and motor control of human movement", 4th edition, figure 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+
 SEXES = ("male", "female")
+
+PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+"""Segments that a body has twice."""
+
+SITTING_HEIGHT = 0.520
+
+SHOULDER_BREADTH = 0.259
+
+HIP_BREADTH = 0.191
+
+ANKLE_HEIGHT = 0.039
+"""Shares of stature, Drillis and Contini."""
+
+PLATFORM = "platform"
+"""Parent of a root."""
+
+JOINTS = ("fixed", "hinge", "slide")
 
 
 class SegmentFractions(NamedTuple):
@@ -43,9 +66,6 @@ class Body(NamedTuple):
     segments: dict[str, SegmentFractions]
     """By name; limbs are those of one side"""
 
-
-PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
-"""Segments that a body has twice."""
 
 MALE = Body(
     1.741,
@@ -103,13 +123,105 @@ FEMALE = Body(
 
 BODIES = {"male": MALE, "female": FEMALE}
 
-SITTING_HEIGHT = 0.520
-SHOULDER_BREADTH = 0.259
-HIP_BREADTH = 0.191
-ANKLE_HEIGHT = 0.039
-"""Shares of stature, Drillis and Contini."""
-
 
 def mass_sum(body: Body) -> float:
     """Return the sum of all mass shares, one but for the rounding of the published digits."""
     return sum(part.mass * (2 if name in PAIRED else 1) for name, part in body.segments.items())
+
+
+class Segment(NamedTuple):
+    """One rigid segment and the joint that carries it.
+
+    A hinge turns about, a slide moves along `axis`; the joint's spring and damper push with
+    stiffness (rest - coordinate) - damping rate [N m or N].
+    """
+
+    name: str
+    """Unique in the tree"""
+    parent: str
+    """Name of the segment that carries it, or `platform`; parents come first"""
+    joint: str
+    """`fixed`, `hinge` or `slide`"""
+    axis: FloatArray
+    """Unit vector `(3,)`; zero for a fixed joint"""
+    position: FloatArray
+    """The joint `(3,)` [m] in the parent's frame"""
+    stiffness: float
+    """[N m/rad] or [N/m]"""
+    damping: float
+    """[N m s/rad] or [N s/m]"""
+    rest: float
+    """Coordinate of the relaxed spring [rad or m]: it carries the weight in the seated posture"""
+    mass: float
+    """[kg]"""
+    center: FloatArray
+    """Centre of mass `(3,)` [m] from the joint"""
+    inertia: FloatArray
+    """Tensor `(3, 3)` [kg m2] about the centre of mass"""
+    end: FloatArray
+    """The segment's far end `(3,)` [m] from the joint, for drawing"""
+
+
+class RigidSum(NamedTuple):
+    """Segments taken as one rigid body."""
+
+    mass: float
+    """[kg]"""
+    center: FloatArray
+    """Centre of mass `(3,)` [m], platform frame"""
+    inertia: FloatArray
+    """Tensor `(3, 3)` [kg m2] about the centre of mass, platform axes"""
+
+
+def origins(segments: Sequence[Segment]) -> dict[str, FloatArray]:
+    """Return the joints' positions `(3,)` [m] in the platform frame in the seated posture.
+
+    Raises:
+        InputError: a name that comes twice, or a parent that does not come before its child.
+    """
+    found = {PLATFORM: np.zeros(3)}
+    for segment in segments:
+        if segment.name in found:
+            raise InputError("segments", f"the name {segment.name!r} comes twice")
+        if segment.parent not in found:
+            raise InputError("segments", f"{segment.parent!r} must come before {segment.name!r}")
+        found[segment.name] = found[segment.parent] + segment.position
+    del found[PLATFORM]
+    return found
+
+
+def rigid_sum(segments: Sequence[Segment]) -> RigidSum:
+    """Return mass, centre and tensor of all segments frozen in the seated posture.
+
+    Raises:
+        InputError: no segment, or no tree.
+    """
+    if not segments:
+        raise InputError("segments", "at least one is needed")
+    places = origins(segments)
+    masses = np.array([segment.mass for segment in segments])
+    centers = np.array([places[segment.name] + segment.center for segment in segments])
+    tensors = np.array([segment.inertia for segment in segments])
+    return combined(masses, centers, tensors)
+
+
+def combined(masses: FloatArray, centers: FloatArray, tensors: FloatArray) -> RigidSum:
+    """Return bodies of masses `(k,)`, centres `(k, 3)` and tensors `(k, 3, 3)` as one.
+
+    Tensors are about the bodies' own centres; the parallel-axis theorem moves them.
+    """
+    mass = masses.sum()
+    center = masses @ centers / mass
+    away = centers - center
+    squares = (away**2).sum(axis=1)[:, None, None] * np.eye(3) - away[:, :, None] * away[:, None]
+    inertia = (tensors + masses[:, None, None] * squares).sum(axis=0)
+    return RigidSum(float(mass), np.asarray(center), np.asarray(inertia))
+
+
+def branch(segments: Sequence[Segment], root: str) -> list[Segment]:
+    """Return a segment and all that it carries."""
+    names = {root}
+    for segment in segments:
+        if segment.parent in names:
+            names.add(segment.name)
+    return [segment for segment in segments if segment.name in names]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.machine.payload.segments import Segment, branch, combined, origins
+from twin.machine.payload.anthropometry import Segment, branch, combined, origins
 
 
 class JointTuning(NamedTuple):

@@ -9,14 +9,58 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, positive
 from twin.errors import InputError, brief
+from twin.machine.body import RigidBody
+from twin.machine.machine import MachineParameters
 from twin.machine.payload import anthropometry
-from twin.machine.payload.anthropometry import BODIES, PAIRED, SEXES, Body, mass_sum
+from twin.machine.payload.anthropometry import (
+    BODIES,
+    PAIRED,
+    PLATFORM,
+    SEXES,
+    Body,
+    RigidSum,
+    Segment,
+    combined,
+    mass_sum,
+    rigid_sum,
+)
 from twin.machine.payload.compliance import TUNING, tuned
-from twin.machine.payload.segments import PLATFORM, Segment, rigid_sum
 
 TRUNK = ("pelvis", "abdomen", "thorax")
+
 UPRIGHT = (*TRUNK, "head")
 """Segments whose first end is the upper one and whose joint is at the lower end."""
+
+SEAT_HEIGHT = 0.45
+"""Top of the seat above the platform [m] without a wheelchair, adopted."""
+
+ANKLE_FROM_HEEL = 0.25
+"""Share of the foot's length, adopted."""
+
+CARRIERS = {
+    "pelvis": PLATFORM,
+    "abdomen": "pelvis",
+    "thorax": "abdomen",
+    "head": "thorax",
+    "upper_arm": "thorax",
+    "forearm": "upper_arm",
+    "hand": "forearm",
+    "thigh": "pelvis",
+    "shank": "thigh",
+    "foot": "shank",
+}
+"""Which segment carries which, parents first."""
+
+JOINT_AXES = {
+    "pelvis": ("slide", (0.0, 0.0, 1.0)),
+    "abdomen": ("hinge", (0.0, 1.0, 0.0)),
+    "thorax": ("hinge", (1.0, 0.0, 0.0)),
+    "head": ("hinge", (0.0, 1.0, 0.0)),
+    "upper_arm": ("hinge", (0.0, 1.0, 0.0)),
+    "forearm": ("hinge", (0.0, 1.0, 0.0)),
+    "shank": ("hinge", (0.0, 1.0, 0.0)),
+}
+"""Seat cushion, trunk pitch, trunk roll, nod, shoulder, elbow, knee; all others are fixed."""
 
 
 @dataclass(frozen=True)
@@ -106,38 +150,6 @@ class Wheelchair:
             np.diag(self.mass * (squares.sum() - squares) / 12.0),
             np.array([0.0, 0.0, self.height]),
         )
-
-
-SEAT_HEIGHT = 0.45
-"""Top of the seat above the platform [m] without a wheelchair, adopted."""
-
-ANKLE_FROM_HEEL = 0.25
-"""Share of the foot's length, adopted."""
-
-CARRIERS = {
-    "pelvis": PLATFORM,
-    "abdomen": "pelvis",
-    "thorax": "abdomen",
-    "head": "thorax",
-    "upper_arm": "thorax",
-    "forearm": "upper_arm",
-    "hand": "forearm",
-    "thigh": "pelvis",
-    "shank": "thigh",
-    "foot": "shank",
-}
-"""Which segment carries which, parents first."""
-
-JOINT_AXES = {
-    "pelvis": ("slide", (0.0, 0.0, 1.0)),
-    "abdomen": ("hinge", (0.0, 1.0, 0.0)),
-    "thorax": ("hinge", (1.0, 0.0, 0.0)),
-    "head": ("hinge", (0.0, 1.0, 0.0)),
-    "upper_arm": ("hinge", (0.0, 1.0, 0.0)),
-    "forearm": ("hinge", (0.0, 1.0, 0.0)),
-    "shank": ("hinge", (0.0, 1.0, 0.0)),
-}
-"""Seat cushion, trunk pitch, trunk roll, nod, shoulder, elbow, knee; all others are fixed."""
 
 
 @dataclass(frozen=True)
@@ -261,3 +273,46 @@ class Occupant:
             axes @ np.diag(share * self.mass * radii**2) @ axes.T,
             start if name in UPRIGHT else start + length * along,
         )
+
+
+def seated_on(parameters: MachineParameters, occupant: Occupant) -> MachineParameters:
+    """Return the machine with the occupant as part of its platform's body.
+
+    Everything else, the machine's name included, stays as it is.
+
+    Raises:
+        InputError: not parameters or not an occupant.
+    """
+    if not isinstance(parameters, MachineParameters):
+        raise InputError("parameters", "must be MachineParameters; take platform.parameters")
+    if not isinstance(occupant, Occupant):
+        raise InputError("occupant", f"must be an Occupant, not {brief(occupant)}")
+    moving = parameters.platform
+    total = with_body(moving.body, rigid_sum(occupant.segments()))
+    body = RigidBody.model_validate(
+        {
+            "source": f"{moving.body.source}; {_description(occupant)}",
+            "kind": "rigid",
+            "mass": total.mass,
+            "center_of_mass": total.center.tolist(),
+            "inertia": total.inertia.tolist(),
+        }
+    )
+    return parameters.model_copy(update={"platform": moving.model_copy(update={"body": body})})
+
+
+def with_body(body: RigidBody, added: RigidSum) -> RigidSum:
+    """Return a body of the platform frame and what is fixed to it as one."""
+    return combined(
+        np.array([body.mass, added.mass]),
+        np.array([body.center_of_mass_vector, added.center]),
+        np.array([body.inertia_tensor, added.inertia]),
+    )
+
+
+def _description(occupant: Occupant) -> str:
+    chair = "" if occupant.wheelchair is None else f", wheelchair of {occupant.wheelchair.mass} kg"
+    return (
+        f"seated occupant of {occupant.stature} m and {occupant.mass} kg, fractions of de Leva "
+        f"(1996, table 4) and Drillis and Contini (1966){chair}"
+    )

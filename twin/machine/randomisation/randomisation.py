@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import one_of
-from twin.errors import InputError, brief
+from twin.basics.toml import read_toml
+from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.distributions import KINDS, AnyDistribution
-from twin.machine.randomisation.sampler import Sampled, Sampler
+from twin.machine.randomisation.distributions import KINDS, AnyDistribution, LogUniform, Uniform
+from twin.machine.randomisation.sampler import Sampled, Sampler, nominal_values, numeric_paths
+
+PAYLOAD_MASS = 0.1
+"""Share by which the mass on the platform is unknown."""
+
+PAYLOAD_PLACE = 0.05
+"""Largest shift of the centre of mass, per mean distance of the platform joints."""
+
+OWN_DRIVE: dict[str, AnyDistribution] = {
+    "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    "drive.friction_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    "drive.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    "drive.viscous_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
+    "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+}
+"""Values that depend on wear, temperature and lubrication: every leg has its own."""
+
+COMMON_DRIVE: dict[str, AnyDistribution] = {
+    "drive.delay": Uniform(low=0.0, high=2.0, relative=True),
+    "drive.current_lag": LogUniform(low=0.5, high=2.0, relative=True),
+}
+"""Values of the electronics: the same for all legs, as they share one controller."""
+
+LIKE = "like"
+"""Key of a table for the name of a spread that it widens or changes."""
 
 
 @dataclass(frozen=True)
 class Randomisation:
     """Distributions over numbers of a machine and of its task.
 
-    Names are paths of `twin.machine.randomisation.paths.numeric_paths`, or begin with `"task."` or
-    `"motion."` and belong to the task. A name may list several paths, separated by commas, and `*`
+    Names are paths of `numeric_paths`, or begin with `"task."` or `"motion."` and belong to the
+    task. A name may list several paths, separated by commas, and `*`
     matches any one key: all of them have the same draw, so that a mass and its inertia tensor
     grow together.
 
@@ -130,3 +157,140 @@ def _distribution(name: str, table: Mapping[str, Any]) -> AnyDistribution:
         return KINDS[kind](**table)
     except InputError as error:
         raise InputError(f"{name}.{error.field}", error.message) from None
+
+
+def hardware_spread(parameters: MachineParameters) -> Randomisation:
+    """Return the spread of a machine's payload and drives about the values of its file.
+
+    Mass and inertia of the platform by 10 % either way, together; its centre of mass by 5 % of the
+    mean distance of the platform joints along each axis; friction of every drive 0.5 to 1.5 times,
+    backlash 0 to 2 times; delay of all drives 0 to 2 times, lag of their current loops 0.5 to 2
+    times. Numbers that are zero or left out stay. The bounds are adopted: friction of screws
+    changes that much with load, temperature and wear, play is given as a largest value in data
+    sheets, and delay depends on where in the cycle a command arrives.
+
+    Raises:
+        InputError: a machine without drives.
+    """
+    if all(leg.drive is None for leg in parameters.legs):
+        configuration = parameters.configuration
+        known = (
+            "; load it with one of its configurations: " + ", ".join(configuration.known)
+            if configuration
+            else ""
+        )
+        raise InputError("parameters", f"{parameters.name} has no drives{known}")
+    offset = PAYLOAD_PLACE * parameters.mean_arm
+    found: dict[str, AnyDistribution] = {
+        "platform.body.mass, platform.body.inertia.*.*": Uniform(
+            low=1.0 - PAYLOAD_MASS, high=1.0 + PAYLOAD_MASS, relative=True
+        )
+    }
+    for axis in range(3):
+        found[f"platform.body.center_of_mass.{axis}"] = Uniform(
+            low=-offset, high=offset, offset=True
+        )
+    found |= dict(_present(parameters))
+    return Randomisation(found, "Adopted: wear, temperature, payload and a controller's cycle")
+
+
+def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistribution]]:
+    known = set(numeric_paths(parameters))
+    for name, distribution in (OWN_DRIVE | COMMON_DRIVE).items():
+        path = f"leg.{name}"
+        if path in known and any(nominal_values(parameters, path).values()):
+            yield path, distribution
+
+
+def wide_spread(parameters: MachineParameters) -> Randomisation:
+    """Return a spread for policies that shall hold on other machines than the file's.
+
+    That of `hardware_spread`, with mass and inertia of the platform half to twice, together, and
+    friction of every drive 0 to 2 times.
+
+    Raises:
+        InputError: a machine without drives.
+    """
+    found = dict(hardware_spread(parameters).distributions)
+    for name in found:
+        if name.startswith("platform.body.mass"):
+            found[name] = LogUniform(low=0.5, high=2.0, relative=True)
+        elif "friction" in name:
+            found[name] = Uniform(low=0.0, high=2.0, relative=True, each_leg=True)
+    return Randomisation(found, "Adopted: another payload, new and worn drives")
+
+
+SPREADS: dict[str, Callable[[MachineParameters], Randomisation]] = {
+    "hardware_spread": hardware_spread,
+    "wide_spread": wide_spread,
+}
+"""Spreads by name."""
+
+
+def as_randomisation(
+    value: Any,
+    parameters: MachineParameters | None = None,
+    task: Mapping[str, float] | Collection[str] = (),
+) -> Randomisation:
+    """Return the randomisation that a value means.
+
+    Args:
+        value: a Randomisation; None for none; a dictionary like a file's content; the name of a
+            spread that the package has; or the path of a TOML file.
+        parameters: the nominal machine to check against, which a named spread is made for; None
+            checks later.
+        task: names that the task knows, as for `Randomisation.bound`.
+
+    Raises:
+        InputError: none of these, wrong inside, or nothing that fits the machine and its task.
+    """
+    found = _read(value, parameters)
+    if parameters is not None:
+        # What one environment checked is not for another to change.
+        found = Randomisation(found.distributions, found.source)
+        found.bound(parameters, task)
+    return found
+
+
+def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
+    if value is None:
+        return Randomisation(())
+    if isinstance(value, Randomisation):
+        return value
+    if isinstance(value, Mapping):
+        tables = dict(value)
+        source = tables.pop("source", "")
+        like = tables.pop(LIKE, None)
+        if like is None:
+            return Randomisation(tables, source)
+        start = _read(one_of(like, LIKE, SPREADS), parameters)
+        return Randomisation({**dict(start.distributions), **tables}, source or start.source)
+    if isinstance(value, str) and not value.endswith(".toml"):
+        one_of(value, "randomisation", SPREADS)
+        if parameters is None:
+            raise InputError(
+                "parameters", f"the spread {brief(value)} is made for a machine; give it"
+            )
+        return SPREADS[value](parameters)
+    if isinstance(value, (str, Path)):
+        return read_randomisation(value)
+    raise InputError(
+        "randomisation",
+        f"must be a Randomisation, a table, a name or the path of a TOML file, not {brief(value)}",
+    )
+
+
+def read_randomisation(path: str | Path) -> Randomisation:
+    """Return the randomisation of a TOML file.
+
+    Every table with a `kind` is a distribution; the tables around it are its path.
+
+    Raises:
+        InputError: unreadable, not TOML, or wrong inside.
+    """
+    try:
+        content = read_toml(path)
+    except ParameterError as error:
+        (_, message), *_ = error.problems
+        raise InputError("path", f"{path} {message}") from None
+    return as_randomisation(content)

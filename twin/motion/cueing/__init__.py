@@ -1,14 +1,18 @@
 """Motion cueing: what a platform does so that its driver perceives a vehicle's manoeuvre."""
 
 from twin.motion.cueing.adaptive import AdaptiveSettings, AdaptiveWashout
-from twin.motion.cueing.algorithm import CueingAlgorithm
-from twin.motion.cueing.car import Car, Tyre
+from twin.motion.cueing.algorithm import CuedMotion, CueingAlgorithm
 from twin.motion.cueing.classical import ClassicalWashout, WashoutSettings
-from twin.motion.cueing.cued_motion import CuedMotion
-from twin.motion.cueing.manoeuvre import Manoeuvre
+from twin.motion.cueing.manoeuvre import (
+    MANOEUVRES,
+    Car,
+    Manoeuvre,
+    Tyre,
+    coordinated_turn,
+    make_manoeuvre,
+)
 from twin.motion.cueing.perception import Perceived, PerceivedError, perceived, perceived_error
-from twin.motion.cueing.predictive import PredictiveCueing
-from twin.motion.cueing.predictive_settings import PredictiveSettings
+from twin.motion.cueing.predictive import PredictiveCueing, PredictiveSettings
 from twin.motion.cueing.run import (
     ALGORITHMS,
     Cue,
@@ -19,9 +23,13 @@ from twin.motion.cueing.run import (
     outcome,
     standstill_error,
 )
-from twin.motion.cueing.standard_manoeuvres import MANOEUVRES, coordinated_turn, make_manoeuvre
-from twin.motion.cueing.tables import read_manoeuvre, write_motion
-from twin.motion.cueing.workspace_use import WorkspaceUse, felt_manoeuvre, workspace_use
+from twin.motion.cueing.workspace_use import (
+    WorkspaceUse,
+    felt_manoeuvre,
+    read_manoeuvre,
+    workspace_use,
+    write_motion,
+)
 
 __all__ = [
     "ALGORITHMS",

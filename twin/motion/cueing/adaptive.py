@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, bounded
 from twin.errors import InputError, brief
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import REST, Channel, CueingAlgorithm, euler_rates, saturated
 from twin.motion.cueing.classical import (

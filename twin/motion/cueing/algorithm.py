@@ -7,16 +7,202 @@ samples.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, positive
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    as_floats,
+    as_vector,
+    cross,
+    positive,
+    read_only,
+    rotated,
+)
+from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
+from twin.model.machine_base import PlatformMotion, without_compiling
 from twin.model.machine_model import MachineModel, as_model
+from twin.motion import motion
+from twin.motion.motion import AxisSample, Motion, rotational_motion
+
+CONVENTION = "yaw_pitch_roll"
+
+AXES = ("x", "y", "z", "yaw", "pitch", "roll")
+"""Order of all six-vectors of axes in this package."""
+
+STEPS = 200
+"""Points searched on either side, up to 1 m or 1 rad."""
+
+FREE = 1e-9
+"""Motion along an axis, of one, below which the machine is taken not to have it."""
 
 REST = np.array([0.0, 0.0, GRAVITY])
 """[m/s2] specific force at rest"""
+
+APPROACH = 20.0
+"""[1/s] How fast a rate may close on its limit."""
+
+
+"""Numbers of some axes."""
+
+
+class CuedMotion(Motion):
+    """Axes of a point of the platform, accelerations linear between samples at an even period.
+
+    Twist and acceleration are exact derivatives. The axes are displacements of `point` (such as
+    the driver's head) and yaw, pitch, roll; the reference point moves as the rigid platform wants.
+
+    Attributes:
+        period: [s] between samples.
+        point: `(3,)` [m] from the reference point, platform axes.
+        knots: the samples: values, rates and accelerations `(n, 6)`, read-only.
+    """
+
+    period: float
+    point: FloatArray
+    knots: AxisSample
+
+    def __init__(self, center: Any, period: Any, knots: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
+        """Describe the motion.
+
+        Args:
+            center: pose `(7,)` that zero on all axes means, such as a platform's `home`.
+            period: [s] between samples.
+            knots: values [m], [rad], rates and accelerations, each `(n, 6)` in the order of
+                `AXES`; rates and values must be the integrals of the linear accelerations.
+            point: `(3,)` [m] that the displacements are of, platform axes.
+
+        Raises:
+            InputError: wrong shapes, not finite, samples that do not fit together.
+        """
+        step = positive(period, "period")
+        samples = as_floats(knots, "knots", len(AXES))
+        if samples.ndim != 3 or samples.shape[0] != 3 or samples.shape[1] < 2:
+            raise InputError("knots", f"must have shape (3, n, 6), n from 2, got {samples.shape}")
+        super().__init__(center, step * (samples.shape[1] - 1), CONVENTION)
+        sample = AxisSample(*(read_only(part) for part in samples))
+        _check_integrals(sample, step)
+        self._set(period=step, point=read_only(as_vector(point, "point", 3)), knots=sample)
+
+    @property
+    def time(self) -> FloatArray:
+        """Times `(n,)` [s] of the samples."""
+        return np.arange(len(self.knots.values), dtype=np.float64) * self.period
+
+    def scaled(self, factor: Any) -> CuedMotion:
+        """Return the motion with all axes times `factor`; raises InputError."""
+        share = as_floats(factor, "factor")
+        if share.ndim:
+            raise InputError("factor", "must be one number")
+        return CuedMotion(self.center, self.period, float(share) * np.stack(self.knots), self.point)
+
+    def axes_of_point(self, time: FloatArray) -> AxisSample:
+        """Return the axes `(m, 6)` of the point at times `(m,)` [s] inside the motion."""
+        count = len(self.knots.values)
+        k = np.clip((time / self.period).astype(int), 0, count - 2)
+        t = (time - k * self.period)[:, None]
+        x, v, a = (part[k] for part in self.knots)
+        jerk = (self.knots.accelerations[k + 1] - a) / self.period
+        return AxisSample(
+            x + t * (v + t * (a / 2.0 + t * jerk / 6.0)),
+            v + t * (a + t * jerk / 2.0),
+            a + t * jerk,
+        )
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        values, rates, accelerations = self.axes_of_point(time)
+        if self.point.any():
+            turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], CONVENTION)
+            flat = (len(time), 3)
+            home = np.broadcast_to(self.center[3:], (len(time), 4))
+            level = rotated(home, np.broadcast_to(self.point, flat))
+            arm = rotated(turn.quaternion, level)
+            speed = cross(turn.velocity, arm)
+            values[:, :3] += level - arm
+            rates[:, :3] -= speed
+            accelerations[:, :3] -= cross(turn.acceleration, arm) + cross(turn.velocity, speed)
+        return AxisSample(values, rates, accelerations)
+
+
+def _check_integrals(sample: AxisSample, step: float) -> None:
+    """Refuse samples whose rates or values are not those of linear accelerations."""
+    x, v, a = sample
+    speed = v[:-1] + 0.5 * step * (a[:-1] + a[1:])
+    place = x[:-1] + step * v[:-1] + step**2 * (a[:-1] / 3.0 + a[1:] / 6.0)
+    for name, found, expected in (("rates", v[1:], speed), ("values", x[1:], place)):
+        scale = max(1.0, float(np.abs(expected).max()))
+        if np.abs(found - expected).max() > 1e-9 * scale:
+            raise InputError(
+                "knots", f"{name} are not the integrals of accelerations linear between samples"
+            )
+
+
+def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
+    """Return pose, twist and acceleration of axes `(m, 6)`, fitted to what the machine can do."""
+    return platform.constrain(*motion.motion_of_axes(axes, platform.home, CONVENTION))
+
+
+def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) -> FloatArray:
+    """Return actuator rates per rate of some axes `(m, n, d)` at axes `(m, 6)`.
+
+    Args:
+        platform: the machine.
+        values: `(m, 6)`.
+        columns: `(d,)` numbers of the axes.
+    """
+    count, size = len(values), len(columns)
+    units = np.tile(np.eye(6)[columns], (count, 1))
+    still = np.zeros_like(units)
+    repeated = np.repeat(values, size, axis=0)
+    moved = motion_of_axes(platform, AxisSample(repeated, units, still))
+    jacobian = platform.jacobian(moved.pose[::size])
+    twists = moved.twist.reshape(count, size, 6)
+    return np.asarray(jacobian @ twists.transpose(0, 2, 1))
+
+
+class MachineRanges(NamedTuple):
+    """Travel and speed of a machine along each of the axes x, y, z, yaw, pitch, roll."""
+
+    free: BoolArray
+    """`(6,)` whether it can be commanded"""
+    travel: FloatArray
+    """`(6,)` [m], [rad] to either side within the actuators' limits; zero where not free"""
+    speed: FloatArray
+    """`(6,)` [m/s], [rad/s] at home within the actuators' speed; infinite without one"""
+
+
+def machine_ranges(platform: MachineModel) -> MachineRanges:
+    """Return travel and speed of a machine along each axis alone, from home.
+
+    Axes are free that the machine keeps when it constrains a motion along them: all six of a
+    hexapod; heave, pitch and roll of a machine on pillars.
+    """
+    # Yaw turns about z, pitch about y, roll about x.
+    twists = np.eye(6)[[0, 1, 2, 5, 4, 3]]
+    kept = platform.constrain(np.tile(platform.home, (6, 1)), twists).twist
+    free = np.einsum("ij,ij->i", kept, twists) > FREE
+    with without_compiling():
+        rates = np.abs(kept @ platform.jacobian(platform.home).T).max(axis=1)
+    limit = platform.parameters.leg.actuator.speed
+    speed = np.full(6, np.inf) if limit is None else limit / np.where(rates > FREE, rates, np.inf)
+    travel = np.zeros(6)
+    share = np.arange(1, STEPS + 1) / STEPS
+    for axis in np.flatnonzero(free):
+        reached = []
+        for sign in (1.0, -1.0):
+            values = np.zeros((STEPS, 6))
+            values[:, axis] = sign * share
+            still = np.zeros_like(values)
+            poses = motion_of_axes(platform, AxisSample(values, still, still)).pose
+            inside = platform.within_limits(poses)
+            count = STEPS if inside.all() else int(np.argmin(inside))
+            reached.append(count / STEPS)
+        travel[axis] = min(reached)
+    return MachineRanges(free, travel, np.where(free, speed, 0.0))
 
 
 class CueingAlgorithm(ABC):
@@ -86,10 +272,6 @@ def to_base(angles: FloatArray, vector: FloatArray) -> FloatArray:
     y, z = cr * y - sr * z, sr * y + cr * z
     x, z = cp * x + sp * z, -sp * x + cp * z
     return np.array([cy * x - sy * y, sy * x + cy * y, z])
-
-
-APPROACH = 20.0
-"""[1/s] How fast a rate may close on its limit."""
 
 
 class Channel:

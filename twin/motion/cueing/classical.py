@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError, brief
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
     REST,
@@ -20,11 +20,12 @@ from twin.motion.cueing.algorithm import (
     CueingAlgorithm,
     Derivative,
     HighPass,
+    MachineRanges,
     euler_rates,
+    machine_ranges,
     saturated,
     to_base,
 )
-from twin.motion.cueing.platform_axes import MachineRanges, machine_ranges
 
 EXPECTED_FORCE = np.array([4.0, 4.0, 2.0])
 """[m/s2] sudden change of specific force that a translation is laid out for (adopted)"""

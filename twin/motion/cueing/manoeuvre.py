@@ -1,16 +1,17 @@
-"""Specific force and angular rate over time, as a driver or pilot feels them in the vehicle."""
+"""Manoeuvres of a car: measured and standard."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_flag, as_floats, bounded, one_of, read_only
 from twin.errors import InputError, brief
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.axes import LONGEST_TIME
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY, drive_car
+from twin.motion.motion import LONGEST_TIME, minimum_jerk
 
 LARGEST_FORCE = 200.0
 """[m/s2] Twenty g."""
@@ -28,6 +29,18 @@ REST_TIME = 0.2
 
 REST_RATE = 0.02
 """[rad/s] Largest angular rate of a vehicle that stands still."""
+
+STEP = 5e-3
+"""[s] of integration and of the manoeuvre."""
+
+DURATION = 12.0
+"""[s] of every manoeuvre."""
+
+FLIGHT = 60.0
+"""[m/s]"""
+
+BANK = np.radians(30.0)
+"""[rad] of the coordinated turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +71,16 @@ class Manoeuvre:
             raise InputError("time", f"must be a list of at least {FEWEST_SAMPLES} times [s]")
         if np.abs(time).max() > LONGEST_TIME or not (np.diff(time) > 0.0).all():
             raise InputError("time", f"must increase and stay below {LONGEST_TIME:g} s")
-        for field, largest, unit in (
+        for name, largest, unit in (
             ("specific_force", LARGEST_FORCE, "m/s2"),
             ("angular_rate", LARGEST_RATE, "rad/s"),
         ):
-            values = as_floats(getattr(self, field), field, 3)
+            values = as_floats(getattr(self, name), name, 3)
             if values.shape != (len(time), 3):
-                raise InputError(field, f"must have shape ({len(time)}, 3), got {values.shape}")
+                raise InputError(name, f"must have shape ({len(time)}, 3), got {values.shape}")
             if np.abs(values).max() > largest:
-                raise InputError(field, f"must not exceed {largest:g} {unit}: wrong unit?")
-            object.__setattr__(self, field, read_only(values))
+                raise InputError(name, f"must not exceed {largest:g} {unit}: wrong unit?")
+            object.__setattr__(self, name, read_only(values))
         object.__setattr__(self, "time", read_only(time - time[0]))
         self._check_gravity()
 
@@ -121,3 +134,256 @@ class Manoeuvre:
         rest = np.array([0.0, 0.0, GRAVITY])
         force = rest + share * (self.specific_force - rest)
         return Manoeuvre(self.name, self.time, force, share * self.angular_rate)
+
+
+@dataclass(frozen=True)
+class Tyre:
+    """Tyres of one axle.
+
+    F = -mu Fz sin(C atan(B slip)) with B = stiffness / (C mu Fz), so that both kinds have the
+    same slope at zero; linear: F = -stiffness slip.
+
+    Reference:
+        Pacejka, Tyre and Vehicle Dynamics, section 4.3.1, without curvature and offsets.
+    """
+
+    stiffness: float
+    """[N/rad] cornering stiffness of the axle"""
+    friction: float = 0.9
+    """[1] mu"""
+    shape: float = 1.3
+    """[1] C"""
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises InputError."""
+        for name, low, high in (
+            ("stiffness", 1e3, 1e6),
+            ("friction", 0.05, 3.0),
+            ("shape", 1.0, 2.0),
+        ):
+            object.__setattr__(self, name, bounded(getattr(self, name), name, low, high))
+        as_flag(self.linear, "linear")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Car:
+    """A saloon; all values adopted, typical of the middle class. x forward, y left, z up.
+
+    States: speeds u, v and yaw rate r in the road plane; roll and pitch of the sprung mass, each
+    an oscillator driven by the acceleration at its arm (roll positive left side up, pitch
+    positive nose down). Loads move between the axles with the longitudinal acceleration.
+    """
+
+    mass: float = 1500.0
+    """[kg]"""
+    sprung_mass: float = 1350.0
+    """[kg]"""
+    yaw_inertia: float = 2500.0
+    """[kg m2]"""
+    roll_inertia: float = 500.0
+    """[kg m2]"""
+    pitch_inertia: float = 2000.0
+    """[kg m2]"""
+    front: float = 1.2
+    """[m] from the centre of mass to the front axle"""
+    rear: float = 1.4
+    """[m] to the rear axle"""
+    height: float = 0.55
+    """[m] of the centre of mass"""
+    arm: float = 0.45
+    """[m] of the sprung mass above its roll and pitch axes"""
+    roll_stiffness: float = 60e3
+    """[N m/rad]"""
+    roll_damping: float = 4500.0
+    """[N m s/rad]"""
+    pitch_stiffness: float = 90e3
+    """[N m/rad]"""
+    pitch_damping: float = 8000.0
+    """[N m s/rad]"""
+    front_tyre: Tyre = field(default_factory=lambda: Tyre(80e3))
+    rear_tyre: Tyre = field(default_factory=lambda: Tyre(95e3))
+    head: tuple[float, float, float] = (-0.1, 0.35, 0.65)
+    """[m] driver's head from the crossing of the roll and pitch axes, body axes"""
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises InputError."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name == "head":
+                point = as_floats(value, "head", 3)
+                if point.ndim != 1 or np.abs(point).max() > 10.0:
+                    raise InputError("head", "must be one point within 10 m")
+                object.__setattr__(self, "head", tuple(float(part) for part in point))
+            elif each.name.endswith("tyre"):
+                if not isinstance(value, Tyre):
+                    raise InputError(each.name, "must be a Tyre")
+            else:
+                object.__setattr__(self, each.name, bounded(value, each.name, 1e-3, 1e6))
+
+    def drive(self, name: str, speed: Any, steer: Any, traction: Any) -> Manoeuvre:
+        """Return the manoeuvre of a drive, at rest against the road's frame before it.
+
+        Args:
+            name: of the manoeuvre.
+            speed: [m/s] at the start.
+            steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `STEP`.
+            traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
+
+        Raises:
+            InputError: wrong shapes, not finite, out of range.
+        """
+        inputs = [as_floats(steer, "steer"), as_floats(traction, "traction")]
+        if inputs[0].ndim != 1 or len(inputs[0]) < 7 or not len(inputs[0]) % 2:
+            raise InputError("steer", "must hold 2 n + 1 angles, n from 3")
+        if inputs[1].shape != inputs[0].shape:
+            raise InputError("traction", "must hold as many values as steer")
+        if np.abs(inputs[0]).max() > 1.0 or np.abs(inputs[1]).max() > 50.0:
+            raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
+        start = bounded(speed, "speed", 0.0, 150.0)
+        return as_driven(name, self.felt(start, *inputs))
+
+    def felt(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
+        """Return specific force and angular rate `(n + 1, 6)` of a drive, every `STEP`.
+
+        Arguments are those of `drive`, as arrays within its bounds; they are not checked.
+        """
+        rows = np.empty(((len(steer) + 1) // 2, 6))
+        drive_car(self.packed(), speed, steer, traction, STEP, rows)
+        return rows
+
+    def packed(self) -> FloatArray:
+        """Return the entries `(CAR_SIZE,)` of `twin.kernels.tasks.motion_cueing.cues`."""
+        *numbers, front, rear, head = vars(self).values()
+        return np.array([*numbers, *vars(front).values(), *vars(rear).values(), *head], dtype=float)
+
+
+def as_driven(name: str, rows: FloatArray) -> Manoeuvre:
+    """Return the manoeuvre of a drive that is `felt` as `rows` `(n + 1, 6)`."""
+    time = np.arange(len(rows), dtype=np.float64) * STEP
+    return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
+
+
+CITY, COUNTRY = 50.0 / 3.6, 80.0 / 3.6
+"""[m/s]"""
+
+
+def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
+    """Return a standard manoeuvre by its name, 12 s long.
+
+    - `step_steer`: 1.6 deg at the wheels in 0.3 s at 80 km/h, held.
+    - `double_lane_change`: two opposite pulls of 2 s at 80 km/h.
+    - `slalom`: 0.4 Hz at 50 km/h.
+    - `braking`: 6 m/s2 from 80 km/h to standstill.
+    - `acceleration`: full throttle from 30 km/h, two gear shifts of 0.35 s.
+    - `coordinated_turn`: an aircraft at 60 m/s (or a car on a banked road) rolls to 30 deg within
+      3 s and back, so that the specific force stays along its z axis.
+
+    Args:
+        name: a key of `MANOEUVRES`.
+        car: a `Car`; default the one of the class. The coordinated turn needs none.
+
+    Raises:
+        InputError: unknown manoeuvre, no car.
+    """
+    chosen = Car() if car is None else car
+    if not isinstance(chosen, Car):
+        raise InputError("car", f"must be a Car, not {brief(car)}")
+    return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](chosen)
+
+
+def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) -> Manoeuvre:
+    """Return a level turn without side force at constant speed.
+
+    With bank b: specific force g / cos b along z, turn rate g tan b / speed about the vertical.
+
+    Args:
+        bank: [rad] held between roll-in and roll-out; positive to the right.
+        speed: [m/s].
+        entry: [s] of the roll-in and of the roll-out.
+
+    Raises:
+        InputError: out of range.
+    """
+    angle = bounded(bank, "bank", -1.2, 1.2)
+    flight = bounded(speed, "speed", 5.0, 500.0)
+    seconds = bounded(entry, "entry", 0.3, 5.0)
+    time = _time()[::2]
+    share, slope, _ = _plateau(time, 1.0, 8.5 - 0.5 * seconds, seconds)
+    roll, roll_rate = angle * share, angle * slope
+    turn = -GRAVITY * np.tan(roll) / flight
+    force, rate = np.zeros((len(time), 3)), np.zeros((len(time), 3))
+    force[:, 2] = GRAVITY / np.cos(roll)
+    rate[:, 0] = roll_rate
+    rate[:, 1] = turn * np.sin(roll)
+    rate[:, 2] = turn * np.cos(roll)
+    return Manoeuvre("coordinated_turn", time, force, rate)
+
+
+def _time() -> FloatArray:
+    """Return times [s] at half steps."""
+    return np.arange(2 * round(DURATION / STEP) + 1, dtype=np.float64) * (0.5 * STEP)
+
+
+def _plateau(
+    time: FloatArray, start: float, stop: float, rise: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a smooth rise at `start`, a smooth fall at `stop` [s], and two derivatives."""
+    up, down = (minimum_jerk((time - begin) / rise) for begin in (start, stop))
+    value, slope, curvature = (a - b for a, b in zip(up, down, strict=True))
+    return value, slope / rise, curvature / rise**2
+
+
+def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> FloatArray:
+    """Return full waves of two seconds, one for every begin [s] and size."""
+    result = np.zeros_like(time)
+    for begin, size in changes:
+        inside = (time >= begin) & (time <= begin + 2.0)
+        phase = np.pi * (time[inside] - begin)
+        # A sine faded by its own half waves, so that the steering rate is continuous.
+        result[inside] = size * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+    return result
+
+
+def _step_steer(car: Car) -> Manoeuvre:
+    time = _time()
+    return car.drive(
+        "step_steer", COUNTRY, np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0], 0.0 * time
+    )
+
+
+def _double_lane_change(car: Car) -> Manoeuvre:
+    time, size = _time(), np.radians(1.8)
+    steer = lane_changes(time, ((1.0, size), (4.5, -size)))
+    return car.drive("double_lane_change", COUNTRY, steer, 0.0 * time)
+
+
+def _slalom(car: Car) -> Manoeuvre:
+    time = _time()
+    window = _plateau(time, 0.5, 9.0, 1.5)[0]
+    steer = np.radians(3.0) * np.sin(2.0 * np.pi * 0.4 * (time - 0.5)) * window
+    return car.drive("slalom", CITY, steer, 0.0 * time)
+
+
+def _braking(car: Car) -> Manoeuvre:
+    time = _time()
+    return car.drive("braking", COUNTRY, 0.0 * time, -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0])
+
+
+def _acceleration(car: Car) -> Manoeuvre:
+    time = _time()
+    traction = np.zeros_like(time)
+    for begin, stop, size in ((1.0, 3.0, 3.5), (3.35, 5.6, 2.5), (5.95, 8.5, 1.8)):
+        traction += size * _plateau(time, begin, stop, 0.2)[0]
+    return car.drive("acceleration", 30.0 / 3.6, 0.0 * time, traction)
+
+
+MANOEUVRES: dict[str, Callable[[Car], Manoeuvre]] = {
+    "step_steer": _step_steer,
+    "double_lane_change": _double_lane_change,
+    "slalom": _slalom,
+    "braking": _braking,
+    "acceleration": _acceleration,
+    "coordinated_turn": lambda _: coordinated_turn(),
+}
+"""Name -> maker of the manoeuvre of a car."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
 from twin.errors import InputError, brief
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
 OTOLITH_GAIN = 0.4

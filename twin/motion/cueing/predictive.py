@@ -2,27 +2,498 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray
+from twin.basics.arrays import FloatArray, IndexArray, as_floats, bounded, read_only
 from twin.basics.optional import optional
-from twin.errors import InputError, brief
+from twin.errors import InputError, TwinError, brief
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
-from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
-from twin.motion.cueing.manoeuvre import Manoeuvre
-from twin.motion.cueing.perception import perceived
-from twin.motion.cueing.plan import LegRows, LimitCheck, Plan, plan_from
-from twin.motion.cueing.platform_axes import machine_ranges
-from twin.motion.cueing.prediction import (
-    STATES,
-    Expectation,
-    PerceptionCost,
-    prediction,
-    resting_basis,
+from twin.motion.cueing.algorithm import (
+    REST,
+    CueingAlgorithm,
+    leg_slopes,
+    machine_ranges,
+    motion_of_axes,
+    saturated,
 )
-from twin.motion.cueing.predictive_settings import PredictiveSettings
+from twin.motion.cueing.manoeuvre import Manoeuvre
+from twin.motion.cueing.perception import (
+    CANAL_ADAPTATION,
+    CANAL_LONG,
+    FORCE_THRESHOLD,
+    OTOLITH_GAIN,
+    OTOLITH_LEAD,
+    OTOLITH_LONG,
+    OTOLITH_SHORT,
+    RATE_THRESHOLD,
+    perceived,
+)
+from twin.motion.cueing.workspace_use import leg_motion
+from twin.motion.motion import AxisSample
+
+LIMITS = {
+    "jerk_weight": (1e-12, 1e3),
+    "memory": (1e-2, 1e6),
+    "margin": (0.0, 0.5),
+    "tolerance": (1e-9, 1e-2),
+}
+"""Of settings that may not be any number from 0 on."""
+
+STATES = 9
+"""Value, rate, acceleration; otoliths of the acceleration, of the value; canals of the rate."""
+
+OUTPUTS = 6
+"""Value, rate, acceleration; acceleration and value as otoliths sense them, rate as canals do."""
+
+NODES = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 36, 40)
+"""Periods of the horizon at whose ends limits apply; those beyond it are left out."""
+
+PERIOD = 0.04
+"""[s]: 25 Hz."""
+
+SHARES = (1.0, 0.5, 0.25, 0.125)
+"""Of a new plan, tried in this order."""
+
+PARTS = 4
+"""Instants in each period at which a plan is held against the exact limits."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictiveSettings:
+    """Weights of predictive cueing; adopted. Errors are counted in thresholds of perception."""
+
+    blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7)
+    """periods over which the jerk is constant; their sum is the horizon"""
+    force_weight: FloatArray = (1.0, 1.0, 1.0)  # type: ignore[assignment]
+    """`(3,)` of squared errors of sensed specific force"""
+    rate_weight: FloatArray = (2.0, 2.0, 2.0)  # type: ignore[assignment]
+    """`(3,)` of squared errors of sensed angular rate"""
+    memory: float = 0.5
+    """[s] time constant with which the present input is expected to fade, critically damped"""
+    place_weight: float = 8.0
+    """of the squared displacement over the machine's travel along the axis"""
+    speed_weight: float = 0.2
+    """of the squared rate over the travel a second"""
+    acceleration_weight: float = 0.01
+    """of the squared acceleration over the travel a second squared"""
+    jerk_weight: float = 1e-5
+    """of the squared jerk over the travel a second cubed"""
+    force_scale: float = 1.0
+    """of specific force, less gravity"""
+    rate_scale: float = 1.0
+    """of angular rate"""
+    force_limit: float = 10.0
+    """[m/s2] after scaling"""
+    rate_limit: float = 1.5
+    """[rad/s] after scaling"""
+    margin: float = 0.02
+    """share of the limits that the program leaves to the kinematics' curvature"""
+    tolerance: float = 1e-4
+    """of the solver"""
+    iterations: int = 300
+    """of the solver, at most"""
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises InputError."""
+        blocks = as_floats(self.blocks, "blocks")
+        whole = blocks.ndim == 1 and (blocks == np.round(blocks)).all() and (blocks >= 1).all()
+        if not whole or len(blocks) < 4 or blocks.sum() > 200 or blocks[0] != 1:
+            raise InputError("blocks", "must be four or more whole numbers from 1, sum up to 200")
+        object.__setattr__(self, "blocks", tuple(int(block) for block in blocks))
+        for each in fields(self):
+            value: Any = getattr(self, each.name)
+            if each.name in ("force_weight", "rate_weight"):
+                weights = as_floats(value, each.name, 3)
+                if weights.ndim != 1 or weights.min() < 0.0 or weights.max() > 1e6:
+                    raise InputError(each.name, "must be three weights from 0 to 1e6")
+                object.__setattr__(self, each.name, read_only(weights))
+            elif each.name == "iterations":
+                object.__setattr__(self, each.name, int(bounded(value, each.name, 1, 1e5)))
+            elif each.name != "blocks":
+                low, high = LIMITS.get(each.name, (0.0, 1e6))
+                object.__setattr__(self, each.name, bounded(value, each.name, low, high))
+
+
+class Perceiver(NamedTuple):
+    """A model of perception of second order, x' = A x + B u, y = C x + D u."""
+
+    dynamics: FloatArray
+    """`(2, 2)`"""
+    drive: FloatArray
+    """`(2,)`"""
+    output: FloatArray
+    """`(2,)`"""
+    through: float
+
+    def with_input(self) -> FloatArray:
+        """Return the dynamics `(4, 4)` with the input as third state and its slope as fourth."""
+        whole = np.zeros((4, 4))
+        whole[:2, :2], whole[:2, 2], whole[2, 3] = self.dynamics, self.drive, 1.0
+        return whole
+
+
+def _perceiver(long: float, short: float, output: FloatArray, through: float) -> Perceiver:
+    both = long * short
+    dynamics = np.array([[0.0, 1.0], [-1.0 / both, -(long + short) / both]])
+    return Perceiver(dynamics, np.array([0.0, 1.0 / both]), output, through)
+
+
+OTOLITHS = _perceiver(
+    OTOLITH_LONG, OTOLITH_SHORT, OTOLITH_GAIN * np.array([1.0, OTOLITH_LEAD]), 0.0
+)
+CANALS = _perceiver(
+    CANAL_LONG, CANAL_ADAPTATION, -np.array([1.0, CANAL_LONG + CANAL_ADAPTATION]), 1.0
+)
+
+
+class Prediction(NamedTuple):
+    """Responses of one coordinate over a horizon of equal periods."""
+
+    transition: FloatArray
+    """`(9, 9)` of the state over one period"""
+    push: FloatArray
+    """`(9,)` state after one period per jerk held in it"""
+    free: FloatArray
+    """`(K, 6, 9)` outputs after 1 .. K periods per state now"""
+    forced: FloatArray
+    """`(K, 6, b)` the same per jerk of each block"""
+
+
+def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
+    """Return exact responses to jerks that are constant over blocks of so many periods."""
+    from scipy.linalg import expm
+
+    dynamics, drive = np.zeros((STATES, STATES)), np.zeros(STATES)
+    dynamics[0, 1] = dynamics[1, 2] = drive[2] = 1.0
+    outputs = np.zeros((OUTPUTS, STATES))
+    outputs[:3, :3] = np.eye(3)
+    for k, (model, source) in enumerate(((OTOLITHS, 2), (OTOLITHS, 0), (CANALS, 1))):
+        own = slice(3 + 2 * k, 5 + 2 * k)
+        dynamics[own, own] = model.dynamics
+        dynamics[own, source] = model.drive
+        outputs[3 + k, own] = model.output
+        outputs[3 + k, source] = model.through
+    whole = np.zeros((STATES + 1, STATES + 1))
+    whole[:STATES, :STATES], whole[:STATES, STATES] = dynamics, drive
+    exact = expm(period * whole)
+    transition, push = exact[:STATES, :STATES], exact[:STATES, STATES]
+    steps = sum(blocks)
+    member = np.repeat(np.arange(len(blocks)), blocks)
+    free, forced = np.eye(STATES), np.zeros((STATES, len(blocks)))
+    rows: list[tuple[FloatArray, FloatArray]] = []
+    for k in range(steps):
+        free, forced = transition @ free, transition @ forced
+        forced[:, member[k]] += push
+        rows.append((outputs @ free, outputs @ forced))
+    return Prediction(
+        transition, push, np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows])
+    )
+
+
+def resting_basis(
+    model: Prediction, hessian: FloatArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the jerks that end at rest as x = basis y + to_rest s, in which the cost is y y / 2.
+
+    With few jerks of very different effect the plain cost is badly conditioned; in y its Hessian
+    is the identity, and no row is needed for the rest at the end.
+
+    Args:
+        model: of one coordinate.
+        hessian: P `(d b, d b)` of the cost x P x / 2.
+        size: d, the number of coordinates.
+
+    Returns:
+        basis `(d b, d (b - 2))` and to_rest `(d b, 3 d)` for states s of value, rate and
+        acceleration: the least jerks that bring each coordinate to rest.
+    """
+    from scipy.linalg import cholesky, null_space, solve_triangular
+
+    ending = model.forced[-1, 1:3]
+    stop = -np.linalg.pinv(ending) @ model.free[-1, 1:3, :3]
+    kept = np.kron(np.eye(size), null_space(ending))
+    root = cholesky(kept.T @ hessian @ kept, lower=True)
+    basis = np.asarray(solve_triangular(root, kept.T, lower=True).T, dtype=np.float64)
+    return basis, np.asarray(np.kron(np.eye(size), stop), dtype=np.float64)
+
+
+class Expectation:
+    """Perception of the vehicle's driver, now and over the expected course of the present input.
+
+    The input is taken for the output of a critically damped system of second order that nothing
+    drives any more: u'' = -2 u' / memory - u / memory^2, from its present value and slope.
+
+    Attributes:
+        states: `(2, 3, 2)` of the otoliths along and the canals about x, y, z.
+        input: `(2, 3)` force less rest [m/s2], rate [rad/s].
+        slope: `(2, 3)` of the input over the last period.
+    """
+
+    def __init__(self, period: float, steps: int, memory: float) -> None:
+        """Prepare the models at rest; `memory` [s] is the time constant of the fading."""
+        from scipy.linalg import expm
+
+        self.period = period
+        self.states = np.zeros((2, 3, 2))
+        self.input, self.slope = np.zeros((2, 2, 3))
+        self.updates, self.ahead = [], []
+        for model in (OTOLITHS, CANALS):
+            whole = model.with_input()
+            self.updates.append(expm(period * whole)[:2])
+            whole[3, 2:] = -1.0 / memory**2, -2.0 / memory
+            fading, now = expm(period * whole), np.eye(4)
+            output, rows = np.array([*model.output, model.through, 0.0]), []
+            for _ in range(steps):
+                now = fading @ now
+                rows.append(output @ now)
+            self.ahead.append(np.array(rows))
+
+    def step(self, force: FloatArray, rate: FloatArray) -> None:
+        """Advance by one period to the inputs `(3,)` (force less rest), linear since the last."""
+        new = np.stack([force, rate])
+        self.slope = (new - self.input) / self.period
+        self.states = self._carried(self.updates)
+        self.input = new
+
+    def outlook(self) -> FloatArray:
+        """Return force and rate `(2, 3, K)` perceived after 1 .. K periods."""
+        return self._carried(self.ahead)
+
+    def _carried(self, matrices: list[FloatArray]) -> FloatArray:
+        """States, inputs and slopes of both organs, each through its matrix."""
+        parts = [self.states, self.input[..., None], self.slope[..., None]]
+        columns = np.concatenate(parts, axis=2)
+        return np.stack([c @ m.T for c, m in zip(columns, matrices, strict=True)])
+
+
+class PerceptionCost:
+    """Sum over the horizon of weighted squares, as x P x / 2 + q x in the jerks x.
+
+    To first order in the attitude, the head at h feels along x, y, z
+
+        f = r'' + cross(angular acceleration, h) + g (-pitch, roll, 0)
+
+    so that its perception is linear in the otoliths' responses to accelerations and to values.
+
+    Attributes:
+        hessian: P `(d b, d b)`.
+    """
+
+    def __init__(
+        self,
+        prediction: Prediction,
+        columns: IndexArray,
+        head: FloatArray,
+        travel: FloatArray,
+        settings: PredictiveSettings,
+    ) -> None:
+        s, size = settings, len(columns)
+        blocks = np.array(s.blocks)
+        straight, level, turning = felt_slopes(head)
+        shares = 1.0 / travel[columns]
+        own = np.diag(shares)
+        pieces = [
+            (np.sqrt(s.force_weight) / FORCE_THRESHOLD, {3: straight, 4: level}),
+            (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: turning}),
+        ]
+        pieces = [
+            (weight, {k: matrix[:, columns] for k, matrix in parts.items()})
+            for weight, parts in pieces
+        ]
+        for k, weight in enumerate((s.place_weight, s.speed_weight, s.acceleration_weight)):
+            pieces.append((np.full(size, np.sqrt(weight)), {k: own}))
+        self.forced, self.free = [], []
+        self.hessian: FloatArray = np.asarray(
+            np.kron(np.diag(s.jerk_weight * shares**2), np.diag(blocks)), dtype=np.float64
+        )
+        for weight, parts in pieces:
+            forced = sum(
+                np.einsum("md,kb->mkdb", weight[:, None] * matrix, prediction.forced[:, k])
+                for k, matrix in parts.items()
+            ).reshape(len(weight) * blocks.sum(), -1)
+            free = sum(
+                np.einsum("md,ks->mkds", weight[:, None] * matrix, prediction.free[:, k])
+                for k, matrix in parts.items()
+            ).reshape(len(forced), -1)
+            self.hessian = self.hessian + forced.T @ forced
+            self.forced.append(forced)
+            self.free.append(free)
+        self.weights = [pieces[k][0][:, None] for k in range(2)]
+        # q is linear in the state now and in the reference: both maps are made once.
+        self.of_state = sum(a.T @ b for a, b in zip(self.forced, self.free, strict=True))
+
+    def gradient(self, states: FloatArray, reference: FloatArray) -> FloatArray:
+        """Return q `(d b,)`.
+
+        Args:
+            states: `(d, 9)` of the coordinates and their perception now.
+            reference: `(2, 3, K)` force [m/s2] and rate [rad/s] that should be perceived.
+        """
+        result = self.of_state @ states.ravel()
+        for forced, weight, values in zip(self.forced, self.weights, reference, strict=False):
+            result = result - forced.T @ (weight * values).ravel()
+        return np.asarray(result)
+
+
+def felt_slopes(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what is felt per acceleration, per value and per rate of the six axes, `(3, 6)` each.
+
+    Force along x, y, z per acceleration and per value of x, y, z, yaw, pitch, roll; rate about
+    x, y, z per rate of them.
+    """
+    x, y, z = head
+    straight = np.hstack([np.eye(3), [[-y, z, 0.0], [x, 0.0, -z], [0.0, -x, y]]])
+    level, turning = np.zeros((2, 3, 6))
+    level[0, 4], level[1, 5] = -GRAVITY, GRAVITY
+    turning[[0, 1, 2], [5, 4, 3]] = 1.0
+    return straight, level, turning
+
+
+class Plan(NamedTuple):
+    """Piecewise cubic coordinates; after the last period they rest."""
+
+    states: FloatArray
+    """`(K + 1, d, 3)` value, rate, acceleration at the start of every period and at the end"""
+    jerks: FloatArray
+    """`(K, d)` held in each period"""
+
+    def shifted(self) -> Plan:
+        """Return the plan one period later, at rest in the period that is added."""
+        last = self.states[-1:].copy()
+        last[:, :, 1:] = 0.0
+        rest = np.zeros_like(self.jerks[:1])
+        return Plan(np.concatenate([self.states[1:], last]), np.concatenate([self.jerks[1:], rest]))
+
+    def between(self, period: float, parts: int) -> FloatArray:
+        """Return states `(K parts + 1, d, 3)` at equal parts of the periods and at the end."""
+        t = (np.arange(parts) * (period / parts))[None, :, None]
+        x, v, a = (self.states[:-1, None, :, k] for k in range(3))
+        j = self.jerks[:, None]
+        inner = np.stack(
+            [
+                x + t * (v + t * (a / 2.0 + t * j / 6.0)),
+                v + t * (a + t * j / 2.0),
+                a + t * j,
+            ],
+            axis=-1,
+        )
+        return np.concatenate([inner.reshape(-1, *self.states.shape[1:]), self.states[-1:]])
+
+
+def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
+    """Return the plan of jerks `(K, d)` from a state `(d, 3)`."""
+    t = period
+    states = np.empty((len(jerks) + 1, *start.shape))
+    states[0] = start
+    for k, jerk in enumerate(jerks):
+        x, v, a = states[k].T
+        states[k + 1, :, 0] = x + t * (v + t * (a / 2.0 + t * jerk / 6.0))
+        states[k + 1, :, 1] = v + t * (a + t * jerk / 2.0)
+        states[k + 1, :, 2] = a + t * jerk
+    return Plan(states, jerks)
+
+
+def spread(states: FloatArray, columns: IndexArray) -> AxisSample:
+    """Return six axes of states `(m, d, 3)` of some of them; the others stay at zero."""
+    axes = np.zeros((3, len(states), 6))
+    axes[:, :, columns] = states.transpose(2, 0, 1)
+    return AxisSample(*axes)
+
+
+class LimitCheck:
+    """Whether a plan keeps the exact limits of the actuators, also between the instants looked at.
+
+    Between two of them a smooth curve leaves the chord by an eighth of its second difference; the
+    largest of those is added to every value, so that the check errs on the safe side.
+    """
+
+    def __init__(
+        self, platform: MachineModel, columns: IndexArray, period: float, parts: int
+    ) -> None:
+        self.platform, self.columns = platform, columns
+        self.period, self.parts = period, parts
+        actuator = platform.parameters.leg.actuator
+        self.speed = actuator.speed
+        self.acceleration = getattr(actuator, "acceleration", None)
+
+    def keeps(self, plan: Plan) -> bool:
+        """Return whether lengths, speeds and accelerations stay inside along the whole plan."""
+        axes = spread(plan.between(self.period, self.parts), self.columns)
+        try:
+            motion = motion_of_axes(self.platform, axes)
+            length, rate, acceleration = leg_motion(self.platform, *motion)
+        except TwinError:
+            return False
+        low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
+        slack = bulge(length)
+        if not ((length >= low + slack) & (length <= high - slack)).all():
+            return False
+        for values, limit in ((rate, self.speed), (acceleration, self.acceleration)):
+            if limit is not None and not np.abs(values).max() + bulge(values) <= limit:
+                return False
+        return True
+
+
+def bulge(values: FloatArray) -> float:
+    """Return an eighth of the largest second difference of columns `(k, n)`."""
+    return float(np.abs(np.diff(values, 2, axis=0)).max(initial=0.0)) / 8.0
+
+
+class LegRows:
+    """Rows for lengths, speeds and accelerations of the actuators, as shares of their limits.
+
+    At every node, with the plan's coordinates p as they were found before (the first lies at the
+    present pose), l(q) is replaced by l(p) + J(p) (q - p), its derivatives likewise, J from
+    `Platform.jacobian`; q is linear in the jerks.
+    """
+
+    def __init__(
+        self, platform: MachineModel, columns: IndexArray, prediction: Prediction, margin: float
+    ) -> None:
+        self.platform, self.columns = platform, columns
+        steps = len(prediction.free)
+        self.nodes = np.array([node for node in NODES if node <= steps])
+        self.free = prediction.free[self.nodes - 1, :3, :3]
+        self.forced = prediction.forced[self.nodes - 1, :3]
+        actuator = platform.parameters.leg.actuator
+        low, high = platform.minimum_coordinates, platform.maximum_coordinates
+        self.middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        share = 1.0 - margin
+        limits = (half, actuator.speed, getattr(actuator, "acceleration", None))
+        # Shares of the limits, so that all rows have the same size.
+        self.kinds = [
+            (k, share * np.broadcast_to(limit, half.shape))
+            for k, limit in enumerate(limits)
+            if limit is not None
+        ]
+
+    def rows(self, plan: Plan, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return A `(k, d b)` and its bounds for jerks of the coordinates' blocks.
+
+        Args:
+            plan: to linearise along.
+            start: `(d, 3)` state of the coordinates now.
+        """
+        states = plan.states[self.nodes]
+        axes = spread(states, self.columns)
+        exact = leg_motion(self.platform, *motion_of_axes(self.platform, axes))
+        slopes = leg_slopes(self.platform, axes.values, self.columns)
+        coast = np.einsum("nsk,dk->nds", self.free, start)
+        matrices, lower, upper = [], [], []
+        for kind, limit in self.kinds:
+            scaled = slopes / limit[:, None]
+            matrix = np.einsum("nld,nb->nldb", scaled, self.forced[:, kind])
+            away = coast[:, :, kind] - states[:, :, kind]
+            value = exact[kind] - (self.middle if kind == 0 else 0.0)
+            constant = value / limit + np.einsum("nld,nd->nl", scaled, away)
+            matrices.append(matrix.reshape(constant.size, -1))
+            lower.append(-1.0 - constant.ravel())
+            upper.append(1.0 - constant.ravel())
+        return np.concatenate(matrices), np.concatenate(lower), np.concatenate(upper)
 
 
 class Problem(NamedTuple):
@@ -110,16 +581,6 @@ class QuadraticProgram:
 def _entries(rows: FloatArray) -> FloatArray:
     """Return all entries, column by column."""
     return rows.ravel(order="F")
-
-
-PERIOD = 0.04
-"""[s]: 25 Hz."""
-
-SHARES = (1.0, 0.5, 0.25, 0.125)
-"""Of a new plan, tried in this order."""
-
-PARTS = 4
-"""Instants in each period at which a plan is held against the exact limits."""
 
 
 class PredictiveCueing(CueingAlgorithm):

@@ -5,18 +5,179 @@ Controls of the controller's gains, used as soon as they are typed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import floor, log10
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
+from twin.errors import InputError
+from twin.logs import log_of, write_log
 from twin.machine.file.configuration import IDEAL
 from twin.model.engine import FIDELITIES
+from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.runner import Runner
 from twin.simulation.live.settings import Payload, gain_unit
+from twin.simulation.trajectory import Trajectory
+
+NAME = 100
+"""Letters of a file name at most."""
+
+SLOWEST = 0.01
 
 DIGITS = 6
 """Digits of a gain on the page."""
+
+
+class SavePanel:
+    """Downloads a run as a `Trajectory`."""
+
+    def __init__(
+        self,
+        gui: Any,
+        requests: Requests,
+        name: Callable[[], str],
+        trajectory: Callable[[], Trajectory],
+    ) -> None:
+        """Add the controls where the next ones come.
+
+        Args:
+            gui: viser's.
+            requests: to the run.
+            name: returns the proposed name of the file.
+            trajectory: returns the run; called on the run's thread.
+        """
+        self._requests, self._trajectory = requests, trajectory
+        self._propose, self._proposed = name, name()
+        self._name = gui.add_text(
+            "File name",
+            self._proposed,
+            hint="Name of the downloaded file; ends in .npz, or in .mcap for a log.",
+        )
+        self._button = gui.add_button("Save run", icon="download")
+        gui.add_html(
+            note(
+                "The last minutes since the last reset or change of engine, at every control "
+                "period. Play it again with <code>twin view --replay FILE</code>, or read it with "
+                "<code>twin.Trajectory.load</code>. Foxglove opens "
+                "a name that ends in .mcap."
+            )
+        )
+        self._text = gui.add_html("")
+        # The page's own script does what these are named after, in the browser alone.
+        gui.add_button("Save picture", icon="camera", color="gray")
+        gui.add_button("Record film", icon="video", color="gray")
+        requests.on(self._button.on_click, self._hand_over, self._file)
+
+    def refresh(self) -> None:
+        """Propose the name of another machine, unless somebody has typed one."""
+        before, self._proposed = self._proposed, self._propose()
+        if self._name.value == before != self._proposed:
+            self._name.value = self._proposed
+
+    def _file(self, event: Any) -> tuple[Any, str, bytes]:
+        """Return the client, the file's name and its content.
+
+        Raises:
+            InputError: a name that no file can have.
+            MissingDependencyError: an .mcap without the package mcap.
+        """
+        name = self._name.value.strip()
+        if not name or len(name) > NAME or any(letter in name for letter in '/\\:"\0'):
+            raise InputError("file name", "must be a name without folders, such as run.npz")
+        ending = ".mcap" if name.endswith(".mcap") else ".npz"
+        name = name if name.endswith(ending) else f"{name}{ending}"
+        run: Trajectory = self._requests.result(self._trajectory)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"run{ending}"
+            written = write_log(log_of(run), path) if ending == ".mcap" else run.save(path)
+            content = written.read_bytes()
+        return event.client, name, content
+
+    def _hand_over(self, found: tuple[Any, str, bytes]) -> None:
+        client, name, content = found
+        client.send_file_download(name, content, save_immediately=True)
+        self._text.content = note(f"Saved {len(content) / 1e6:.1f} MB.", "record")
+
+
+PAUSE, RUN = "Pause", "Run"
+
+
+class RunPanel:
+    """The controls of the run itself."""
+
+    def __init__(
+        self, gui: Any, requests: Requests, runner: Runner, home: Callable[[], object] | None = None
+    ) -> None:
+        """Add the controls where the next ones come.
+
+        Args:
+            gui: viser's.
+            requests: to the run.
+            runner: of the run.
+            home: brings the machine home; None for a run without it.
+        """
+        self._runner, self._home = runner, home
+        self._again = gui.add_button("Reset and run", color="red", visible=False)
+        self._others = ("Step", "Reset") if home is None else ("Step", "Reset", "Home")
+        self._buttons = gui.add_button_group(
+            "Run",
+            (PAUSE, *self._others),
+            hint=f"Pause or go on; advance by one step of {1e3 * runner.source.period:g} ms; begin "
+            "anew" + ("." if home is None else "; bring the platform home."),
+        )
+        self._speed = gui.add_slider(
+            "Speed [\u00d7]",
+            SLOWEST,
+            1.0,
+            0.01,
+            1.0,
+            hint="Simulated time per real time: 1 is real time, 0.1 ten times slower.",
+        )
+        requests.on(self._buttons.on_click, self._pressed, lambda event: event.target.value)
+        requests.on(self._again.on_click, lambda _: self._reset())
+        requests.on(self._speed.on_update, lambda _: self._set_speed())
+
+    def refresh(self) -> None:
+        """Show the state of the run; called on the run's thread."""
+        stopped = bool(self._runner.source.stopped)
+        options = (RUN if self._runner.paused else PAUSE, *self._others)
+        if self._buttons.options != options:
+            self._buttons.options = options
+        if self._again.visible != stopped:
+            self._again.visible = stopped
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """The speed, as a control of a `SetUp`."""
+        return {} if self._runner.speed == 1.0 else {"speed": self._runner.speed}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Go on at the speed of a `SetUp`; called on the run's thread."""
+        self._speed.value = min(max(controls.get("speed", 1.0), SLOWEST), 1.0)
+        self._set_speed()
+
+    def _pressed(self, button: str) -> None:
+        if button in (PAUSE, RUN):
+            self._runner.paused = button == PAUSE
+        elif button == "Step":
+            self._runner.single_step()
+        elif button == "Reset":
+            self._runner.source.reset()
+        elif self._home is not None:
+            self._home()
+        self.refresh()
+
+    def _reset(self) -> None:
+        self._runner.source.reset()
+        self._runner.paused = False
+
+    def _set_speed(self) -> None:
+        # While a number is typed it can lie outside the range.
+        self._runner.set_speed(min(max(self._speed.value, SLOWEST), 1.0))
 
 
 class GainNumbers:

@@ -10,10 +10,10 @@ from twin.basics.arrays import one_of
 from twin.errors import InputError
 from twin.page.page import Kept
 from twin.page.panels.motion import MotionPanel
-from twin.page.panels.text import note
+from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.set_up import SetUp, Value, as_set_up, written
+from twin.simulation.live.settings import SetUp, Value, as_set_up, written
 
 NOT_IN_IT = "The motion from a file is not in the link: send the file along."
 

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from html import escape
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
-from twin.analysis.feasibility.margin import Margin, legs_text, share_text
+from twin.analysis.feasibility.course import Margin, legs_text, share_text
+from twin.analysis.feasibility.feasibility import feasibility, rest_feasibility
+from twin.analysis.feasibility.verdict import Feasibility
 from twin.basics.arrays import FloatArray
+from twin.errors import TwinError
+from twin.page.panels.motion import MotionPanel
+from twin.page.requests import Requests
+from twin.page.scene.scene_view import SceneView, touched
+from twin.simulation.live.live_machine import LONGEST
 from twin.simulation.live.machine_session import MachineSession
 
-CALM, NEAR, OVER = "#0a7f66", "#b36b00", "#c0392b"
-"""Colours of what is within limits, near them, and at them; all dark enough beside white."""
+RUN_STATE_COLOURS = {"running": "#00866b", "paused": "#566370", "stopped": "#c0392b"}
+"""Colours of the run's states, dark enough for white letters."""
 
-CLOSE, FULL = 0.7, 0.95
-"""Shares of a limit from which on it is near, and as good as reached."""
+LINE = "padding: 0.1em 0.75em 0.45em; font-size: 0.95em; font-variant-numeric: tabular-nums"
+
+PILL = (
+    "display: inline-block; min-width: 4.6em; text-align: center; color: white; "
+    "border-radius: 0.6em"
+)
+
+BANNER = (
+    "margin: 0 0.75em 0.5em; padding: 0.4em 0.6em; border-left: 0.25em solid #c0392b; "
+    "background: rgba(192, 57, 43, 0.12); font-size: 0.9em; overflow-wrap: anywhere"
+)
+
+ON = "To go on, press <b>Reset and run</b>: the run begins anew."
+
+NOTE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
+
+COLUMNS = (
+    "display: flex; gap: 0.5em; text-align: center; "
+    "padding: 0 var(--mantine-spacing-xs) 0.1em calc(var(--mantine-spacing-xs) + 7.25em)"
+)
+"""Of headings: the library's inputs have the same paddings and gaps, and labels of this width."""
 
 FRAME = (
     "display: grid; gap: 0.15em 0.3em; align-items: center; padding: 0.1em 0.75em 0.4em; "
@@ -27,6 +56,92 @@ WHOLE = "grid-column: 2 / -1; white-space: nowrap; text-overflow: ellipsis"
 """Of a cell below the columns of all legs."""
 
 CELL = "border-radius: 0.25em; background: rgba(128, 140, 155, 0.2); overflow: hidden"
+
+TEXT = "A push acts at once, or when the run goes on. A click on the platform pushes it there."
+
+STRENGTH = 2.0
+"""[m/s2] Adopted: acceleration of the free platform under the proposed force."""
+
+BRIEF = 0.2
+"""[s] Adopted: proposed duration."""
+
+SAMPLES = 201
+"""Times along a motion: enough for a line of text."""
+
+SHOWN = 3
+"""Violated limits that are named."""
+
+STILL = 0.5
+"""[s] without a change of the controls before they are judged."""
+
+HEIGHT = "7em"
+"""Of the lines: controls must not move under the pointer when the words change."""
+
+JUDGED = {"motion": "Motion", "at rest": "Rest at the setpoint"}
+"""Tasks that are judged -> heads of their lines."""
+
+VERDICT_COLOURS = {True: "#00866b", False: "#c0392b"}
+"""Of words for what holds and what does not."""
+
+
+def note(content: str, name: str = "note") -> str:
+    """Return the HTML of a short text beside controls; `name` ends its CSS class."""
+    return f'<div class="twin-{name}" style="{NOTE}">{content}</div>'
+
+
+def columns(*names: str) -> str:
+    """Return the HTML of headings above the inputs of a vector, one for each of its parts."""
+    cells = "".join(f'<b style="flex: 1; font-size: 0.875em">{name}</b>' for name in names)
+    return f'<div class="twin-columns" style="{COLUMNS}">{cells}</div>'
+
+
+class Status:
+    """The lines at the top of the page, and the reason why a run has stopped."""
+
+    def __init__(self, gui: Any) -> None:
+        """Add them where the next controls come."""
+        self._gui = gui
+        self._line = gui.add_html("")
+        self._banner = gui.add_html("", visible=False)
+        self._label = ""
+
+    def show(self, label: str, state: str, time: float, factor: float, reason: str) -> None:
+        """Show the state of the run.
+
+        Args:
+            label: name of the run.
+            state: a key of `RUN_STATE_COLOURS`.
+            time: [s] of the run.
+            factor: simulated time per real time; NaN where it is not known.
+            reason: why it has stopped or is being stopped; empty for no banner.
+        """
+        if label != self._label:
+            self._label = label
+            self._gui.set_panel_label(label)
+        pace = "" if factor != factor else f"{factor:.2f} \u00d7 real time"
+        self._line.content = (
+            f'<div class="twin-status" style="{LINE}">'
+            f'<span class="twin-state" style="{PILL}; background: {RUN_STATE_COLOURS[state]}">'
+            f"{state}</span>"
+            f'<b class="twin-time" style="margin: 0 0.9em">{time:.2f} s</b>'
+            f'<span class="twin-pace">{pace}</span></div>'
+        )
+        if self._banner.visible != bool(reason):
+            self._banner.visible = bool(reason)
+        if reason:
+            stopped = state == "stopped"
+            head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
+            said = escape(reason[:1].upper() + reason[1:])
+            self._banner.content = (
+                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {said}{more}</div>'
+            )
+
+
+CALM, NEAR, OVER = "#0a7f66", "#b36b00", "#c0392b"
+"""Colours of what is within limits, near them, and at them; all dark enough beside white."""
+
+CLOSE, FULL = 0.7, 0.95
+"""Shares of a limit from which on it is near, and as good as reached."""
 
 
 class StatePanel:
@@ -148,3 +263,185 @@ def _cell(text: str, share: float = 0.0, style: str = "") -> str:
     bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
     weight = "" if share < CLOSE else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
     return f'<div style="{CELL}; {style}; background-image: {bar}{weight}">{text}</div>'
+
+
+class PushPanel:
+    """A push is a disturbance wrench that the controller does not know."""
+
+    def __init__(
+        self, gui: Any, requests: Requests, session: MachineSession, view: SceneView
+    ) -> None:
+        """Add the controls where the next ones come."""
+        self._session, self._view = session, view
+        gui.add_html(columns("x", "y", "z"))
+        axes = "x, y and z in base axes, held while it acts."
+        self._force, self._moment, self._point = (
+            gui.add_vector3(label, (0.0, 0.0, 0.0), step=1.0, hint=hint)
+            for label, hint in (
+                ("Force [N]", f"In newtons along {axes}"),
+                ("Moment [N m]", f"In newton metres about {axes}"),
+                (
+                    "Point [mm]",
+                    "Point at which the force acts, in millimetres from the platform's reference "
+                    "point along the platform's axes.",
+                ),
+            )
+        )
+        self._duration = gui.add_number(
+            "For [s]", BRIEF, min=0.001, max=LONGEST, step=0.1, hint="Duration of the push."
+        )
+        self._button = gui.add_button("Push", icon="arrow-big-right")
+        self._text = gui.add_html("")
+        for handle in (self._force, self._moment, self._point, self._duration):
+            handle.precision = 6
+        self._controls = {
+            "force": self._force,
+            "moment": self._moment,
+            "point": self._point,
+            "push_duration": self._duration,
+        }
+        self._propose()
+        requests.on(self._button.on_click, lambda _: self._push())
+        requests.on(view.on_click, self._strike)
+
+    def refresh(self) -> None:
+        """Show whether a push acts; called on the run's thread."""
+        if self._session.platform is not self._platform:
+            self._propose()
+        acting = self._session.disturbance is not None
+        text = "acting" if acting else TEXT
+        self._text.content = note(text, "push")
+
+    def _propose(self) -> None:
+        """Propose a force that suits the machine."""
+        self._platform = self._session.platform
+        self._force.value = (usual_force(self._session), 0.0, 0.0)
+        self._moment.value = self._point.value = (0.0, 0.0, 0.0)
+        self._duration.value = BRIEF
+        self._proposed = self._values()
+
+    def _values(self) -> dict[str, Any]:
+        return {name: control.value for name, control in self._controls.items()}
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The push that is set, as controls of a `SetUp`; what is proposed is left out."""
+        usual = self._proposed
+        return {name: value for name, value in self._values().items() if value != usual[name]}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Set the push of a `SetUp`; called on the run's thread."""
+        self._propose()
+        for name, control in self._controls.items():
+            control.value = controls.get(name, self._proposed[name])
+
+    def _strike(self, event: Any) -> None:
+        """Push where somebody clicks on the platform, away from the camera, as hard as set."""
+        point = touched(self._view.machine, event.ray_origin, event.ray_direction)
+        if point is None:
+            return
+        size = float(np.linalg.norm(self._force.value)) or usual_force(self._session)
+        along = np.asarray(event.ray_direction) / np.linalg.norm(event.ray_direction)
+        self._force.value = _three_digits(size * along)
+        self._moment.value = (0.0, 0.0, 0.0)
+        self._point.value = _three_digits(1e3 * point)
+        self._push()
+
+    def _push(self) -> None:
+        point = 1e-3 * np.array(self._point.value)
+        force, moment, duration = self._force.value, self._moment.value, self._duration.value
+        self._session.disturb(force, moment, point, duration)
+        self._view.push.begin(force, moment, point, time=self._session.time, duration=duration)
+
+
+def _three_digits(vector: FloatArray) -> tuple[float, ...]:
+    """Return a vector `(3,)` with three digits of its largest part."""
+    step = 10.0 ** (np.floor(np.log10(np.abs(vector).max())) - 2.0)
+    return tuple(np.round(np.round(vector / step) * step, 9).tolist())
+
+
+def usual_force(session: MachineSession) -> float:
+    """Return a force [N] of one digit that moves the machine visibly."""
+    force = STRENGTH * float(session.platform.mass_matrix(session.platform.home)[0, 0])
+    digit = 10.0 ** np.floor(np.log10(force))
+    return float(round(np.round(force / digit) * digit, 9))
+
+
+class FeasibilityPanel:
+    """Two lines that follow the controls; the work is done beside the run, one at a time.
+
+    While a motion is played, the setpoint does not rest: that line is left out.
+
+    Attributes:
+        closest: "motion" and "at rest" -> margin to the limit that comes closest; None where there
+            is no verdict.
+    """
+
+    def __init__(self, gui: Any, session: MachineSession, motions: MotionPanel) -> None:
+        """Add the lines where the next controls come."""
+        self._session, self._motions = session, motions
+        self._text = gui.add_html(_block(""))
+        self._seen: Any = None
+        self._since = 0.0
+        self._asked: Any = None
+        self.closest: dict[str, Margin | None] = dict.fromkeys(JUDGED)
+        self._found: tuple[str, dict[str, Margin | None]] = ("", self.closest)
+        self._work: Thread | None = None
+
+    def refresh(self) -> None:
+        """Show finished verdicts and begin others where something changed; on the run's thread."""
+        if self._work is not None and not self._work.is_alive():
+            (lines, self.closest), self._work = self._found, None
+            self._text.content = _block(lines)
+        pose = self._session.scene.ghost
+        if self._work is None and pose is not None:
+            rests = not self._session.playing
+            place = np.round(pose, 4).tobytes() if rests else b""
+            asked = (self._session.platform.hash, self._motions.description, place)
+            if asked != self._seen:
+                self._seen, self._since = asked, clock.monotonic()
+            elif asked != self._asked and clock.monotonic() - self._since > STILL:
+                self._asked = asked
+                # A daemon: the page may end while kernels are compiled.
+                self._work = Thread(
+                    target=self._judge, args=(pose.copy() if rests else None,), daemon=True
+                )
+                self._work.start()
+
+    def _judge(self, pose: FloatArray | None) -> None:
+        """Find both lines, without a pose one; a fault in a description leaves its line out."""
+        platform = self._session.platform
+        verdicts: dict[str, Feasibility] = {}
+        with suppress(TwinError):
+            motion = self._motions.described()
+            verdicts["motion"] = feasibility(platform, motion, samples=SAMPLES)
+        with suppress(TwinError):
+            if pose is not None:
+                poses = platform.constrain(pose[None]).pose
+                verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
+        lines = (verdict_line(JUDGED[name], found) for name, found in verdicts.items())
+        closest = {name: verdicts[name].margins[0] if name in verdicts else None for name in JUDGED}
+        self._found = "".join(note(line, "feasibility") for line in lines), closest
+
+
+def _block(lines: str) -> str:
+    return f'<div style="min-height: {HEIGHT}">{lines}</div>'
+
+
+def verdict_line(head: str, found: Feasibility) -> str:
+    """Return a verdict as HTML: its word, and the limits that are violated or the closest one."""
+    word = "feasible" if found else "not feasible"
+    named = found.violated[:SHOWN] or found.margins[:1]
+    limits = "; ".join(_named(margin) for margin in named)
+    more = len(found.violated) - len(named)
+    if more > 0:
+        limits += f" and {more} more"
+    colour, joint = VERDICT_COLOURS[found.feasible], ", closest:" if found else ":"
+    return f'{escape(head)}: <b style="color: {colour}">{word}</b>{joint} {escape(limits)}'
+
+
+def _named(margin: Margin) -> str:
+    legs = f", {legs_text(margin.legs)}" if margin.legs else ""
+    when = "" if margin.time is None else f", at {margin.time:.3g} s"
+    share = share_text(margin.share).replace(" ", "\u00a0")
+    return f"{margin.quantity} {share}{legs}{when}"

@@ -7,21 +7,30 @@ in the world. They belong to the server, so that every page shows them, whenever
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+import time as clock
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
-from twin.engines.mechanism.payload import as_segments
-from twin.errors import SingularPoseError, UnreachablePoseError
-from twin.model.ball.ball import Ball
+from twin.basics.arrays import FloatArray, IndexArray, as_vector, one_of, positive
+from twin.engines.mechanism import as_segments
+from twin.errors import InputError, SingularPoseError, UnreachablePoseError
+from twin.machine.mechanism import PLATFORM
+from twin.machine.payload.anthropometry import rigid_sum
+from twin.machine.payload.occupant import with_body
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.page.scene.leg_colours import COLOURINGS, Colouring, as_bytes, levels, palette
 from twin.simulation.scene import Scene
-from twin.viewer.bodies.creases import geom_mesh, quarters
-from twin.viewer.bodies.meshes import Mesh, joined
-from twin.viewer.bodies.plates import SHADOW
+from twin.viewer.bodies.machine import SHADOW
+from twin.viewer.bodies.meshes import Mesh, geom_mesh, joined, quarters, sphere
 from twin.viewer.scene_model import BALL, SceneModel
+
+LEVELS = 32
+"""Number of colours of a scale; values within one of them look the same."""
+
+TITLES = {"force": "Leg force, share of its peak", "stroke": "Stroke left to the nearest limit"}
+
+TICKS = {"force": ("0", "50 %", "100 %"), "stroke": ("at the limit", "50 %", "mid-stroke")}
 
 BASE = "base"
 """Node of all fixed parts."""
@@ -42,6 +51,104 @@ the same place a ghost is hidden."""
 RIM = 0.004
 """[sizes of the machine] by which tinted machines are larger. Only their far sides are drawn: in
 the same place the other machine keeps its colours, and has a rim."""
+
+AXES = {"base": 0.16, "platform": 0.12, "joint": 0.045}
+"""Length of drawn axes over the size of the machine."""
+
+SLIM = 0.04
+"""Radius of drawn axes over their length."""
+
+MASS = 0.022
+"""Radius of the sphere at the centre of mass over the size of the machine."""
+
+MASS_COLOURS = ((250, 204, 21), (24, 24, 27))
+
+CENTRE = "centre_of_mass"
+
+SEGMENTS = 200
+"""Number of the line's segments; constant, so that pages keep their memory."""
+
+PAUSE = 0.1
+"""[s] at least between two lines that are sent."""
+
+WIDTH = 3.0
+"""[pixels]"""
+
+
+Colouring = Literal["none", "force", "stroke"]
+
+COLOURINGS: tuple[Colouring, ...] = ("none", "force", "stroke")
+"""Their own colours; share of the peak force or torque; share of the stroke left to a limit."""
+
+BLUE, GREEN, YELLOW, RED = (
+    (0.16, 0.42, 0.80),
+    (0.13, 0.66, 0.38),
+    (0.95, 0.78, 0.15),
+    (0.78, 0.14, 0.14),
+)
+
+SCALES = {"force": (BLUE, GREEN, YELLOW, RED), "stroke": (RED, YELLOW, GREEN)}
+"""Red, green, blue from 0 to 1 in equal steps."""
+
+
+Colour = tuple[int, int, int]
+"""Red, green, blue from 0 to 255."""
+
+
+def as_bytes(colour: Any) -> Colour:
+    """Return red, green and blue from 0 to 1 as bytes."""
+    red, green, blue = (round(255.0 * float(part)) for part in colour[:3])
+    return red, green, blue
+
+
+def levels(values: Any, count: int) -> IndexArray:
+    """Return the indices `(n,)` of values on a scale of `LEVELS` colours, -1 for NaN.
+
+    Args:
+        values: `(n,)`, clipped to 0 and 1.
+        count: n.
+
+    Raises:
+        InputError: wrong shape, not numbers.
+    """
+    try:
+        given = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("values", "must be numbers") from None
+    if given.shape != (count,):
+        raise InputError("values", f"must have shape ({count},), not {given.shape}")
+    unknown = np.isnan(given)
+    share = np.clip(np.where(unknown, 0.0, given), 0.0, 1.0)
+    return np.where(unknown, -1, np.rint(share * (LEVELS - 1))).astype(np.int64)
+
+
+def palette(colouring: Colouring) -> FloatArray:
+    """Return the colours `(LEVELS, 3)` of a scale, red, green and blue from 0 to 1.
+
+    Raises:
+        InputError: no such scale.
+    """
+    stops = np.array(SCALES[one_of(colouring, "colouring", tuple(SCALES))])
+    places = np.linspace(0.0, len(stops) - 1.0, LEVELS)
+    return np.stack([np.interp(places, np.arange(len(stops)), part) for part in stops.T], axis=1)
+
+
+def legend(colouring: Colouring) -> str:
+    """Return the legend of a colouring as HTML; empty for "none".
+
+    Raises:
+        InputError: no such colouring.
+    """
+    if one_of(colouring, "colouring", COLOURINGS) == "none":
+        return ""
+    stops = ", ".join(f"rgb{as_bytes(stop)}" for stop in SCALES[colouring])
+    ticks = "".join(f"<span>{tick}</span>" for tick in TICKS[colouring])
+    return (
+        f'<div class="legend" style="font-size: 0.8em; padding: 0 0.75em">{TITLES[colouring]}'
+        f'<div style="height: 0.6em; border-radius: 0.3em; margin: 0.25em 0;'
+        f' background: linear-gradient(to right, {stops})"></div>'
+        f'<div style="display: flex; justify-content: space-between">{ticks}</div></div>'
+    )
 
 
 class Tint(NamedTuple):
@@ -259,3 +366,158 @@ class MachineScene:
         return as_bytes(
             colour + white * (1.0 - colour) if self._tint is None else self._tint.colour
         )
+
+
+def add_base_frame(server: Any, machine: MachineScene) -> list[Any]:
+    """Return the nodes of the base frame's axes: x red, y green, z blue; hidden at first."""
+    return [_axes(server, f"{machine.bodies[BASE].name}/axes", AXES["base"] * machine.size)]
+
+
+def add_platform_frame(server: Any, machine: MachineScene) -> list[Any]:
+    """Return the nodes of the platform frame's axes; hidden at first."""
+    return [_axes(server, f"{machine.bodies[PLATFORM].name}/axes", AXES["platform"] * machine.size)]
+
+
+def add_joint_frames(server: Any, machine: MachineScene) -> list[Any]:
+    """Return the nodes of axes at the joints of all legs' bodies; hidden at first."""
+    length = AXES["joint"] * machine.size
+    legs = (node for body, node in machine.bodies.items() if LEG.match(body))
+    return [_axes(server, f"{node.name}/axes", length) for node in legs]
+
+
+def centre_of_mass(machine: MachineScene) -> FloatArray:
+    """Return the centre of mass `(3,)` [m] of platform and payload, in the platform frame.
+
+    The payload is at rest; legs are not part of it.
+    """
+    body = machine.platform.parameters.platform.body
+    if not machine.segments:
+        return np.array(body.center_of_mass_vector)
+    return np.array(with_body(body, rigid_sum(machine.segments)).center)
+
+
+def add_centre_of_mass(server: Any, machine: MachineScene) -> list[Any]:
+    """Return the nodes of the sphere that marks the centre of mass; hidden at first."""
+    root = f"{machine.bodies[PLATFORM].name}/{CENTRE}"
+    frame = server.scene.add_frame(
+        root, show_axes=False, position=centre_of_mass(machine), visible=False
+    )
+    halves = quarters(sphere(MASS * machine.size))
+    for name, mesh, colour in zip(("light", "dark"), halves, MASS_COLOURS, strict=True):
+        server.scene.add_mesh_simple(f"{root}/{name}", mesh.vertices, mesh.faces, color=colour)
+    return [frame]
+
+
+def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
+    """Return the labels with the legs' numbers, one at the middle of each; hidden at first."""
+    found: dict[str, Any] = {}
+    for (body, part), mesh in machine.parts.items():
+        leg = LEG.match(body)
+        if leg is None or part != "housing":
+            continue
+        middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+        found[leg[1]] = server.scene.add_label(
+            f"{machine.bodies[body].name}/number",
+            leg[1],
+            position=middle,
+            anchor="center-center",
+            visible=False,
+        )
+    return list(found.values())
+
+
+def _axes(server: Any, name: str, length: float) -> Any:
+    return server.scene.add_frame(
+        name, axes_length=length, axes_radius=SLIM * length, visible=False
+    )
+
+
+YOUNG, OLD = (162, 28, 175), (205, 150, 215)
+"""Colours of the line's newest and oldest end, red, green, blue."""
+
+
+class Trace:
+    """A line in the base frame.
+
+    Attributes:
+        point: `(3,)` [m] in the platform frame, whose path is drawn.
+        seconds: [s] of the run that are kept.
+        node: of the page's scene.
+    """
+
+    def __init__(self, server: Any, machine: MachineScene, seconds: float = 5.0) -> None:
+        """Make a line of the reference point, hidden at first.
+
+        Args:
+            server: viser's server.
+            machine: with the platform.
+            seconds: [s] of the run that are kept.
+
+        Raises:
+            InputError: not a positive number.
+        """
+        self._machine = machine
+        self.point = np.zeros(3)
+        self.seconds = positive(seconds, "seconds")
+        self._times: list[float] = []
+        self._points: list[FloatArray] = []
+        self._sent, self._pending = -np.inf, False
+        share = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None]
+        colours = (1.0 - share) * np.array(OLD) + share * np.array(YOUNG)
+        self.node = server.scene.add_line_segments(
+            f"{machine.root.name}/trace",
+            np.zeros((SEGMENTS, 2, 3)),
+            _pairs(colours).astype(np.uint8),
+            thickness=WIDTH,
+            thickness_units="screen",
+            visible=False,
+        )
+
+    def follow(self, point: Any) -> None:
+        """Draw the path of another point, from now on.
+
+        Args:
+            point: `(3,)` [m] in the platform frame.
+
+        Raises:
+            InputError: wrong shape, not finite.
+        """
+        self.point = as_vector(point, "point", 3)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the path so far."""
+        self._times.clear()
+        self._points.clear()
+        self._pending = True
+
+    def update(self, time: float) -> None:
+        """Add the point's position at a time [s] of the run; an earlier time begins anew."""
+        if self._times and time < self._times[-1]:
+            self.clear()
+        if not self._times or time - self._times[-1] >= self.seconds / SEGMENTS:
+            origin, turn = self._machine.place(PLATFORM)
+            self._times.append(time)
+            self._points.append(origin + turn @ self.point)
+            while time - self._times[0] > self.seconds:
+                del self._times[0], self._points[0]
+            self._pending = True
+        now = clock.monotonic()
+        if self._pending and self.node.visible and now - self._sent >= PAUSE:
+            self._send()
+            self._sent, self._pending = now, False
+
+    def show(self, shown: bool) -> None:
+        """Show or hide the line."""
+        self.node.visible = shown
+
+    def _send(self) -> None:
+        """Send the line; while it is short its old segments lie in one point."""
+        points = self._points[-SEGMENTS - 1 :] or [self._machine.place(PLATFORM)[0]]
+        missing = SEGMENTS + 1 - len(points)
+        self.node.points = _pairs(np.array([points[0]] * missing + points))
+
+
+def _pairs(values: FloatArray) -> FloatArray:
+    """Return the ends `(SEGMENTS, 2, 3)` of segments between consecutive values."""
+    return np.stack([values[:-1], values[1:]], axis=1)

@@ -10,26 +10,64 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
-from twin.machine.mechanism.parts import PLATFORM
-from twin.model.ball.ball import Ball
+from twin.basics.arrays import FloatArray, as_vector, one_of, positive
+from twin.machine.mechanism import PLATFORM
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.page.scene.backdrop import Backdrop
-from twin.page.scene.leg_colours import Colouring
-from twin.page.scene.machine_scene import OVERLAY, MachineScene
-from twin.page.scene.marks import (
+from twin.page.scene.machine_scene import (
+    OVERLAY,
+    Colouring,
+    MachineScene,
+    Trace,
     add_base_frame,
     add_centre_of_mass,
     add_joint_frames,
     add_leg_numbers,
     add_platform_frame,
 )
-from twin.page.scene.push_arrow import PushArrow
-from twin.page.scene.trace import Trace
-from twin.page.server.viser_internals import darken
+from twin.page.server.page_server import darken
 from twin.simulation.scene import Scene
+from twin.viewer.camera import View, as_view, framing
 from twin.viewer.scene_model import SceneModel
-from twin.viewer.view import View, as_view, framing
+
+CELLS = 12.0
+"""Approximate number of cells of the ground's grid along the size of a machine."""
+
+SECTION = 5
+"""Cells between two stronger lines."""
+
+FADE = 7.0
+"""[sizes of the machine] from the camera at which the ground fades out."""
+
+PLANE = (222, 227, 233)
+
+LINES = ((203, 210, 219), (176, 185, 198))
+"""Colours of thin and strong lines, red, green, blue."""
+
+SKY = ((201, 210, 221), (238, 241, 245))
+"""Colours of the background, above and below."""
+
+NIGHT = ((28, 31, 37), (58, 63, 72))
+"""The same in the dark."""
+
+DAYLIGHT = 2.2
+"""Strength of the light from all around, white above and of the ground's colour below."""
+
+BOUNCE = (150, 160, 176)
+
+EDGE = 1e-9
+"""Share of a triangle by which a ray may pass it: neighbours leave no gap."""
+
+CURL = 0.09
+"""Radius of the moment's arc over the size of the machine."""
+
+ARC = np.radians(270.0)
+"""Angle of the moment's arc."""
+
+WIDTH = 0.008
+"""Radius of arrows over the size of the machine."""
+
+COLOUR = (196, 10, 10)
 
 OPENING = 35.0
 """[deg] over the height of a page."""
@@ -37,15 +75,233 @@ OPENING = 35.0
 ASPECT = 0.75
 """Width over height of the free scene on a page of 1280 by 800 pixels."""
 
-NEAREST, FARTHEST = 0.01, 100.0
-"""[sizes of a machine] Distances from the camera between which things are drawn."""
-
-
 FIRST_VIEW = "overview"
 """View in which a page opens."""
 
 NEARBY = 0.02
 """[sizes of a machine] by which a camera in its first view may be elsewhere."""
+
+MARKS = {
+    "base_frame": add_base_frame,
+    "platform_frame": add_platform_frame,
+    "joint_frames": add_joint_frames,
+    "centre_of_mass": add_centre_of_mass,
+    "leg_numbers": add_leg_numbers,
+}
+
+SEEN_THROUGH = 0.35
+"""Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
+
+
+DARK_PLANE, DARK_LINES = (46, 50, 57), ((62, 67, 76), (92, 99, 110))
+"""Colours of the ground and its lines in the dark."""
+
+
+LAMP, LAMP_PLACE = 1.1, (2.0, -3.0, 2.5)
+"""Strength and direction of a lamp beside the camera of the overview, which models round parts."""
+
+
+class Backdrop:
+    """The ground, the light and the background.
+
+    Attributes:
+        cell: [m] between two lines of the ground.
+        ground: its node.
+    """
+
+    def __init__(self, server: Any, machine: MachineScene) -> None:
+        """Make a backdrop in proportion to a machine, without shadows."""
+        self._server = server
+        self.cell = round_length(machine.size / CELLS)
+        scene = server.scene
+        # Reflections of surroundings are slow where no graphics card draws, and pale the colours.
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere(
+            "/daylight", sky_color=(255, 255, 255), ground_color=BOUNCE, intensity=DAYLIGHT
+        )
+        scene.add_light_directional("/lamp", intensity=LAMP, position=LAMP_PLACE)
+        self.cast_shadows(False)
+        self.ground = scene.add_grid(
+            "/ground",
+            plane="xy",
+            infinite_grid=True,
+            cell_size=self.cell,
+            section_size=SECTION * self.cell,
+            cell_color=LINES[0],
+            section_color=LINES[1],
+            fade_distance=FADE * machine.size,
+            fade_strength=1.5,
+            plane_color=PLANE,
+            plane_opacity=1.0,
+            shadow_opacity=0.25,
+            position=(0.0, 0.0, float(machine.scene_model.ground[2])),
+        )
+        self.darken(False)
+
+    def darken(self, dark: bool) -> None:
+        """Give ground and background their colours for dark or for light."""
+        above, below = NIGHT if dark else SKY
+        share = np.linspace(0.0, 1.0, 64)[:, None, None]
+        sky = (1.0 - share) * np.array(above) + share * np.array(below)
+        rows = np.repeat(sky.astype(np.uint8), 2, axis=1)
+        self._server.scene.set_background_image(rows, format="png")
+        self.ground.plane_color = DARK_PLANE if dark else PLANE
+        self.ground.cell_color, self.ground.section_color = DARK_LINES if dark else LINES
+
+    def cast_shadows(self, cast: bool) -> None:
+        """Let the machine cast shadows; slow where no graphics card draws."""
+        self._server.scene.configure_default_lights(True, cast_shadow=cast)
+
+
+def round_length(length: float) -> float:
+    """Return the length [m] of 1, 2 or 5 times a power of ten that is nearest in proportion."""
+    power = 10.0 ** np.floor(np.log10(length))
+    choices = power * np.array([1.0, 2.0, 5.0, 10.0])
+    return float(choices[np.abs(np.log(choices / length)).argmin()])
+
+
+def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | None:
+    """Return the first point `(3,)` [m] of the drawn platform on a ray, in the platform frame.
+
+    Args:
+        machine: as it was last placed.
+        origin: `(3,)` [m] of the ray in the world.
+        direction: `(3,)` of the ray in the world.
+
+    Returns:
+        None where the ray passes by the platform.
+    """
+    place, turn = machine.place(PLATFORM)
+    start = (np.asarray(origin) - machine.root.position - place) @ turn
+    along = np.asarray(direction) @ turn
+    found = [
+        nearest(mesh.vertices[mesh.faces], start, along)
+        for (body, _), mesh in machine.parts.items()
+        if body == PLATFORM
+    ]
+    distance = min(found, default=np.inf)
+    return start + distance * along if np.isfinite(distance) else None
+
+
+def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> float:
+    """Return the least multiple of `along` at which a ray meets triangles `(f, 3, 3)`; else inf.
+
+    Reference: Möller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997.
+    """
+    corner, first, second = triangles[:, 0], *np.moveaxis(triangles[:, 1:] - triangles[:, :1], 1, 0)
+    across = np.cross(along, second)
+    volume = np.einsum("fi,fi->f", first, across)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = np.einsum("fi,fi->f", start - corner, across) / volume
+        beside = np.cross(start - corner, first)
+        v = beside @ along / volume
+        distance = np.einsum("fi,fi->f", second, beside) / volume
+        inside = (u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE) & (distance > 0.0)
+    return float(distance[inside].min(initial=np.inf))
+
+
+SHORTEST, LONGEST = 0.12, 0.40
+"""Length of the arrow over the size of the machine: for no force, and for the platform's weight."""
+
+
+class PushArrow:
+    """Arrows that follow a point of the platform, with directions fixed in the base."""
+
+    def __init__(self, server: Any, machine: MachineScene) -> None:
+        """Make the arrows, hidden at first."""
+        self._server, self._machine = server, machine
+        self.node = server.scene.add_frame(
+            f"{machine.root.name}/push", show_axes=False, visible=False
+        )
+        self._arrows = {
+            part: server.scene.add_arrows(
+                f"{self.node.name}/{part}",
+                np.zeros((1, 2, 3)),
+                COLOUR,
+                shaft_radius=WIDTH * machine.size,
+                head_radius=2.6 * WIDTH * machine.size,
+                head_length=6.0 * WIDTH * machine.size,
+                visible=False,
+            )
+            for part in ("force", "moment")
+        }
+        self._arc = server.scene.add_line_segments(
+            f"{self.node.name}/arc",
+            np.zeros((32, 2, 3)),
+            COLOUR,
+            thickness=1.4 * WIDTH * machine.size,
+            visible=False,
+        )
+        self._point = np.zeros(3)
+        self._start, self._duration = np.inf, 0.0
+        self._shown = True
+
+    def begin(self, force: Any, moment: Any, point: Any, *, time: float, duration: float) -> None:
+        """Show a push while it acts.
+
+        Args:
+            force: `(3,)` [N] in base axes.
+            moment: `(3,)` [N m] in base axes.
+            point: `(3,)` [m] in the platform frame, where the force acts.
+            time: [s] of the run, now.
+            duration: [s] of the run.
+
+        Raises:
+            InputError: wrong shape, not finite, no positive duration.
+        """
+        along, about = as_vector(force, "force", 3), as_vector(moment, "moment", 3)
+        self._point = as_vector(point, "point", 3)
+        self._start, self._duration = time, positive(duration, "duration")
+        self._arrows["force"].visible = bool(along.any())
+        self._arrows["moment"].visible = self._arc.visible = bool(about.any())
+        if along.any():
+            self._arrows["force"].points = self._straight(along)[None]
+        if about.any():
+            arc = self._curl(about)
+            self._arc.points = np.stack([arc[:-1], arc[1:]], axis=1)
+            ahead = arc[-1] - arc[-2]
+            ahead *= 6.0 * WIDTH * self._machine.size / np.linalg.norm(ahead)
+            self._arrows["moment"].points = np.stack([arc[-1], arc[-1] + ahead])[None]
+        self.update(time)
+
+    def update(self, time: float) -> None:
+        """Follow the platform; hide the arrows once the push has ended.
+
+        Args:
+            time: [s] of the run.
+        """
+        acts = self._start <= time < self._start + self._duration
+        if not acts:
+            self._start = np.inf
+        elif self._shown:
+            origin, turn = self._machine.place(PLATFORM)
+            self.node.position = origin + turn @ self._point
+        self.node.visible = acts and self._shown
+
+    def show(self, shown: bool) -> None:
+        """Show or hide pushes."""
+        self._shown = shown
+        self.node.visible = shown and np.isfinite(self._start)
+
+    def _straight(self, force: FloatArray) -> FloatArray:
+        """Return start and end `(2, 3)` [m] of an arrow whose tip is at the point."""
+        size = float(np.linalg.norm(force))
+        weight = 9.81 * self._machine.platform.parameters.platform.body.mass
+        length = SHORTEST + (LONGEST - SHORTEST) * min(1.0, size / weight)
+        return np.stack([-force * length * self._machine.size / size, np.zeros(3)])
+
+    def _curl(self, moment: FloatArray) -> FloatArray:
+        """Return the points `(33, 3)` [m] of an arc about the moment, in its sense."""
+        axis = moment / np.linalg.norm(moment)
+        first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+        first /= np.linalg.norm(first)
+        angles = np.linspace(0.0, ARC, 33)[:, None]
+        around = np.cos(angles) * first + np.sin(angles) * np.cross(axis, first)
+        return np.asarray(CURL * self._machine.size * around)
+
+
+NEAREST, FARTHEST = 0.01, 100.0
+"""[sizes of a machine] Distances from the camera between which things are drawn."""
 
 
 class Viewpoint(NamedTuple):
@@ -119,17 +375,6 @@ LAYERS = {
     "leg_numbers": Layer("Leg numbers", False),
 }
 """Layers by name, in the order of their switches."""
-
-MARKS = {
-    "base_frame": add_base_frame,
-    "platform_frame": add_platform_frame,
-    "joint_frames": add_joint_frames,
-    "centre_of_mass": add_centre_of_mass,
-    "leg_numbers": add_leg_numbers,
-}
-
-SEEN_THROUGH = 0.35
-"""Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
 
 
 class SceneView:

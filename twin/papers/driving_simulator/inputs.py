@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.kinematics import PlateModel
 
 SINES = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
 """Amplitude [m] and angular frequency [rad/s] of f_1, f_2, f_3."""

@@ -11,14 +11,137 @@ Derivation in docs/driving_simulator.md.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch, read_only
 from twin.errors import InputError
-from twin.papers.driving_simulator.plate import PlateModel
+
+CORNERS = ("front_right", "front_left", "rear_left", "rear_right")
+"""Order of the pillars in every array of four."""
+
+SIGNS = read_only([[1, -1], [1, 1], [-1, 1], [-1, -1]])
+"""Signs of x and y of the corners."""
+
+FIXED = CORNERS.index("rear_right")
+"""The pillar whose foot does not slide."""
+
+TOLERANCE = 1e-9
+"""[m], [kg], [kg m2] What a file may be off by and still describe this plate."""
+
+
+@dataclass(frozen=True)
+class PlateModel:
+    """A rectangular plate whose reference point and centre of mass are at its centre.
+
+    `upper_mass` moves with the plate at each corner, `foot_mass` slides with each foot.
+    """
+
+    half_length: float
+    """[m] from the centre to the front pillars, along x"""
+    half_width: float
+    """[m] from the centre to the left pillars, along y"""
+    plate_mass: float
+    """[kg]"""
+    roll_inertia: float
+    """[kg m2] of the plate about its x axis"""
+    pitch_inertia: float
+    """[kg m2] of the plate about its y axis"""
+    yaw_inertia: float
+    """[kg m2] of the plate about its z axis"""
+    upper_mass: float
+    """[kg] of each pillar"""
+    foot_mass: float
+    """[kg] of each pillar"""
+    gravity: float
+    """[m/s2]"""
+    home_length: float
+    """[m] of the pillars in the middle of their stroke"""
+    stroke: float
+    """[m] between the shortest and the longest pillar"""
+
+    @property
+    def corners(self) -> FloatArray:
+        """Places `(4, 2)` [m] of the pillars on the plate, x and y from its centre."""
+        return read_only(SIGNS * [self.half_length, self.half_width])
+
+    @property
+    def minimum_length(self) -> float:
+        """Length [m] of a retracted pillar."""
+        return self.home_length - 0.5 * self.stroke
+
+    @property
+    def maximum_length(self) -> float:
+        """Length [m] of an extended pillar."""
+        return self.home_length + 0.5 * self.stroke
+
+    @property
+    def lifted_mass(self) -> float:
+        """Mass [kg] that heave lifts: the plate and what moves with it."""
+        return self.plate_mass + len(CORNERS) * self.upper_mass
+
+    def lumped(self) -> PlateModel:
+        """Return the plate with all mass of the pillars at its corners, as in the paper."""
+        return replace(self, upper_mass=self.upper_mass + self.foot_mass, foot_mass=0.0)
+
+    @classmethod
+    def from_parameters(cls, parameters: Any) -> PlateModel:
+        """Return the model of a machine on pillars.
+
+        Args:
+            parameters: `twin.machine.MachineParameters` with legs of kind "pillar".
+
+        Raises:
+            InputError: not such a machine: other legs, another number or order of them, unequal
+                ones, pillars that are no rectangle, a body that is not centred and aligned.
+        """
+        legs = parameters.legs
+        if not all(leg.has_foot for leg in legs) or len(legs) != len(CORNERS):
+            raise InputError("parameters", "must describe four legs of kind 'pillar'")
+        leg, body, joints = legs[0], parameters.platform.body, parameters.platform.joints.points
+        actuator = leg.actuator
+        half_length, half_width = np.abs(joints[:, :2]).mean(axis=0).tolist()
+        middle = 0.5 * (actuator.minimum + actuator.maximum)
+        inertia = np.diag(body.inertia_tensor).tolist()
+        numbers = [(leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs]
+        constraints = {
+            "leg: must be the same for all pillars": numbers.count(numbers[0]) == len(numbers),
+            f"leg.fixed_foot: must be {FIXED + 1}": leg.fixed_foot == FIXED + 1,
+            "platform.joints: must be a rectangle in the platform's plane, in the order "
+            + ", ".join(CORNERS): _near(joints[:, :2], SIGNS * [half_length, half_width])
+            and _near(joints[:, 2], 0.0),
+            "platform.body: must have its centre of mass at the centre and aligned axes": _near(
+                body.center_of_mass_vector, 0.0
+            )
+            and _near(body.inertia_tensor, np.diag(inertia)),
+            "home: must be level, centred, with the pillars in the middle of their stroke": _near(
+                parameters.home_rotation, np.eye(3)
+            )
+            and _near(parameters.home_leg_vectors, [0.0, 0.0, middle]),
+        }
+        for condition, met in constraints.items():
+            if not met:
+                field, _, message = condition.partition(": ")
+                raise InputError(f"parameters.{field}", message)
+        return cls(
+            half_length=half_length,
+            half_width=half_width,
+            plate_mass=body.mass,
+            roll_inertia=inertia[0],
+            pitch_inertia=inertia[1],
+            yaw_inertia=inertia[2],
+            upper_mass=leg.upper_mass,
+            foot_mass=leg.foot_mass,
+            gravity=parameters.gravity,
+            home_length=middle,
+            stroke=actuator.stroke,
+        )
+
+
+def _near(value: FloatArray, wanted: Any) -> bool:
+    return bool(np.abs(value - wanted).max() < TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -265,3 +388,84 @@ def _stack(parts: list[Any]) -> Configuration:
     columns = np.stack(np.broadcast_arrays(*parts), axis=-1)
     feet = columns[..., 10:].reshape((*columns.shape[:-1], 4, 2))
     return Configuration(columns[..., :3], columns[..., 3:7], columns[..., 7:10], feet)
+
+
+class ExactKinematics(PlateKinematics):
+    """The closed forms of the T-graph equations without the small-angle assumption.
+
+    With n = R z the normal of the plate, a pillar of length h has its foot at corner - h n.
+    Heights of the feet are equal, which makes lengths linear in tan(pitch) and
+    tan(roll) / cos(pitch); two feet then differ by (dx / cos(pitch) - dy tan(roll) tan(pitch),
+    dy / cos(roll)) where their corners differ by (dx, dy) on the plate.
+    """
+
+    def slopes(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any, Any]:
+        """Return heave / (cos(roll) cos(pitch)), tan(roll) / cos(pitch), tan(pitch)."""
+        across = secant(pitch)
+        return heave * secant(roll) * across, tangent(roll) * across, tangent(pitch)
+
+    def angles(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, Any, Any]:
+        """Return heave [m], roll and pitch [rad]; the inverse of `slopes`."""
+        pitch = arctangent(pitch_slope)
+        roll = arctangent(roll_slope * cosine(pitch))
+        return center_length * cosine(roll) * cosine(pitch), roll, pitch
+
+    def center(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
+        """Return x and y [m] of the plate's centre.
+
+        The foot of a pillar under the centre lies where the fixed foot puts it; from there the
+        centre is heave * (tan(pitch) / cos(roll), -tan(roll)) away.
+        """
+        x, y = self._apart(FIXED, roll, pitch)
+        foot_x, foot_y = self.plate.corners[FIXED].tolist()
+        return (
+            heave * tangent(pitch) * secant(roll) - x + foot_x,
+            -(heave * tangent(roll)) - y + foot_y,
+        )
+
+    def foot(self, corner: int, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
+        """Return x and y [m] of the foot of a pillar; `heave` has no influence."""
+        x, y = self._apart(corner, roll, pitch)
+        fixed_x, fixed_y = self._apart(FIXED, roll, pitch)
+        foot_x, foot_y = self.plate.corners[FIXED].tolist()
+        return x - fixed_x + foot_x, y - fixed_y + foot_y
+
+    def _apart(self, corner: int, roll: Any, pitch: Any) -> tuple[Any, Any]:
+        """Return the foot of a pillar as seen from that of one under the centre."""
+        x, y = self.plate.corners[corner].tolist()
+        return secant(pitch) * x - tangent(roll) * tangent(pitch) * y, secant(roll) * y
+
+
+class SmallAngleKinematics(PlateKinematics):
+    """The closed forms of the T-graph equations with the paper's small-angle matrix.
+
+    The matrix of the paper takes platform to base components:
+
+        [    1           0    pitch ]
+        [ roll * pitch   1   -roll  ]
+        [ -pitch        roll    1   ]
+
+    Reference: driving simulator paper, sections "Direct kynematics" and "Inverse kynematics".
+    """
+
+    def slopes(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any, Any]:
+        """Return heave, roll and pitch: to first order they are length and slopes themselves."""
+        return heave, roll, pitch
+
+    def angles(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, Any, Any]:
+        """Return the arguments; the inverse of `slopes`."""
+        return center_length, roll_slope, pitch_slope
+
+    def center(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
+        """Return x and y [m] of the plate's centre (x_mp, y_mp of the paper)."""
+        x, _ = self.plate.corners[FIXED].tolist()
+        fixed = self.lengths(heave, roll, pitch)[FIXED]
+        return pitch * fixed, -(roll * pitch * x) - roll * fixed
+
+    def foot(self, corner: int, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
+        """Return x and y [m] of the foot of a pillar (x_fr, y_fr and so on of the paper)."""
+        lengths = self.lengths(heave, roll, pitch)
+        x, y = self.plate.corners[corner].tolist()
+        across = x - float(self.plate.corners[FIXED, 0])
+        longer = lengths[corner] - lengths[FIXED]
+        return x - pitch * longer, y + roll * pitch * across + roll * longer

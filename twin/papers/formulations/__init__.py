@@ -8,6 +8,6 @@ from twin.papers.formulations.formulation import (
     formulation_names,
     simulate_formulation,
 )
-from twin.papers.formulations.run import FormulationRun
+from twin.papers.formulations.model import FormulationRun
 
 __all__ = ["Formulation", "FormulationRun", "formulation_names", "simulate_formulation"]

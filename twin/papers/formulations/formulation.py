@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, one_pose, positive
 from twin.errors import InputError, IntegrationError, SingularPoseError
-from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR, Tolerances
+from twin.kernels.integrators import COLLAPSED, DONE, SINGULAR, Tolerances
+from twin.kernels.jit import interpreted
 from twin.model.machine_model import MachineModel, as_model
 from twin.papers.formulations.kernels import march
 from twin.papers.formulations.kernels import measures as columns
 from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS
-from twin.papers.formulations.kernels.inverse import generalised_forces
-from twin.papers.formulations.model import extended_joints, make_work, pack_model
-from twin.papers.formulations.run import FormulationRun, run_of
+from twin.papers.formulations.kernels.spaces import generalised_forces
+from twin.papers.formulations.model import (
+    FormulationRun,
+    extended_joints,
+    make_work,
+    pack_model,
+    run_of,
+)
 
 KINDS = {
     "configuration": march.CONFIGURATION,
@@ -24,11 +31,16 @@ KINDS = {
     "extended_to_task": march.EXTENDED_TO_TASK,
     "extended_to_actuator": march.EXTENDED_TO_ACTUATOR,
 }
+
 METHODS = ("dormand_prince", "rk4")
+
 TRACKING = ("actuator", "extended_to_actuator")
+
 SINGULAR_CONDITION = 1e4
 """Condition number of the legs' Jacobian above which a collapse of steps is put down to it."""
+
 FIXED_STEPS = Tolerances(relative=0.0, absolute=0.0)
+
 LARGEST_COUNT = 100_000
 """Times of one run."""
 
@@ -301,3 +313,107 @@ def simulate_formulation(
     for option in options:
         one_of(option, "option", known)
     return Formulation(platform, name).integrate(duration, timestep, **options)
+
+
+class Operations(NamedTuple):
+    """Operations of one evaluation."""
+
+    additions: int
+    """and subtractions"""
+    multiplications: int
+    divisions: int
+    functions: int
+    """roots, trigonometric functions and their inverses"""
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self)
+
+
+class Counted(float):
+    """A number that counts the operations that it takes part in."""
+
+    counts = np.zeros(4, dtype=np.int64)
+    """additions, multiplications, divisions, functions since they were set to zero"""
+
+    def _counted(self, kind: int, value: float) -> Counted:
+        self.counts[kind] += 1
+        return Counted(value)
+
+    def __add__(self, other: float) -> Counted:
+        return self._counted(0, float(self) + float(other))
+
+    def __sub__(self, other: float) -> Counted:
+        return self._counted(0, float(self) - float(other))
+
+    def __rsub__(self, other: float) -> Counted:
+        return self._counted(0, float(other) - float(self))
+
+    def __mul__(self, other: float) -> Counted:
+        return self._counted(1, float(self) * float(other))
+
+    def __truediv__(self, other: float) -> Counted:
+        return self._counted(2, float(self) / float(other))
+
+    def __rtruediv__(self, other: float) -> Counted:
+        return self._counted(2, float(other) / float(self))
+
+    def __neg__(self) -> Counted:
+        return Counted(-float(self))
+
+    def __abs__(self) -> Counted:
+        return Counted(abs(float(self)))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def operations(formulation: Formulation, pose: Any = None, twist: Any = None) -> Operations:
+    """Return the operations of one derivative of the state, its root already found.
+
+    Args:
+        formulation: to be evaluated.
+        pose: `(7,)`, default home.
+        twist: `(6,)`, default rest.
+    """
+    state = _counting(formulation.state_from(pose, twist))
+    track = _counting(formulation.track(formulation.platform.home if pose is None else pose))
+    equations = march.Equations(
+        formulation.kind,
+        _counting(formulation.model),
+        _counting(np.zeros(6)),
+        track,
+        _counting(make_work()),
+    )
+    derivative = interpreted(march.derivative)
+    Counted.counts[:] = 0
+    before = sys.getprofile()
+    sys.setprofile(_count_functions)
+    try:
+        derivative(equations, state, _counting(np.zeros(len(state))))
+    finally:
+        sys.setprofile(before)
+    return Operations(*(int(count) for count in Counted.counts))
+
+
+def _count_functions(frame: Any, event: str, called: Any) -> None:
+    if event == "c_call" and getattr(called, "__module__", "") == "math":
+        Counted.counts[3] += 1
+
+
+class CountedArray(np.ndarray):
+    """An array whose numbers are counted when they are read."""
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Counted(found) if isinstance(found, np.floating) else found
+
+
+def _counting(value: Any) -> Any:
+    """Return arrays, and tuples of them, with counted numbers."""
+    if isinstance(value, tuple):
+        return type(value)(*(_counting(part) for part in value))
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return value.view(CountedArray)

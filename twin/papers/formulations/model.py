@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray
+from twin.basics.arrays import FloatArray, IndexArray, as_floats
 from twin.errors import InputError
-from twin.kernels.kinematics.forward import make_work as tracking_work
+from twin.kernels.jit import interpreted
+from twin.kernels.kinematics import make_work as tracking_work
+from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
+from twin.papers.formulations.kernels import measures as columns
+from twin.papers.formulations.kernels import rigidity, spaces
 from twin.papers.formulations.kernels.arrays import (
+    ACCELERATION,
+    BIAS,
     CONSTRAINTS,
+    JOINT,
     JOINTS,
     LEG_SIZE,
     LEGS,
     PLATFORM_SIZE,
+    RATE,
+    TWIST,
     Model,
     Work,
 )
@@ -25,6 +36,9 @@ KINDS = ("ups", "rss")
 
 SMALLEST_AREA = 1e-6
 """Area of a triangle, relative to the square of its size, below which it has no direction."""
+
+STEP = 1e-5
+"""Step of the central differences of eq. (15)."""
 
 
 def make_work() -> Work:
@@ -115,3 +129,190 @@ def _carriers(points: FloatArray) -> tuple[IndexArray, IndexArray]:
     if area(best) < SMALLEST_AREA * float(np.ptp(points, axis=0).max()) ** 2:
         raise InputError("platform", "the platform joints lie on one line")
     return np.array(best), np.array([i for i in range(LEGS) if i not in best])
+
+
+MassMatrix = Callable[[FloatArray], FloatArray]
+
+
+class CoefficientMatrices:
+    """Matrices of one machine as functions of its coordinates.
+
+    Extended coordinates `(24,)`: position [m], Rodrigues parameters, joint coordinates leg by leg.
+    """
+
+    def __init__(self, platform: MachineModel) -> None:
+        self.platform = platform
+        self.model, self.work = pack_model(platform), make_work()
+
+    def coordinates(self, pose: FloatArray) -> FloatArray:
+        """Return the extended coordinates `(24,)` of a pose `(7,)` with closed loops."""
+        joints = extended_joints(self.platform, self.platform.leg_coordinates(pose).values)
+        joints[:, 2] += self.platform.home_coordinates
+        return np.concatenate([pose[:3], pose[4:] / pose[3], joints.reshape(JOINTS)])
+
+    def extended_mass(self, coordinates: FloatArray) -> FloatArray:
+        """Return M `(24, 24)` of eq. (21)."""
+        parameters, work = coordinates[3:6], self.work
+        share = 1.0 / (1.0 + parameters @ parameters)
+        work.platform[:3], work.platform[3] = coordinates[:3], np.sqrt(share)
+        work.platform[4:7] = np.sqrt(share) * parameters
+        work.platform[TWIST : TWIST + 6] = 0.0
+        self._place(coordinates[6:])
+        interpreted(spaces.move_legs)(self.model, work)
+        interpreted(spaces.move_platform)(self.model, work)
+        rates = np.eye(6)
+        # Angular velocity of the rates of the Rodrigues parameters.
+        rates[3:, 3:] = 2.0 * share * (np.eye(3) + np.cross(np.eye(3), parameters))
+        mass = np.zeros((6 + JOINTS, 6 + JOINTS))
+        mass[:6, :6] = rates.T @ work.body_mass @ rates
+        for leg in range(LEGS):
+            part = slice(6 + 3 * leg, 9 + 3 * leg)
+            mass[part, part] = work.leg_mass[leg]
+        return mass
+
+    def configuration_mass(self, joints: FloatArray) -> FloatArray:
+        """Return M `(18, 18)` of eq. (5) at joint coordinates `(18,)`."""
+        self._place(joints)
+        interpreted(rigidity.pose_from_tips)(self.model, self.work)
+        interpreted(spaces.move_joints)(self.model, self.work)
+        return np.array(self.work.mass[:, :JOINTS])
+
+    def closure(self, joints: FloatArray) -> FloatArray:
+        """Return the Jacobian of the rigidity constraints `(12, 18)` at joint coordinates."""
+        self._place(joints)
+        interpreted(rigidity.fill_closure)(self.model, self.work)
+        return np.array(self.work.closure[:CONSTRAINTS, :JOINTS])
+
+    def leg_forces(self, joints: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return Coriolis and centrifugal forces of the legs `(18,)` by the formulations."""
+
+        def bias(rates: FloatArray) -> FloatArray:
+            self._place(joints, rates)
+            interpreted(spaces.move_legs)(self.model, self.work)
+            return np.array(self.work.legs[:, BIAS : BIAS + 3].ravel())
+
+        return np.asarray(bias(rates) - bias(0.0 * rates))
+
+    def configuration_forces(self, joints: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return those of the configuration space `(18,)`, up to forces of its constraints."""
+
+        def bias(rates: FloatArray) -> FloatArray:
+            self._place(joints, rates)
+            interpreted(rigidity.pose_from_tips)(self.model, self.work)
+            interpreted(spaces.move_joints)(self.model, self.work)
+            return np.array(self.work.mass[:, JOINTS])
+
+        return np.asarray(bias(rates) - bias(0.0 * rates))
+
+    def _place(self, joints: FloatArray, rates: FloatArray | None = None) -> None:
+        self.work.legs[:, JOINT : JOINT + 3] = joints.reshape(LEGS, 3)
+        self.work.legs[:, RATE : RATE + 3] = 0.0 if rates is None else rates.reshape(LEGS, 3)
+        interpreted(spaces.place_legs)(self.model, self.work)
+
+
+def coriolis(mass: MassMatrix, coordinates: FloatArray, rates: FloatArray) -> FloatArray:
+    """Return the Coriolis matrix `(k, k)` of eq. (15) by central differences of the mass matrix."""
+    size = len(coordinates)
+    slopes = np.empty((size, size, size))
+    for k in range(size):
+        step = np.zeros(size)
+        step[k] = STEP
+        slopes[k] = (mass(coordinates + step) - mass(coordinates - step)) / (2.0 * STEP)
+    along = np.einsum("kij,k->ij", slopes, rates)
+    across = np.einsum("jik,k->ij", slopes, rates)
+    return np.asarray(0.5 * (along + across - across.T))
+
+
+@dataclass(frozen=True)
+class FormulationRun:
+    """Motion of a machine by one formulation at `k` times.
+
+    `configuration` and its derivatives hold, leg by leg, two angles [rad] and the actuator's length
+    [m] or angle [rad], as `Formulation` has them.
+    """
+
+    formulation: str
+    method: str
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)`"""
+    twist: FloatArray
+    """`(k, 6)`"""
+    acceleration: FloatArray
+    """`(k, 6)`"""
+    configuration: FloatArray
+    """`(k, 18)`"""
+    rates: FloatArray
+    """`(k, 18)`"""
+    accelerations: FloatArray
+    """`(k, 18)`"""
+    e1: FloatArray
+    """`(k,)` [m] largest error of the loop closure"""
+    e2: FloatArray
+    """`(k,)` [m/s] of its rate"""
+    e3: FloatArray
+    """`(k,)` [m/s2] of its second rate"""
+    resolution: FloatArray
+    """`(k, 3)` machine epsilon times the size of the terms that cancel in e1, e2, e3"""
+    kinetic: FloatArray
+    """`(k,)` [J]"""
+    potential: FloatArray
+    """`(k,)` [J], zero at z = 0 of the base"""
+    determinant: FloatArray
+    """`(k,)` of the legs' Jacobian, moments scaled by the platform joints' mean radius"""
+
+    def __len__(self) -> int:
+        """Return the number of times."""
+        return len(self.time)
+
+    @property
+    def energy_error(self) -> FloatArray:
+        """Change of the total energy `(k,)` in percent of that at the start."""
+        total = self.kinetic + self.potential
+        return np.asarray(100.0 * (total - total[0]) / total[0])
+
+    @property
+    def crossings(self) -> FloatArray:
+        """Times [s] at which a singular pose was passed: the determinant changes sign.
+
+        A platform that turns back at the singular pose, where it could also have gone on, has no
+        crossing there; two crossings between neighbouring times cancel.
+        """
+        before, after = self.determinant[:-1], self.determinant[1:]
+        k = np.flatnonzero(before * after < 0.0)
+        part = before[k] / (before[k] - after[k])
+        return np.asarray(self.time[k] + part * (self.time[k + 1] - self.time[k]))
+
+
+def run_of(
+    platform: MachineModel, name: str, method: str, time: FloatArray, records: FloatArray
+) -> FormulationRun:
+    """Return the motion that records `(k, RECORD_SIZE)` hold at `time` `(k,)` [s].
+
+    Quaternions change sign where they have to, so that they are continuous.
+    """
+    pose = records[:, :7].copy()
+    turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
+    pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
+    jacobian = platform.jacobian(as_floats(pose, "pose"))
+    radius = characteristic_length(platform.platform_joints)
+    errors = records[:, columns.ERRORS : columns.ERRORS + 3]
+    return FormulationRun(
+        name,
+        method,
+        time.copy(),
+        pose,
+        records[:, TWIST : TWIST + 6].copy(),
+        records[:, ACCELERATION : ACCELERATION + 6].copy(),
+        records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
+        records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
+        records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
+        errors[:, 0].copy(),
+        errors[:, 1].copy(),
+        errors[:, 2].copy(),
+        np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
+        records[:, columns.ENERGIES].copy(),
+        records[:, columns.ENERGIES + 1].copy(),
+        np.linalg.det(jacobian) / radius**3,
+    )

@@ -8,16 +8,14 @@ import numpy as np
 
 from twin.basics.arrays import as_vector
 from twin.errors import InputError
-from twin.kernels.batched.analytic import advance_rows
-from twin.kernels.batched.arrays import Constants
+from twin.kernels.batched.analytic import Constants, advance_rows
 from twin.kernels.bundle import Bundle
-from twin.kernels.machine_code import SameTypes
+from twin.kernels.jit import SameTypes
 from twin.model.batch import lane_count, on_threads, shares, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import MODES
-from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.batched.drive_arrays import empty_balls
+from twin.simulation.batched.batched_plant import BatchedPlant, empty_balls
 
 SMALLEST_CHUNK = 2
 """Machines per thread at least; fewer cost more than they save: a machine takes some 40 us."""
@@ -91,8 +89,8 @@ class AnalyticBatchedPlant(BatchedPlant):
             if ball is not None:
                 raise InputError("ball", "this batch was made without one")
             return
-        from twin.kernels.batched.rolling import start_ball
-        from twin.model.ball.position import as_start
+        from twin.kernels.batched.analytic import start_ball
+        from twin.model.ball import as_start
 
         start = as_vector(as_start(ball, self.rolling_ball), "ball", 4)
         start_ball(self.rolling_ball.constants, self.machines, self._balls, index, start.copy())
@@ -103,11 +101,11 @@ class AnalyticBatchedPlant(BatchedPlant):
     def _kernel(self, lanes: int) -> Any:
         """Return the kernel that advances this number of machines, in `lanes`; 0: one by one."""
         if self.rolling_ball is not None:
-            from twin.kernels.batched.rolling import advance_rolling_rows
+            from twin.kernels.batched.analytic import advance_rolling_rows
 
             return advance_rolling_rows
         if not lanes:
             return advance_rows
-        from twin.kernels.lanes.advance import advance_groups
+        from twin.kernels.lanes import advance_groups
 
         return advance_groups

@@ -10,17 +10,16 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.engines.base import LARGEST_GAP
 from twin.engines.bullet.engine import WEIGHTS, BulletEngine
-from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
-from twin.kernels.batched.drives import drive_all, issue_all, read_all
-from twin.model.ball.position import is_lost, on_plate
+from twin.kernels.batched.analytic import drive_all, issue_all, read_all
+from twin.model.ball import is_lost, on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import MODES
-from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.batched.drive_arrays import place_drives
+from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
 
 MOST_WORLDS = 256
 """In one batch: each is a physics client of its own, which takes 30 MB whatever is in it."""

@@ -5,15 +5,21 @@ The comparison is a second engine that runs with the same input.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.control.reference import Reference
-from twin.errors import TwinError
-from twin.model.engine import Engine
+from twin.basics.arrays import FloatArray, as_vector, positive, rotated
+from twin.control.controller import Controller, Reference
+from twin.control.loop import ClosedLoop
+from twin.engines import make_engine
+from twin.engines.stability import suitable_timestep
+from twin.errors import InputError, SimulationStoppedError, TwinError
+from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
+from twin.plant.plant import Plant
 from twin.rotations import displaced, displacement
 from twin.simulation.live.machine_charts import (
     DIFFERENCE,
@@ -23,11 +29,300 @@ from twin.simulation.live.machine_charts import (
     MachineCharts,
     difference,
 )
-from twin.simulation.live.machine_run import Disturbance, MachineRun, make_engine_for, new_run
-from twin.simulation.live.recorder import Recorder
+from twin.simulation.live.replay import Recorder
 from twin.simulation.live.runner import KEPT, NOTE
-from twin.simulation.live.settings import Settings
+from twin.simulation.live.settings import Settings, controller_with
 from twin.simulation.live.steering import Steering
+from twin.simulation.simulate import engine_steps
+
+LONGEST = 60.0
+"""[s]"""
+
+RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
+"""Engine steps in a control period that are tried, the fewest first."""
+
+LARGEST_GAP = 0.2
+"""[m] Loop gap at which it is stopped: far beyond use, so that poor settings can be looked at."""
+
+
+class Disturbance(NamedTuple):
+    """A force at a point of the platform and a moment, held in base axes."""
+
+    force: FloatArray
+    """`(3,)` [N], base axes"""
+    moment: FloatArray
+    """`(3,)` [N m], base axes"""
+    point: FloatArray
+    """`(3,)` [m] in the platform frame, where the force acts"""
+    duration: float
+    """[s]"""
+
+    def wrench(self, pose: FloatArray) -> FloatArray:
+        """Return force and moment about the reference point `(6,)` at a pose `(7,)`, base axes."""
+        arm = rotated(pose[None, 3:], self.point[None])[0]
+        return np.concatenate([self.force, self.moment + np.cross(arm, self.force)])
+
+
+def as_disturbance(force: object, moment: object, point: object, duration: object) -> Disturbance:
+    """Return a checked disturbance; see `Disturbance`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or a duration that is not above zero or beyond 60 s.
+    """
+    seconds = positive(duration, "duration")
+    if seconds > LONGEST:
+        raise InputError("duration", f"of a disturbance is at most {LONGEST:g} s")
+    return Disturbance(
+        as_vector(force, "force", 3).copy(),
+        as_vector(moment, "moment", 3).copy(),
+        as_vector(point, "point", 3).copy(),
+        seconds,
+    )
+
+
+class MachineRun:
+    """A machine in one engine, in closed loop or under given forces.
+
+    Attributes:
+        platform: the machine.
+        engine: that computes it.
+        loop: drives, sensors and controller around it.
+        ratio: engine steps in a control period.
+        state: present state; its time goes on when the engine is exchanged.
+        applied: `(ratio, n)` forces of the last control period.
+        stopped: reason for a stop until a reset; empty without one.
+    """
+
+    def __init__(self, platform: MachineModel, engine: Engine, controller: Controller) -> None:
+        """Put the parts together; `start` begins."""
+        self.platform, self.engine = platform, engine
+        self.loop = ClosedLoop(platform, controller, Plant(platform), keep=1)
+        self.ratio = round(controller.period / engine.timestep)
+        self.applied = np.zeros((self.ratio, platform.n_actuators))
+        self.stopped = ""
+        self.state: State
+        self._state: State
+        """of the engine, with its own time"""
+        self._first = self._step = 0
+        self._offset = 0.0
+
+    def start(self, first: int, pose: Any = None, twist: Any = None) -> None:
+        """Begin at a pose (default home) with a twist (default rest).
+
+        Args:
+            first: control period of the session with which it begins.
+            pose: `(7,)`.
+            twist: `(6,)`.
+
+        Raises:
+            InputError: the engine's step does not fit the controller or the drives.
+            SingularPoseError: a leg has no joint coordinates in this pose.
+        """
+        time = first * self.loop.controller.period
+        self._place(time, pose, twist, self.loop.springs(pose))
+        self.loop.start(self.engine.timestep, self.state)
+        self._first, self._step, self.stopped = first, 0, ""
+
+    def exchange(self, engine: Engine) -> None:
+        """Go on in another engine with the same step; drives and controller do not notice.
+
+        Raises:
+            InputError: another step.
+            SingularPoseError: a leg has no joint coordinates in this pose.
+        """
+        if abs(engine.timestep - self.engine.timestep) > 1e-12:
+            raise InputError("engine", "must have the step of the one before")
+        former, before = self.engine, self.state
+        self.engine = engine
+        try:
+            self._place(before.time, before.pose, before.twist, before.deflection)
+        except BaseException:
+            self.engine = former
+            raise
+        former.close()
+
+    def beside(self, engine: Engine) -> MachineRun:
+        """Return this machine once more in another engine with the same step.
+
+        Drives, sensors and controller are copied as they are: what differs later is the engine's.
+        An engine made alike takes over the whole state, and nothing differs.
+
+        Raises:
+            InputError: another step.
+            SingularPoseError: a leg has no joint coordinates in this pose.
+        """
+        if abs(engine.timestep - self.engine.timestep) > 1e-12:
+            raise InputError("engine", "must have the step of the one that it runs beside")
+        known = {id(self.platform): self.platform, id(self.engine): engine}
+        other = deepcopy(self, known)
+        try:
+            engine.restore(self.engine.save())
+        except InputError:  # another engine, or other options
+            other._place(self.state.time, self.state.pose, self.state.twist, self.state.deflection)
+        return other
+
+    @property
+    def message(self) -> str:
+        """Why the machine is being stopped, or was; empty where it is not."""
+        return self.stopped or self.loop.stopped
+
+    @property
+    def reference_pose(self) -> FloatArray:
+        """Pose `(7,)` of the setpoint."""
+        reference = self.loop.controller.reference
+        pose: FloatArray = reference.pose[reference.row(self._step)]
+        return pose
+
+    @property
+    def loop_gap(self) -> float:
+        """Largest loop gap [m]; NaN where there is none, or no state any more."""
+        gap = np.nan if self.stopped else self.engine.loop_gap
+        return float(gap) if gap > 0.0 else np.nan
+
+    def redirect(self, reference: Reference) -> None:
+        """Follow another reference, whose rows are counted in the session's control periods.
+
+        Raises:
+            InputError: of another machine or period.
+        """
+        self.loop.redirect(counted_from(reference, self._first))
+
+    def controller(self, name: str, gains: Mapping[str, float], reference: Reference) -> Controller:
+        """Return a controller that can take over; its reference is one of the session.
+
+        Raises:
+            InputError: the machine does not take the controller or its gains.
+            MissingDependencyError: a library of the design is not installed.
+        """
+        return controller_with(name, self.platform, counted_from(reference, self._first), gains)
+
+    def advance(
+        self, disturbance: Disturbance | None = None, forces: FloatArray | None = None
+    ) -> None:
+        """Advance by one control period; where that fails, `stopped` says why.
+
+        Args:
+            disturbance: acts on the platform.
+            forces: `(ratio, n)` in place of those of the closed loop.
+        """
+        if self.stopped:
+            return
+        first = self._step * self.ratio
+
+        def force_at(index: int, state: State) -> FloatArray:
+            if forces is None:
+                applied = self.loop.step(index, self._timed(state))
+            else:
+                applied = forces[index - first]
+            self.applied[index - first] = applied
+            return applied
+
+        def wrench_at(state: State) -> FloatArray | None:
+            return None if disturbance is None else disturbance.wrench(state.pose)
+
+        steps = range(first, first + self.ratio)
+        try:
+            *_, (_, state) = engine_steps(self.engine, self._state, steps, force_at, wrench_at)
+        except SimulationStoppedError as error:
+            self.stopped = self.loop.stopped or str(error.data.get("reason", error))
+            return
+        self._state, self.state = state, self._timed(state)
+        self._step += 1
+        if self.loop.finished:
+            self.stopped = self.loop.stopped
+
+    def last_signals(self) -> dict[str, FloatArray]:
+        """Return setpoint, measured and commanded values of the last control period."""
+        signals = self.loop.signals()
+        names = ("setpoint", "measured", "command", "limited", "reference_pose")
+        return {name: signals[name][-1] for name in names}
+
+    def close(self) -> None:
+        """Free the engine."""
+        self.engine.close()
+
+    def _place(self, time: float, pose: Any, twist: Any, deflection: Any) -> None:
+        if pose is not None:
+            # Engines with soft loops leave a machine where it cannot be; begin beside it.
+            pose, twist, _ = self.platform.constrain(pose, twist)
+        self._state = self.engine.reset(pose, twist, deflection)
+        self.state, self._offset = self._state._replace(time=time), time
+
+    def _timed(self, state: State) -> State:
+        """Return a state of the engine with the session's time."""
+        return state._replace(time=self._offset + state.time)
+
+
+def counted_from(reference: Reference, first: int) -> Reference:
+    """Return a reference of the session for a loop that began in control period `first`."""
+    return reference._replace(begin=reference.begin - first)
+
+
+def make_engine_for(
+    platform: MachineModel, name: str, fidelity: str, period: float, **options: Any
+) -> Engine:
+    """Return an engine with the longest step that suits machine, drives and engine.
+
+    Fidelity "fast" takes the longest one that is stable, "accurate" one that resolves all modes.
+
+    Args:
+        platform: the machine.
+        name: of the engine.
+        fidelity: of the engine.
+        period: of the controller [s], which the step divides.
+        options: of the engine.
+
+    Raises:
+        InputError: no step of at least a 500th of the period will do, or another argument is wrong.
+        MissingDependencyError: the engine's library is not installed.
+    """
+    resolved = suitable_timestep(platform) if fidelity == "accurate" else period
+    longest = resolved * (1.0 + 1e-9)
+    refused: InputError | None = None
+    for ratio in RATIOS:
+        step = period / ratio
+        if step > longest:
+            continue
+        try:
+            Plant(platform).prepare(step)
+            return make_engine(name, platform, step, fidelity, **options)
+        except InputError as error:
+            if error.field != "timestep":
+                raise
+            refused = error
+    raise refused or InputError("timestep", "no step suits this machine")
+
+
+def new_run(
+    platform: MachineModel,
+    settings: Settings,
+    reference: Reference,
+    first: int = 0,
+    state: State | None = None,
+    *,
+    engine: Engine | None = None,
+) -> MachineRun:
+    """Return a machine that runs as the settings say.
+
+    Args:
+        platform: the machine.
+        settings: engine, controller, gains.
+        reference: of the session.
+        first: control period of the session with which it begins.
+        state: where; default at rest at home.
+        engine: in place of that of the settings.
+
+    Raises:
+        InputError: the machine does not take the engine, the controller or its gains.
+        MissingDependencyError: a library is not installed.
+    """
+    own = counted_from(reference, first)
+    controller = controller_with(settings.controller, platform, own, settings.gains)
+    if engine is None:
+        engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
+    run = MachineRun(platform, engine, controller)
+    run.start(first, *(() if state is None else (state.pose, state.twist)))
+    return run
 
 
 def exaggerated(
@@ -48,10 +343,6 @@ def exaggerated(
     moved = displaced(first, factor * displacement(second, first))
     pose: FloatArray = platform.constrain(moved).pose
     return pose if platform.within_limits(pose) else second
-
-
-LARGEST_GAP = 0.2
-"""[m] Loop gap at which it is stopped: far beyond use, so that poor settings can be looked at."""
 
 
 class Comparison:

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
-from twin.basics.quaternions import quaternion_product
+from twin.basics.arrays import FloatArray, quaternion_product, read_only
 from twin.charts.panels import legs
 from twin.errors import TwinError
 from twin.model.engine import State

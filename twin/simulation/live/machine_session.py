@@ -13,13 +13,12 @@ from twin.control.controller import PERIOD
 from twin.engines import engine_names
 from twin.errors import StateError
 from twin.machine.payload import Occupant
-from twin.model.ball.ball import Ball
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.saturation import at_limits
-from twin.simulation.live.live_machine import LiveMachine, exaggerated
+from twin.plant.drives import at_limits
+from twin.simulation.live.live_machine import Disturbance, LiveMachine, as_disturbance, exaggerated
 from twin.simulation.live.machine_charts import ActuatorLimits, History
-from twin.simulation.live.machine_run import Disturbance, as_disturbance
 from twin.simulation.live.settings import (
     Payload,
     Settings,

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from twin.basics.arrays import positive
-from twin.model.ball.ball import Ball
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History
 from twin.simulation.scene import Scene

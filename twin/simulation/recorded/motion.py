@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_floats, as_text, positive, read_only
 from twin.errors import InputError, brief
-from twin.plant.saturation import Saturation, saturation
+from twin.machine.file.read import read_parameters
+from twin.machine.machine import gallery_names, machine_names, parameters_path
+from twin.machine.payload import Occupant
+from twin.model.machine_model import MachineModel
+from twin.plant.drives import Saturation, saturation
+from twin.simulation.live.settings import Payload, loaded_machine, occupant
 
 ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
 ORIGIN = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
 """Fields that are texts."""
+
+OF_ACTUATORS = ("setpoint", "measured", "command", "command_feedforward", "limited")
+"""Signals with one column per actuator."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,10 +105,6 @@ class RecordedMotion:
         return saturation(self.signals.get("limited", np.empty((0, self.lengths.shape[1]))))
 
 
-OF_ACTUATORS = ("setpoint", "measured", "command", "command_feedforward", "limited")
-"""Signals with one column per actuator."""
-
-
 def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
     """Refuse signals of different lengths, or that do not have `n` actuators as lengths have."""
     sizes = {name: len(value) if value.ndim else 0 for name, value in signals.items()}
@@ -122,3 +127,82 @@ def _check_names(value: Any, field: str, kind: type) -> None:
         if not isinstance(entry, kind):
             raise InputError(f"{field}[{as_text(name, field)!r}]", f"must not be {brief(entry)}")
         as_text(name, field)
+
+
+class RecordedMachine(NamedTuple):
+    """A machine as it was when a run was recorded."""
+
+    platform: MachineModel
+    payload: Occupant | None
+    """person on it"""
+    description: str
+    """name, configuration and payload, for messages"""
+
+
+def machine_of(trajectory: RecordedMotion, machine: str | Path | None = None) -> RecordedMachine:
+    """Return the machine of a trajectory, with the configuration and the payload that it had.
+
+    Args:
+        trajectory: a run.
+        machine: name or path of its platform.toml; default: the shipped one of the trajectory's
+            name.
+
+    Raises:
+        InputError: the machine has other parameters with any configuration and payload; says how to
+            go on.
+        MachineNotFoundError: not a known name and not a file.
+        ParameterError: the file cannot be used.
+    """
+    name = trajectory.machine if machine is None else machine
+    if machine is not None or name in (*machine_names(), *gallery_names()):
+        for variant in _variants(name):
+            if variant.platform.hash == trajectory.parameters_hash:
+                return variant
+    owner = "no shipped machine has" if machine is None else f"{str(machine)!r} does not have"
+    raise InputError(
+        "trajectory",
+        f"is of a machine {trajectory.machine!r} with parameters that {owner}; give the "
+        "platform.toml that it was made with",
+    )
+
+
+def check_machine(trajectory: RecordedMotion, platform: MachineModel) -> None:
+    """Check that a trajectory was made with this machine.
+
+    Raises:
+        InputError: it was not; says with which it was, where that is known. Or rows that are no
+            run of any machine: times that fall, other numbers of actuators or springs.
+    """
+    if trajectory.parameters_hash != platform.hash:
+        raise InputError("machine", _difference(trajectory, platform))
+    widths = (trajectory.lengths.shape[1], trajectory.deflection.shape[1])
+    if widths[0] != platform.n_actuators or widths[1] not in (0, 2 * platform.n_deflections):
+        raise InputError("trajectory", f"has {widths[0]} actuators and {widths[1]} inner numbers")
+    for times in (trajectory.time, trajectory.signals.get("time")):
+        if times is not None and (np.diff(times) < 0.0).any():
+            raise InputError("trajectory.time", "must not fall")
+
+
+def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
+    """Yield a machine with each configuration and payload, the plain ones first."""
+    configurations = read_parameters(parameters_path(machine)).configuration
+    payloads: tuple[Payload, ...] = get_args(Payload)
+    for payload in payloads:
+        for configuration in (None, *(configurations.known if configurations else ())):
+            description = (
+                f"{machine}"
+                if configuration is None
+                else f"{machine} with the configuration {configuration}"
+            )
+            if payload != "none":
+                description = f"{description} and the payload {payload}"
+            platform = loaded_machine(machine, configuration, payload)
+            yield RecordedMachine(platform, occupant(payload), description)
+
+
+def _difference(trajectory: RecordedMotion, platform: MachineModel) -> str:
+    problem = f"{platform.name!r} has other parameters than the machine that was recorded"
+    try:
+        return f"{problem}, which is {machine_of(trajectory).description}"
+    except InputError as error:
+        return f"{problem}, {trajectory.machine!r}; {error.message.partition('; ')[2]}"

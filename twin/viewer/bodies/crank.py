@@ -8,8 +8,7 @@ from twin.basics.arrays import FloatArray
 from twin.machine.legs.leg import LegPlace
 from twin.machine.legs.rss.mechanism import appearance
 from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.mechanism.appearance import Drawing
-from twin.machine.mechanism.parts import BASE, PLATFORM
+from twin.machine.mechanism import BASE, PLATFORM, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT,
     DARK,

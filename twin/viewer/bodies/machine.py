@@ -5,33 +5,203 @@ Models for the engines keep their simple shapes: a machine is simulated without 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
 import numpy as np
 
-from twin.engines.mechanism.assembly import machine_drawing
-from twin.engines.mechanism.mechanism import Mechanism
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
+from twin.engines.mechanism import Mechanism, machine_drawing
+from twin.engines.mjcf.elements import add
+from twin.errors import InputError
+from twin.machine.file.drawing import FIELD, Appearance
 from twin.machine.legs.leg import Leg, LegPlace
-from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.legs.strut.parameters import StrutLeg
+from twin.machine.legs.strut import StrutLeg
 from twin.machine.legs.ups.parameters import UpsLeg
-from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
+from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
-from twin.machine.mechanism.appearance import Drawing
-from twin.machine.mechanism.parts import BASE, PLATFORM
-from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Shape
+from twin.machine.mechanism import BASE, COLORS, PLATFORM, Ball, Box, Cylinder, Drawing, Shape
 from twin.viewer.bodies.crank import servo_leg, servo_reach
-from twin.viewer.bodies.drawing import drawn_mesh
-from twin.viewer.bodies.fittings import Part
-from twin.viewer.bodies.meshes import Mesh, box, extruded, joined, rod, sphere
+from twin.viewer.bodies.fittings import ACCENT, METAL, Part, screws
+from twin.viewer.bodies.meshes import Mesh, around, box, extruded, joined, rod, sphere
 from twin.viewer.bodies.pillar import pillar_leg
-from twin.viewer.bodies.plates import base_plate, platform_plate, soft_shadows
 from twin.viewer.bodies.telescope import flexure_leg, screw_leg, spring_leg
+
+MOST = 200_000
+"""Triangles of a mesh, which MuJoCo takes from a file, too."""
+
+MIN_CORNERS = 4
+"""Different vertices of a mesh, which MuJoCo asks for."""
+
+UNIT = "appearance.unit"
+"""Field of the length of one unit of a mesh."""
+
+UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Turns y upwards, as in glTF, to z upwards."""
 
 SLENDER = 0.045
 """Radius of the joints of a slender machine as drawn, over that of its base plate."""
 
 LARGER = 1.4
 """Largest ratio of a platform's joint as drawn to that of the machine's model."""
+
+LAMP = (0.8, -1.1, 2.55)
+"""Place of the lamp, in proportion; it casts no shadow, whose edges would be stairs."""
+
+GROUND = {"builtin": "flat", "mark": "edge", "width": "160", "height": "160"}
+"""Tiles of the ground, with fine lines between them."""
+
+TILES = 2.0
+"""Number of tiles along the size of a machine."""
+
+CLEAR = 0.028
+"""Opacity of one layer of a soft shadow."""
+
+
+SMALLEST, LARGEST = 1e-6, 1e6
+"""[m] Width of a mesh."""
+
+
+def drawn_mesh(look: Appearance) -> Mesh:
+    """Return the mesh of a drawing in the platform frame [m].
+
+    Raises:
+        InputError: a file that cannot be read, without triangles or with too many, or whose
+            triangles enclose nothing that can be drawn.
+        MissingDependencyError: trimesh is not installed.
+    """
+    path = Path(look.mesh)
+    try:
+        return _read(path, path.stat().st_mtime_ns, look.unit)
+    except OSError as error:
+        raise InputError(FIELD, f"cannot read {path} ({error.strerror})") from None
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _changed: int, unit: float) -> Mesh:
+    trimesh = optional("trimesh")
+    try:
+        with np.errstate(all="ignore"):
+            found = trimesh.load_scene(path).to_mesh()
+        vertices, faces = np.array(found.vertices), np.array(found.faces, dtype=np.int64)
+    except OSError:
+        raise
+    except Exception as error:  # the library's readers fail in ways of their own
+        raise InputError(FIELD, f"{path} is no {path.suffix} file ({error})") from None
+    if not 4 <= len(faces) <= MOST:
+        raise InputError(FIELD, f"{path} has {len(faces)} triangles; 4 to {MOST} can be drawn")
+    if not np.isfinite(vertices).all():
+        raise InputError(FIELD, f"{path} has vertices that are not finite")
+    if not 0 <= faces.min() <= faces.max() < len(vertices):
+        message = f"{path} has a triangle with vertex {faces.max()} of {len(vertices)}; write it"
+        raise InputError(FIELD, f"{message} anew")
+    _check_size(unit * vertices[faces], path)
+    turn = UPRIGHT if path.suffix.lower() == ".glb" else np.eye(3)
+    return Mesh(unit * vertices @ turn.T, faces)
+
+
+def _check_size(corners: FloatArray, path: Path) -> None:
+    """Check that triangles `(k, 3, 3)` [m] have a size and corners that can be drawn."""
+    extent = float(np.ptp(corners, axis=(0, 1)).max())
+    if not SMALLEST <= extent <= LARGEST:
+        raise InputError(UNIT, f"makes {path} {extent:.3g} m wide; check the unit")
+    edges = np.diff(corners, axis=1)
+    area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum()
+    distinct = len(np.unique(corners.reshape(-1, 3).astype(np.float32), axis=0))
+    if distinct < MIN_CORNERS or area < SMALLEST**2:
+        message = f"{path} has {distinct} different vertices and an area of {area:.3g} m2: it is"
+        raise InputError(FIELD, f"{message} no body that can be drawn")
+
+
+SHADOW, LAYERS = "shadow", 12
+"""Material and number of the layers of a soft shadow."""
+
+X, Z = np.eye(3)[0], np.eye(3)[2]
+
+
+def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
+    """Return the base plate around the feet `(k, 2)` [m] of the legs, with its anchor screws."""
+    edge = 2.4 * look.base_joint_radius
+    radius = float(np.linalg.norm(feet, axis=1).max()) + edge
+    outline = around(feet, edge)
+    thick = look.base_thickness
+    bevel = min(0.25 * thick, 0.012 * radius)
+    plate = extruded(outline, look.floor, look.base_top, bevel)
+    return [Part(BASE, "base", plate)]
+
+
+def soft_shadows(look: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
+    """Return thin dark layers below the base plate and below the platform at home.
+
+    Each is nearly clear; where many lie on each other the ground looks darker.
+
+    Args:
+        look: dimensions of the machine in pictures.
+        feet: `(k, 2)` [m] around which the base plate is.
+        joints: `(n, 2)` [m] of the platform at home, in the base frame.
+    """
+    step = 0.1 * look.base_radius / LAYERS
+    thin = 2e-4 * look.base_radius
+    layers = []
+    for k in range(LAYERS):
+        # Wide layers lie below narrow ones.
+        height = (1 + 2 * k) * thin
+        ground = around(feet, 2.4 * look.base_joint_radius + (LAYERS - k) * step)
+        layers.append(extruded(ground, look.floor + height, look.floor + height + thin))
+        middle = joints.mean(axis=0)
+        below = around(middle + (1.0 - 0.6 * k / LAYERS) * (joints - middle), step)
+        layers.append(extruded(below, look.base_top + height, look.base_top + height + thin))
+    return Part(BASE, SHADOW, joined(layers))
+
+
+def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
+    """Return the platform's plate above its joints `(n, 3)` [m], its screws, and its heading."""
+    bottom, thick = look.platform_bottom, look.platform_thickness
+    top = bottom + thick
+    corners = joints[:, :2]
+    margin = look.platform_radius - float(np.linalg.norm(corners, axis=1).max())
+    outline = around(corners, margin)
+    if _width(corners) < 1e-2 * look.platform_radius:
+        outline = around(np.zeros((1, 2)), look.platform_radius)
+    bevel = min(0.3 * thick, 0.02 * look.platform_radius)
+    plate = extruded(outline, bottom, top, bevel)
+    head = 0.008 * look.platform_radius
+    heads: list[Mesh] = []
+    for corner in corners:
+        heads += screws(np.array([*corner, top]), 0.55 * margin, min(0.13 * margin, 2 * head), 4)
+    return [
+        Part(PLATFORM, "platform", plate),
+        Part(PLATFORM, METAL, joined(heads)),
+        Part(PLATFORM, ACCENT, _arrow(0.82 * _reach(outline), top, head)),
+    ]
+
+
+def _arrow(length: float, top: float, thick: float) -> Mesh:
+    """Return an arrow along x on a plate whose upper face is at `top` [m]."""
+    width = 0.045 * length
+    begin, neck, end = 0.25 * length, 0.72 * length, length
+    shaft = np.array([[begin, -width], [neck, -width], [neck, width], [begin, width]])
+    head = np.array([[neck, -2.6 * width], [end, 0.0], [neck, 2.6 * width]])
+    return joined([extruded(part, top, top + thick) for part in (shaft, head)])
+
+
+def _reach(outline: FloatArray) -> float:
+    """Return how far [m] an outline `(m, 2)`, anticlockwise around the origin, goes along x."""
+    after = np.roll(outline, -1, axis=0)
+    crossing = (outline[:, 1] <= 0.0) & (after[:, 1] > 0.0)
+    (x, y), (u, v) = outline[crossing][0], after[crossing][0]
+    return float(x - y * (u - x) / (v - y))
+
+
+def _width(points: FloatArray) -> float:
+    """Return the spread [m] of points `(k, 2)` across the line that fits them best."""
+    return float(np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[-1])
 
 
 def picture_drawing(parameters: MachineParameters) -> Drawing:
@@ -116,3 +286,97 @@ def _merged(parts: list[Part]) -> list[Part]:
     for part in parts:
         found.setdefault((part.body, part.material), []).append(part.mesh)
     return [Part(*key, joined(meshes)) for key, meshes in found.items()]
+
+
+MATERIALS = {
+    "base": ((0.46, 0.49, 0.54), 0.2),
+    "platform": ((0.90, 0.91, 0.92), 0.2),
+    "housing": ((0.13, 0.30, 0.52), 0.5),
+    "rod": ((0.78, 0.80, 0.83), 0.8),
+    "joint": ((0.13, 0.14, 0.16), 0.4),
+    "heading": ((0.95, 0.43, 0.10), 0.3),
+    SHADOW: ((0.0, 0.0, 0.0), 0.0),
+}
+"""Red, green, blue and shine of materials in pictures; others look as in the machine's model."""
+
+
+class Scheme(NamedTuple):
+    """Colours of what is around a machine: red, green, blue from 0 to 1."""
+
+    ground: tuple[float, float, float]
+    lines: tuple[float, float, float]
+    below: tuple[float, float, float]
+    """of the sky at the horizon"""
+    above: tuple[float, float, float]
+
+
+LIGHT_SCHEME = Scheme(
+    (0.79, 0.81, 0.84), (0.66, 0.69, 0.74), (0.93, 0.95, 0.97), (0.80, 0.85, 0.90)
+)
+
+DARK_SCHEME = Scheme((0.18, 0.20, 0.22), (0.24, 0.26, 0.30), (0.23, 0.25, 0.28), (0.11, 0.12, 0.15))
+
+
+def light_up(scene: Element, *, dark: bool) -> None:
+    """Light a scene evenly, on a ground of tiles with fine joints, in light or dark colours."""
+    world, asset = scene.find("worldbody"), scene.find("asset")
+    assert world is not None and asset is not None
+    colours = DARK_SCHEME if dark else LIGHT_SCHEME
+    statistic = scene.find("statistic")
+    assert statistic is not None
+    size = float(statistic.attrib["extent"])
+    for light in world.findall("light"):
+        world.remove(light)
+    aim = {"pos": _numbers(size * np.array(LAMP)), "dir": _numbers(-np.array(LAMP))}
+    shine = {"type": "directional", "diffuse": _numbers(3 * [0.5]), "castshadow": "false"}
+    add(world, "light", name="lamp", **aim, **shine)
+    for found in asset.findall("texture[@name='tiles']"):
+        tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
+        found.attrib |= GROUND | tones
+    for found in asset.findall("texture[@name='sky']"):
+        found.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
+    for found in scene.findall("visual/rgba"):
+        found.set("haze", _numbers([*colours.below, 1.0]))
+    for found in asset.findall("material[@name='floor']"):
+        found.set("texrepeat", _numbers(2 * [TILES / size]))
+    for found in scene.iter("headlight"):
+        found.set("ambient", "0.40 0.40 0.42")
+
+
+def dress(robot: Element, parts: Sequence[Part]) -> None:
+    """Replace what the bodies of a MuJoCo document `robot` show by parts.
+
+    The geoms have no mass and touch nothing.
+    """
+    for parent in robot.iter():
+        for geom in parent.findall("geom[@class='drawn']"):
+            parent.remove(geom)
+    asset = robot.find("asset")
+    world = robot.find("worldbody")
+    assert asset is not None and world is not None
+    for old in (*asset.findall("mesh"), *asset.findall("material")):
+        if old.tag == "mesh" or old.get("name") in COLORS:
+            asset.remove(old)
+    bodies = {body.get("name"): body for body in robot.iter("body")} | {BASE: world}
+    for material in dict.fromkeys(part.material for part in parts):
+        rgb, shine = MATERIALS[material] if material in MATERIALS else (COLORS[material][:3], 0.3)
+        rgba = _numbers([*rgb, CLEAR if material == SHADOW else 1.0])
+        add(asset, "material", name=material, rgba=rgba, specular=str(shine), shininess="0.6")
+    for body, material, mesh in parts:
+        name = f"{body}_{material}"
+        shape = {"vertex": _numbers(mesh.vertices), "face": _numbers(mesh.faces)}
+        add(asset, "mesh", name=name, inertia="shell", **shape)
+        add(
+            bodies[body],
+            "geom",
+            name=name,
+            type="mesh",
+            mesh=name,
+            material=material,
+            **{"class": "drawn"},
+        )
+
+
+def _numbers(values: Any) -> str:
+    """Return numbers to a tenth of a micrometre."""
+    return " ".join(map(repr, np.round(np.ravel(values), 7).tolist()))

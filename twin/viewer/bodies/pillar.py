@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from twin.machine.legs.leg import LegPlace
-from twin.machine.legs.pillar.mechanism import appearance
-from twin.machine.legs.pillar.parameters import PillarLeg
-from twin.machine.mechanism.appearance import Drawing
-from twin.machine.mechanism.parts import BASE
+from twin.machine.legs.pillar import PillarLeg, appearance
+from twin.machine.mechanism import BASE, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT,
     DARK,

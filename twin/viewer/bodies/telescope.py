@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.machine.legs import viscoelastic
 from twin.machine.legs.leg import LegPlace
 from twin.machine.legs.ups import mechanism as ups
 from twin.machine.legs.ups.parameters import UpsLeg
-from twin.machine.legs.viscoelastic import mechanism as viscoelastic
-from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
-from twin.machine.mechanism.appearance import Drawing
-from twin.machine.mechanism.parts import BASE, ORIGIN, PLATFORM, crossed
+from twin.machine.legs.viscoelastic import ViscoelasticLeg
+from twin.machine.mechanism import BASE, ORIGIN, PLATFORM, Drawing, crossed
 from twin.viewer.bodies.fittings import (
     ACCENT,
     DARK,

@@ -18,23 +18,39 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.responses.load_cases import (
+from twin.papers.compliant_legs.responses import (
     LoadResponse,
     OccupantEffect,
+    locked_motions,
     occupant_study,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.responses.motion import locked_motions
-from twin.papers.compliant_legs.rest.modes import Modes, locked_linearisation, modes_of
-from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest import (
+    Equilibrium,
+    Modes,
+    locked_equilibrium,
+    locked_linearisation,
+    modes_of,
+)
 from twin.rotations import displacement
 from twin.validation.case import Case
-from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot
-from twin.validation.cases.compliant_legs.seated import seated_sum
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import VISCOELASTIC
-from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
+from twin.validation.cases.compliant_legs.systems import seated_sum
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import VISCOELASTIC
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
+
+FLOOR = 1e-12
+"""[m], [rad] drawn for less, so that a logarithmic axis can show it."""
 
 CASE = Case(
     "compliant_response",
@@ -56,6 +72,58 @@ OCCUPANTS = {
 }
 
 SEGMENTS_REASON = "typed a second time from de Leva's table, no tensor is moved: rounding alone"
+
+
+def settling_plot(time: FloatArray, away: FloatArray) -> Plot:
+    """Return displacements `(k, 6)` from the pose where the platform comes to rest."""
+    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), FLOOR))]
+    heights = (Curve("z", time, 1e3 * away[:, 2]),)
+    panels = (
+        Panel("height above the settled pose [mm]", *heights),
+        Panel("distance from the settled pose [m, rad]", *largest, log_y=True),
+    )
+    caption = f"Distances below {FLOOR:g} are drawn there."
+    return Plot("Settling under gravity, actuators locked", "time [s]", *panels, caption=caption)
+
+
+def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
+    """Return settled and largest displacements of all load cases."""
+    number = np.arange(1.0, len(responses) + 1.0)
+    panels = []
+    for label, columns, scale in (
+        ("translation [mm]", slice(0, 3), 1e3),
+        ("rotation [mrad]", slice(3, 6), 1e3),
+    ):
+        curves = [
+            Curve(
+                name,
+                number,
+                scale
+                * np.array([np.linalg.norm(getattr(one, field)[columns]) for one in responses]),
+                "markers",
+            )
+            for name, field in (
+                ("settled", "quasi_static"),
+                ("by the stiffness matrix", "linear"),
+                ("peak of the step response", "peak"),
+            )
+        ]
+        panels.append(Panel(label, *curves))
+    caption = (
+        "Cases 1 to 6: 100 N along x, y, z of the base, then of the platform; 7 to 12: 20 N m "
+        "likewise. The step responses last 1 s."
+    )
+    return Plot("Load cases", "load case", *panels, caption=caption)
+
+
+def modes_plot(seated: tuple[OccupantEffect, ...]) -> Plot:
+    """Return natural frequencies with different occupants."""
+    number = np.arange(1.0, 7.0)
+    curves = [
+        Curve(effect.name, number, effect.modes.frequencies, "line+markers") for effect in seated
+    ]
+    panel = Panel("natural frequency [Hz]", *curves)
+    return Plot("Modes with and without an occupant", "mode", panel)
 
 
 def run(platform: Platform) -> CaseResult:

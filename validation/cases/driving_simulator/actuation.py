@@ -14,27 +14,28 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.analysis.platform import Platform, load
-from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
+from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
-from twin.papers.driving_simulator.plate import CORNERS, PlateModel
-from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect, friction_effect
-from twin.papers.driving_simulator.studies.redundancy import (
+from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies import (
+    FrictionEffect,
     WrongLength,
+    friction_effect,
     split_forces,
     wrong_force,
     wrong_length,
 )
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
-from twin.validation.cases.driving_simulator.paper_machine import (
+from twin.validation.cases.driving_simulator.engines import BECAUSE
+from twin.validation.cases.driving_simulator.figures import (
     accelerations_of,
     coordinates_of,
+    friction_plot,
     rates_of,
+    wrong_length_plot,
 )
-from twin.validation.cases.driving_simulator.statements import BECAUSE
-from twin.validation.measures.metrics import largest, relative_error
-from twin.validation.measures.sampling import RandomStates, random_states
-from twin.validation.published.papers import SIMULATOR
+from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
+from twin.validation.published.printed import SIMULATOR
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(

@@ -20,13 +20,13 @@ from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.papers.driving_simulator.dae.lagrange import home_inertia
 from twin.papers.driving_simulator.inputs import DrivenLengths
-from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.foot_friction import driven_motion
-from twin.papers.driving_simulator.studies.released import Released, exact_forces, released
+from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.papers.driving_simulator.studies import Released, driven_motion, exact_forces, released
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.paper_machine import (
+from twin.validation.cases.driving_simulator.engines import BECAUSE, LINE
+from twin.validation.cases.driving_simulator.figures import (
     SIGMOIDS,
     SINES,
     coordinates_of,
@@ -35,10 +35,9 @@ from twin.validation.cases.driving_simulator.paper_machine import (
     states_along,
     without_feet,
 )
-from twin.validation.cases.driving_simulator.statements import BECAUSE, LINE
 from twin.validation.measures.comparison import LABELS, missing
-from twin.validation.measures.metrics import fitted_order, largest
-from twin.validation.published.papers import SIMULATOR
+from twin.validation.measures.sampling import fitted_order, largest
+from twin.validation.published.printed import SIMULATOR
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Statement
 
 CASE = Case("simulator_forced", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=3.0)

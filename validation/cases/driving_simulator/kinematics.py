@@ -13,24 +13,34 @@ from collections.abc import Iterator
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.error_map import ErrorMap, small_angle_errors
-from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, small_angle_ranges
+from twin.papers.driving_simulator.kinematics import (
+    ExactKinematics,
+    PlateModel,
+    SmallAngleKinematics,
+)
+from twin.papers.driving_simulator.studies import (
+    ErrorMap,
+    exact_ranges,
+    small_angle_errors,
+    small_angle_ranges,
+)
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.figures import DEGREES, envelope_plot, error_map
-from twin.validation.cases.driving_simulator.paper_machine import coordinates_of
-from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
-from twin.validation.cases.driving_simulator.statements import (
+from twin.validation.cases.driving_simulator.engines import (
     BECAUSE,
     RANGES,
     kinematics_statements,
     printed_difference,
     returned,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.measures.sampling import random_states
-from twin.validation.published.compared import Comparison, compared
+from twin.validation.cases.driving_simulator.figures import (
+    DEGREES,
+    coordinates_of,
+    envelope_plot,
+    error_map,
+)
+from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
+from twin.validation.measures.sampling import largest, random_states
+from twin.validation.published.printed import Comparison, compared
 from twin.validation.results import CaseResult, Entry, Measure, Quantity
 
 CASE = Case("simulator_kinematics", __doc__, machines=("driving_simulator",), because=BECAUSE)

@@ -16,15 +16,15 @@ from twin.motion import SineMotion
 from twin.motion.cueing import ALGORITHMS, Manoeuvre, workspace_use
 from twin.motion.cueing.run import outcome
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
-from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.foot_friction import driven_motion
-from twin.papers.driving_simulator.studies.head import (
+from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.papers.driving_simulator.studies import (
     HeadMotion,
+    driven_motion,
     exact_head_motion,
     small_angle_head_motion,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import SIMULATOR
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import SIMULATOR
 from twin.validation.results import Entry, Measure, Quantity, Statement
 
 HEAD_POSITION = (0.0, 0.0, 1.1)

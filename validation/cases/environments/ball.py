@@ -20,11 +20,10 @@ from scipy.spatial.transform import Rotation
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
-from twin.envs.ball_balance.environment import BallBalanceEnv
+from twin.envs.ball_balance import BallBalanceEnv
 from twin.errors import MissingDependencyError
-from twin.model.ball.ball import Ball, ball_for
-from twin.model.ball.rolling import rolling
-from twin.validation.cases.environments.course import (
+from twin.model.ball import Ball, ball_for, rolling
+from twin.validation.cases.environments.cueing import (
     Instant,
     closeness,
     column,
@@ -36,7 +35,7 @@ from twin.validation.cases.environments.course import (
     smoothness,
 )
 from twin.validation.measures.comparison import LABELS, missing
-from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 GRAVITY = np.array([0.0, 0.0, -9.81])

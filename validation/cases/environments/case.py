@@ -39,8 +39,7 @@ def run(platform: Platform) -> CaseResult:
 
 def _measures(platform: Platform) -> Iterator[Entry]:
     from twin.validation.cases.environments.ball import ball_measures
-    from twin.validation.cases.environments.car import car_measures
-    from twin.validation.cases.environments.cueing import cueing_measures
+    from twin.validation.cases.environments.cueing import car_measures, cueing_measures
     from twin.validation.cases.environments.shaking import shaking_measures
     from twin.validation.cases.environments.tracking import tracking_measures
 

@@ -17,11 +17,11 @@ from scipy.spatial.transform import Rotation
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_slices
-from twin.envs.shaking import random_lines
-from twin.envs.vibration_isolation.environment import VibrationIsolationEnv
+from twin.envs.random_motion import random_lines
+from twin.envs.vibration_isolation import VibrationIsolationEnv
 from twin.errors import MissingDependencyError
 from twin.machine import MachineParameters
-from twin.validation.cases.environments.course import (
+from twin.validation.cases.environments.cueing import (
     SEED,
     Instant,
     closeness,
@@ -34,7 +34,7 @@ from twin.validation.cases.environments.course import (
     smoothness,
 )
 from twin.validation.measures.comparison import LABELS, missing
-from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 GRAVITY = 9.81

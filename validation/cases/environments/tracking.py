@@ -15,7 +15,7 @@ from twin.basics.arrays import FloatArray, as_instance
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.motion import MultiSineMotion
-from twin.validation.cases.environments.course import (
+from twin.validation.cases.environments.cueing import (
     SEED,
     Instant,
     closeness,
@@ -27,7 +27,7 @@ from twin.validation.cases.environments.course import (
     reward_measure,
     smoothness,
 )
-from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import largest
 from twin.validation.results import Measure
 
 PERIOD = 0.01

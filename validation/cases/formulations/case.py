@@ -24,8 +24,10 @@ from twin.validation.cases.formulations.runs import (
     PRINTED,
     PRINTED_STOP,
     ROUNDINGS,
+    box_plot,
     falls,
     run_times,
+    time_table,
 )
 from twin.validation.cases.formulations.statements import (
     branch_statement,
@@ -36,10 +38,8 @@ from twin.validation.cases.formulations.statements import (
     stop_statement,
     time_statements,
 )
-from twin.validation.cases.formulations.times import box_plot, time_table
 from twin.validation.measures.comparison import log_curve
-from twin.validation.measures.metrics import largest
-from twin.validation.measures.sampling import random_states
+from twin.validation.measures.sampling import largest, random_states
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 
 CASE = Case(

@@ -15,12 +15,11 @@ from scipy.linalg import null_space
 
 from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
-from twin.papers.formulations.operations import Operations, operations
+from twin.papers.formulations.formulation import Operations, operations
 from twin.validation.case import Case
-from twin.validation.cases.formulations.runs import PRINTED
-from twin.validation.cases.formulations.structure import Structure, Structures, structures
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import EXTENDED
+from twin.validation.cases.formulations.runs import PRINTED, Structure, Structures, structures
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import EXTENDED
 from twin.validation.results import CaseResult, Field, Map, Measure, Statement, Table
 
 CASE = Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import thread_time
 from typing import NamedTuple
 
@@ -16,6 +17,129 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
+from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
+from twin.validation.measures.sampling import random_states
+from twin.validation.results import Curve, Panel, Plot, Table
+
+STRUCTURE_STATES = 4
+
+ROUNDINGS = {
+    "configuration": (150.0, 150.0, 4.0),
+    "actuator": (20.0, 4.0, 1000.0),
+    "task": (4.0, 4.0, 4.0),
+    "extended_to_task": (4.0, 4.0, 4.0),
+    "extended_to_actuator": (20.0, 4.0, 1000.0),
+}
+"""Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
+root that is tracked, a Jacobian that becomes singular at the end, alike in both actuator spaces.
+Processors round differently: of five kinds, one left 235 in
+e3 of the actuator space of the 6-RSS machine, which ends at the singular pose."""
+
+PRINTED_STOP = 0.48
+"""[s] at which actuator-space simulations end; section 5.2, table 6."""
+
+FALL_TIME = 1.0
+"""[s]"""
+
+OUTPUT_STEP = 0.01
+"""[s] the paper's 100 equal steps."""
+
+RUNS = 11
+"""Runs of each formulation; the median counts."""
+
+QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
+
+
+ZERO, CONSTANT = 1e-8, 1e-8
+"""Largest entry, and largest change of an entry, relative to the largest of the matrix, that
+differences of eq. (15) leave of nothing."""
+
+
+class Structure(NamedTuple):
+    """One matrix at several states."""
+
+    values: FloatArray
+    """`(states, m, k)`"""
+
+    @property
+    def kinds(self) -> FloatArray:
+        """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
+        size = np.abs(self.values).max()
+        filled = np.abs(self.values).max(axis=0) > ZERO * size
+        varies = np.ptp(self.values, axis=0) > CONSTANT * size
+        return np.asarray(filled.astype(float) + (filled & varies))
+
+    @property
+    def filled(self) -> int:
+        """Number of entries other than zero."""
+        return int(np.count_nonzero(self.kinds))
+
+    @property
+    def constant(self) -> int:
+        """Number of entries that are constant and not zero."""
+        return int((self.kinds == 1.0).sum())
+
+    @property
+    def share(self) -> float:
+        """Share of entries other than zero."""
+        return self.filled / self.kinds.size
+
+
+class Structures(NamedTuple):
+    """The matrices of tables 1, 2 and 4 and of figure 6, and the states that they are taken at."""
+
+    extended_mass: Structure
+    extended_coriolis: Structure
+    configuration_mass: Structure
+    configuration_coriolis: Structure
+    closure: Structure
+    rates: FloatArray
+    """`(states, 24)` of the extended coordinates"""
+    leg_forces: FloatArray
+    """`(states, 18)` Coriolis and centrifugal forces of the legs by the formulations"""
+    configuration_forces: FloatArray
+    """`(states, 18)` those of the configuration space"""
+    kinetic: FloatArray
+    """`(states,)` [J] of the reference"""
+
+
+def structures(platform: Platform) -> Structures:
+    """Return the matrices at random states with closed loops."""
+    matrices, states = (
+        CoefficientMatrices(platform),
+        random_states(platform, STRUCTURE_STATES, seed=23),
+    )
+    found: tuple[list[FloatArray], ...] = ([], [], [], [], [], [], [], [])
+    for pose, twist in zip(states.pose, states.twist, strict=True):
+        at = matrices.coordinates(pose)
+        rates = extended_rates(platform, pose, twist)
+        parts = (
+            matrices.extended_mass(at),
+            coriolis(matrices.extended_mass, at, rates),
+            matrices.configuration_mass(at[6:]),
+            coriolis(matrices.configuration_mass, at[6:], rates[6:]),
+            matrices.closure(at[6:]),
+            rates,
+            matrices.leg_forces(at[6:], rates[6:]),
+            matrices.configuration_forces(at[6:], rates[6:]),
+        )
+        for one, part in zip(found, parts, strict=True):
+            one.append(part)
+    arrays = [np.stack(one) for one in found]
+    kinetic = platform.energy(states.pose, states.twist)[0]
+    extended, moving, configuration, swinging, closing = (Structure(part) for part in arrays[:5])
+    rates, legs, forces = arrays[5:]
+    return Structures(
+        extended, moving, configuration, swinging, closing, rates, legs, forces, kinetic
+    )
+
+
+def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return the rates `(24,)` of position, Rodrigues parameters and joint coordinates."""
+    parameters, omega = pose[4:] / pose[3], twist[3:]
+    turning = omega + np.cross(omega, parameters) + parameters * (parameters @ omega)
+    joints = extended_joints(platform, platform.leg_coordinates(pose, twist).rates)
+    return np.concatenate([twist[:3], 0.5 * turning, joints.ravel()])
 
 
 class Printed(NamedTuple):
@@ -44,31 +168,6 @@ PRINTED = {
     ),
 }
 """By the formulation's name here."""
-
-ROUNDINGS = {
-    "configuration": (150.0, 150.0, 4.0),
-    "actuator": (20.0, 4.0, 1000.0),
-    "task": (4.0, 4.0, 4.0),
-    "extended_to_task": (4.0, 4.0, 4.0),
-    "extended_to_actuator": (20.0, 4.0, 1000.0),
-}
-"""Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
-root that is tracked, a Jacobian that becomes singular at the end, alike in both actuator spaces.
-Processors round differently: of five kinds, one left 235 in
-e3 of the actuator space of the 6-RSS machine, which ends at the singular pose."""
-
-PRINTED_STOP = 0.48
-"""[s] at which actuator-space simulations end; section 5.2, table 6."""
-
-
-FALL_TIME = 1.0
-"""[s]"""
-
-OUTPUT_STEP = 0.01
-"""[s] the paper's 100 equal steps."""
-
-RUNS = 11
-"""Runs of each formulation; the median counts."""
 
 
 def falls(
@@ -133,3 +232,45 @@ def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
 
     turns = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
     return np.asarray(pose[:, None, :3] + np.einsum("kab,ib->kia", turns, platform.platform_joints))
+
+
+def box_plot(times: Mapping[str, FloatArray]) -> Plot:
+    """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
+    place = np.arange(1.0, len(times) + 1.0)
+    curves = [
+        Curve(
+            name,
+            place,
+            np.array([np.quantile(values, part) for values in times.values()]),
+            "markers",
+        )
+        for name, part in QUANTILES.items()
+    ]
+    printed = np.array([PRINTED[name].compiled for name in times])
+    panel = Panel(
+        "run time per real time",
+        *curves,
+        Curve("printed, C++", place, printed, "markers"),
+        log_y=True,
+    )
+    names = [PRINTED[name].title for name in times]
+    title = "Run times of the formulations (figure 10)"
+    return Plot(title, "formulation", panel, names=names)
+
+
+def time_table(times: Mapping[str, FloatArray]) -> Table:
+    """Return tables 5 and 6 beside our times."""
+    base = float(np.median(times["extended_to_task"]))
+    rows = tuple(
+        (
+            PRINTED[name].title,
+            f"{PRINTED[name].mathematica:g}",
+            f"{PRINTED[name].compiled:g}",
+            *(f"{np.quantile(values, part):.4f}" for part in QUANTILES.values()),
+            f"{np.median(values) / base:.2f}",
+        )
+        for name, values in times.items()
+    )
+    columns = ("table 5, Mathematica", "table 6, C++", *QUANTILES, "per extended-to-task")
+    caption = "Seconds per simulated second, of one processor, here and now."
+    return Table("Run times per real time", ("formulation", *columns), rows, caption)

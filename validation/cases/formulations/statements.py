@@ -19,8 +19,8 @@ from twin.validation.cases.formulations.runs import (
     rigidity_ranks,
     tips_of,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import EXTENDED
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import EXTENDED
 from twin.validation.results import Statement, Table
 
 

@@ -14,8 +14,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
-from twin.validation.measures.durations import duration_for, followed_duration
-from twin.validation.measures.equilibrium import offset_force, rest
+from twin.validation.measures.equilibrium import duration_for, followed_duration, offset_force, rest
 from twin.validation.results import CaseResult
 
 CASE = Case("constant_forces", __doc__, cost=0.4)

@@ -21,10 +21,8 @@ from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.general.sinusoidal_forces import followed_sines, sinusoidal_forces
 from twin.validation.measures.comparison import LABELS, log_curve, missing
-from twin.validation.measures.durations import TIMESTEP, step_for
-from twin.validation.measures.equilibrium import rest
-from twin.validation.measures.metrics import position_error
-from twin.validation.measures.sampling import platform_radius
+from twin.validation.measures.equilibrium import TIMESTEP, rest, step_for
+from twin.validation.measures.sampling import platform_radius, position_error
 from twin.validation.results import CaseResult, Entry, Panel, Plot, Quantity, entry_of
 
 CASE = Case("constraint_settings", __doc__, cost=0.6)

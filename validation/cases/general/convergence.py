@@ -20,9 +20,8 @@ from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.general.constant_forces import constant_forces
 from twin.validation.measures.comparison import BARS, LABELS, log_curve, missing, motion_share
-from twin.validation.measures.durations import duration_for, followed_duration, stiff_scale
-from twin.validation.measures.equilibrium import rest
-from twin.validation.measures.metrics import fitted_order, position_error, rotation_error
+from twin.validation.measures.equilibrium import duration_for, followed_duration, rest, stiff_scale
+from twin.validation.measures.sampling import fitted_order, position_error, rotation_error
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -144,7 +143,7 @@ def _integrator(method: Method) -> str:
     """Return the integrator of a fidelity of MuJoCo, as it is set there."""
     if method.engine != "mujoco":
         return ""
-    from twin.engines.mujoco.settings import FIDELITY_INTEGRATORS
+    from twin.engines.mujoco import FIDELITY_INTEGRATORS
 
     return f" ({FIDELITY_INTEGRATORS[method.options['fidelity']]})"
 

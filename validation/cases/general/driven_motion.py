@@ -15,7 +15,7 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.motion import SineMotion, axis_names
 from twin.validation.case import Case
-from twin.validation.measures.driven import (
+from twin.validation.measures.comparison import (
     DrivenMotion,
     actuator_measures,
     coordinate_name,

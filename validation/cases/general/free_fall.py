@@ -18,18 +18,28 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.charts.text import number
+from twin.charts.panels import number
 from twin.errors import ForwardKinematicsError
-from twin.model.solution import Solution
+from twin.model.integrate import Solution
 from twin.validation.case import Case
 from twin.validation.measures.comparison import trajectory_comparison
-from twin.validation.measures.durations import duration_for, stiff_scale, time_scale, whole_steps
-from twin.validation.measures.energy import balance_of, free_motion
-from twin.validation.measures.equilibrium import rest
+from twin.validation.measures.equilibrium import (
+    duration_for,
+    rest,
+    stiff_scale,
+    time_scale,
+    whole_steps,
+)
+from twin.validation.measures.laws import balance_of, free_motion
 from twin.validation.measures.sampling import moved, platform_radius, stroke
-from twin.validation.published.compared import Comparison, PrintedValue, compared
-from twin.validation.published.papers import EXTENDED
-from twin.validation.published.printed import FREE_FALLS, FreeFall
+from twin.validation.published.printed import (
+    EXTENDED,
+    FREE_FALLS,
+    Comparison,
+    FreeFall,
+    PrintedValue,
+    compared,
+)
 from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, Statement
 
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)

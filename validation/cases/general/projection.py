@@ -16,8 +16,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.validation.case import Case
-from twin.validation.measures.comparison import projection_errors
-from twin.validation.measures.driven import force_name
+from twin.validation.measures.comparison import force_name, projection_errors
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import CaseResult, Panel, Plot, Quantity
 

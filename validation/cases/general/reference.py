@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from twin.analysis.platform import Platform
 from twin.validation.case import Case
-from twin.validation.measures.durations import duration_for, fall_scale
-from twin.validation.measures.energy import balance_of, free_motion
-from twin.validation.measures.equilibrium import rest
-from twin.validation.measures.laws import dynamic_laws, kinematic_laws
+from twin.validation.measures.equilibrium import duration_for, fall_scale, rest
+from twin.validation.measures.laws import balance_of, dynamic_laws, free_motion, kinematic_laws
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import CaseResult, Plot
 

@@ -13,14 +13,14 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.validation.case import Case
-from twin.validation.measures.comparison import trajectory_comparison
-from twin.validation.measures.driven import force_name, leg_curves
-from twin.validation.measures.durations import (
+from twin.validation.measures.comparison import force_name, leg_curves, trajectory_comparison
+from twin.validation.measures.equilibrium import (
     compared_step,
     duration_for,
     followed_duration,
+    offset_force,
+    rest,
 )
-from twin.validation.measures.equilibrium import offset_force, rest
 from twin.validation.results import CaseResult, Panel, Plot
 
 CASE = Case("sinusoidal_forces", __doc__, cost=0.6)

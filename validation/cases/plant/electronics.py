@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import exp, inf, isfinite, log
+from collections.abc import Callable, Iterator
+from math import asin, exp, inf, isfinite, log, pi
 from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.platform import Platform
+from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.columns import VELOCITY
+from twin.kernels.plant import reading
+from twin.kernels.plant.columns import OUT_OF_STEP, PLACE, VELOCITY
+from twin.kernels.plant.reading import read_actuators
+from twin.machine.machine import MachineParameters
 from twin.model.engine import State
 from twin.plant.drives import drive_constants
+from twin.plant.encoder import machine_encoders
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.validation.cases.plant.bench import DriveBench
-from twin.validation.cases.plant.data_sheet import DriveNumbers
-from twin.validation.cases.plant.trials import ENGINE_STEP, effort_of, isolated
+from twin.validation.cases.plant.trials import (
+    ENGINE_STEP,
+    BenchRecord,
+    DriveBench,
+    DriveNumbers,
+    effort_of,
+    isolated,
+)
 from twin.validation.measures.equilibrium import rest
-from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 ENGINE_STEPS = (2.5e-4, 5e-4)
@@ -39,6 +48,76 @@ FEEDFORWARD_SHARE = 0.1
 
 INTEGRAL_SHARE = 0.016
 """Growth of the integral in one step of the wind-up test, per peak effort."""
+
+READING_COUNT = 400
+"""Coordinates of the motor at which its encoder is read."""
+
+SAMPLE_TIME = 1e-3
+"""[s] Time between two readings."""
+
+HALF_COUNT = 0.5 + 1e-6
+"""[counts] Half a count, and the rounding of coordinates of more than a million counts."""
+
+POSITIONING_STEP = 2.5e-4
+"""[s] Time step of the engine."""
+
+SERVO_MACHINE = "sg90_servo"
+"""Machine of the gallery with the servo that is tested."""
+
+STALL_TORQUE = 1.8 * 0.0980665
+"""[N m] TowerPro SG90 data sheet: 1.8 kgf cm at 4.8 V."""
+
+NO_LOAD_SPEED = pi / 3.0 / 0.1
+"""[rad/s] SG90 data sheet: 0.1 s over 60 deg at 4.8 V."""
+
+HALF_DEAD_BAND = np.radians(0.55)
+"""[rad] Adopted: a dead band of 10 us, where 400 us are 45 deg, is 1.1 deg wide."""
+
+PULSE_ANGLE = np.radians(0.11)
+"""[rad] Adopted: pulse widths in steps of 1 us, rounded to 0.11 deg."""
+
+PULSE_INTERVAL = 0.02
+"""[s] SG90 data sheet: a pulse every 20 ms."""
+
+STALL_ERROR = NO_LOAD_SPEED * 0.02
+"""[rad] Position error at stall torque, adopted: no-load speed times the start time of 20 ms."""
+
+COMMANDED_ANGLE = 0.0301
+"""[rad] Command between two pulse widths."""
+
+HOLDING_TORQUE = 0.4
+"""[N m] Adopted: a small two-phase stepper motor."""
+
+TOP_SPEED = 60.0
+"""[rad/s] Adopted: speed at which the stepper's pull-out torque is zero."""
+
+STEPPER_TABLE = {
+    "source": "Adopted: numbers of a small two-phase motor",
+    "kind": "stepper",
+    "holding_torque": HOLDING_TORQUE,
+    "top_speed": TOP_SPEED,
+    "armature_inertia": 5.4e-6,
+}
+"""Drive table of the stepper in SI units; the other entries have their defaults."""
+
+FULL_STEP = pi / 100.0
+"""[rad] Full step of 1.8 deg."""
+
+POSITION_INTERVAL = 1e-3
+"""[s] A stepper takes 1000 positions a second."""
+
+CRANK_INERTIA = 1e-5
+"""[kg m2] Inertia on the motor's shaft."""
+
+SERVO_SETTLING = 0.4
+"""[s] Time for a servo to settle under a load."""
+
+STEPPER_SETTLING = 0.6
+"""[s] Time for a stepper to settle under a load."""
+
+LOAD_SHARES = (-0.5, 0.3, 0.8)
+"""Loads per stall torque of the servo, and per pull-out torque of the stepper."""
+
 
 StepResponses = dict[float, tuple[FloatArray, FloatArray, FloatArray]]
 """Time step of the engine [s] -> times [s], changes of effort, and those of the closed form."""
@@ -256,3 +335,182 @@ def _state_at_rest(machine: Platform) -> State:
     state = engine.reset(deflection=rest(machine).deflection)
     engine.close()
     return state
+
+
+def encoder_measures(
+    machine: Platform, drive: FloatArray, numbers: DriveNumbers
+) -> Iterator[Entry]:
+    """Yield errors of coordinates, rates and counters over the stroke, in counts."""
+    if not numbers.resolution:
+        return
+    random = np.random.default_rng(4096)
+    plant = Plant(machine)
+    plant.prepare(ENGINE_STEP)
+    drives = np.tile(drive, (READING_COUNT, 1))
+    states, last = np.zeros((READING_COUNT, column.STATES)), np.zeros(READING_COUNT)
+    resolution = np.full(READING_COUNT, plant.drives.resolution[0])
+    still = np.zeros(READING_COUNT)
+    # Encoders sit on the motors, so that legs elsewhere change nothing.
+    offset = 100.0 * numbers.resolution if numbers.inertia else 0.0
+    samples, coordinates = [], random.uniform(*numbers.limits, (2, READING_COUNT))
+    for number, at in enumerate(coordinates):
+        states[:, column.POSITION] = at
+        sample = np.empty((reading.ROWS, READING_COUNT))
+        span, legs = SAMPLE_TIME * number, at + offset
+        read_actuators(drives, states, resolution, last, span, legs, still, sample)
+        samples.append(sample)
+    counts = np.array([sample[reading.COORDINATE] for sample in samples]) / numbers.resolution
+    yield Measure(
+        "encoder coordinate against the motor's, in counts",
+        largest(counts - coordinates / numbers.resolution),
+        HALF_COUNT,
+        "the encoder rounds to the nearest count; rounding down would leave up to one count",
+        at_bound=True,
+    )
+    yield Measure(
+        "encoder coordinate, distance from a whole count",
+        largest(counts - np.rint(counts)),
+        1e-6,
+        "an encoder shows whole counts only; rounding of more than a million counts",
+        unit="counts",
+    )
+    change = samples[1][reading.RATE] * SAMPLE_TIME / numbers.resolution
+    yield Measure(
+        "encoder rate times the sample time against the change of the coordinate, in counts",
+        largest(change - np.diff(counts, axis=0)[0]),
+        1e-6,
+        "the rate is the difference of two readings over the time between them; rounding",
+    )
+    yield _counters(machine, numbers, random)
+
+
+def _counters(machine: Platform, numbers: DriveNumbers, random: np.random.Generator) -> Measure:
+    """Return the largest error of the counters as they move up and down over two index pulses."""
+    bank = machine_encoders(machine, seed=7)
+    up = np.sort(random.uniform(0.01, 1.4, READING_COUNT))
+    down = np.sort(random.uniform(-0.9, 1.4, READING_COUNT))[::-1]
+    turns = np.concatenate([[-0.5], up, down])[:, None]
+    raw = bank.readings(
+        bank.index_coordinates + turns * numbers.counts_per_turn * numbers.resolution
+    )
+    whole = np.rint(turns * numbers.counts_per_turn) / numbers.counts_per_turn
+    # A pulse resets the counter where it is entered: from below on the way up, else from above.
+    pulse = np.concatenate(
+        [np.floor(whole[: READING_COUNT + 1]), np.minimum(np.ceil(whole[READING_COUNT + 1 :]), 1.0)]
+    )
+    return Measure(
+        "counter against the travel from the last index pulse, up and down over two, in counts",
+        np.abs(raw - (turns - pulse) * numbers.counts_per_turn)[1:].max(),
+        HALF_COUNT,
+        "the pulse is one count wide, and the counter is zero in its middle",
+        at_bound=True,
+    )
+
+
+def position_drive_measures(machine: Platform) -> Iterator[Entry]:
+    """Yield the measures of a servo and a stepper motor, on a machine with cranks."""
+    if machine.coordinate_unit == "rad":
+        servo_machine = load(SERVO_MACHINE, "hardware")
+        content = servo_machine.parameters.model_dump()
+        content["leg"]["drive"] = STEPPER_TABLE
+        stepper_machine = Platform(MachineParameters.model_validate(content))
+        yield from _servo(drive_constants(servo_machine, POSITIONING_STEP)[0])
+        yield from _stepper(drive_constants(stepper_machine, POSITIONING_STEP)[0])
+
+
+def _servo(drive: FloatArray) -> Iterator[Entry]:
+    row = isolated(drive, column.HALF_PLAY, kept=(column.PEAK,))
+
+    def run(
+        duration: float, target: float | Callable[[float], float], torque: float
+    ) -> BenchRecord:
+        bench = DriveBench(row, POSITIONING_STEP)
+        return bench.run(duration, target, mode=PLACE, mass=CRANK_INERTIA, load=torque)
+
+    speed_errors, hold_errors = [], []
+    for share in LOAD_SHARES:
+        torque = share * STALL_TORQUE
+        moving = run(SERVO_SETTLING, 100.0, torque)
+        speed_errors.append(moving.rate[-1] / NO_LOAD_SPEED - (1.0 + share))
+        held = run(SERVO_SETTLING, 0.0, torque)
+        expected = np.sign(share) * HALF_DEAD_BAND + share * STALL_ERROR
+        hold_errors.append((held.state(column.POSITION)[-1] - expected) / STALL_ERROR)
+    yield Measure(
+        "servo speed under three loads against the torque-speed line, per no-load speed",
+        largest(speed_errors),
+        1e-6,
+        "the line runs from stall torque to no-load speed; 20 start times of 20 ms leave exp(-20)",
+    )
+    yield Measure(
+        "servo position held under three loads against dead band and stall error, per stall error",
+        largest(hold_errors),
+        1e-3,
+        "half the dead band, and the stall error times load per stall torque; oscillations decay "
+        "with 40 ms, which leaves exp(-10)",
+    )
+    record = run(0.05, lambda time: COMMANDED_ANGLE * (time > 1e-3), 0.0)
+    target = record.state(column.FIELD)
+    nearest = PULSE_ANGLE * np.rint(COMMANDED_ANGLE / PULSE_ANGLE)
+    yield Measure(
+        "servo target after a command against the nearest pulse width, per step of 0.11 deg",
+        abs(target[-1] - nearest) / PULSE_ANGLE,
+        1e-9,
+        "pulse widths have whole steps of 1 us; rounding",
+    )
+    yield Measure(
+        "time of the pulse with which a servo takes a command, error",
+        abs(record.time[np.argmax(target > 0.0)] - PULSE_INTERVAL),
+        1.5 * POSITIONING_STEP,
+        "a pulse every 20 ms takes effect within a step of the engine; half a step for rounding",
+        unit="s",
+    )
+
+
+def _stepper(drive: FloatArray) -> Iterator[Entry]:
+    row = isolated(drive, column.HALF_PLAY, kept=(column.PEAK,))
+    errors = []
+    for share in LOAD_SHARES:
+        for speed in (0.0, 0.5 * TOP_SPEED):
+            pull_out = HOLDING_TORQUE * (1.0 - speed / TOP_SPEED)
+            angle = _load_angle(_turned(row, speed, share * pull_out))
+            errors.append(angle - 2.0 / pi * asin(share))
+    yield Measure(
+        "stepper's load angle under three loads, at rest and at half its top speed, in full steps",
+        largest(errors),
+        0.05,
+        "arc sine of load per pull-out torque, which is half the holding torque at half the top "
+        "speed; motor steps of 62.5 us make the rotor's angle half a step old, 0.03 full steps",
+    )
+    loses_steps = [
+        _turned(row, 0.0, share * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
+        for share in (0.95, 1.05)
+    ]
+    yield Measure(
+        "stepper at 95 and 105 percent of its holding torque, wrong losses of synchronism",
+        float(loses_steps[0]) + float(not loses_steps[1]),
+        0.0,
+        "a stepper loses steps above its holding torque and not below",
+    )
+
+
+def _turned(row: FloatArray, speed: float, torque: float) -> BenchRecord:
+    """Return the record of a stepper that is commanded to turn at `speed` [rad/s] under a load.
+
+    The load is damped, so that the rotor settles.
+    """
+    bench = DriveBench(row, POSITIONING_STEP)
+    bench.put(column.SPEED, speed)
+    return bench.run(
+        STEPPER_SETTLING,
+        lambda time: speed * (time + POSITION_INTERVAL),
+        mode=PLACE,
+        mass=CRANK_INERTIA,
+        rate=speed,
+        load=lambda rate: torque - 0.05 * (rate - speed),
+    )
+
+
+def _load_angle(record: BenchRecord) -> float:
+    """Return the rotor's mean angle before its field in the last quarter, in full steps."""
+    ahead = record.state(column.POSITION) - record.state(column.FIELD)
+    return float(np.mean(ahead[-len(ahead) // 4 :])) / FULL_STEP

@@ -12,10 +12,14 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.columns import VELOCITY
 from twin.kernels.plant.reading import read_actuators
-from twin.validation.cases.plant.bench import DriveBench
-from twin.validation.cases.plant.data_sheet import DriveNumbers
-from twin.validation.cases.plant.trials import ENGINE_STEP, effort_of, isolated
-from twin.validation.measures.metrics import largest
+from twin.validation.cases.plant.trials import (
+    ENGINE_STEP,
+    DriveBench,
+    DriveNumbers,
+    effort_of,
+    isolated,
+)
+from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 BISECTIONS = 45

@@ -5,18 +5,21 @@ Every expected value follows from `DriveNumbers`, never from the constants that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import pi, sin
+from collections.abc import Callable, Iterator
+from math import inf, pi, sin
 from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray, as_floats
 from twin.kernels.plant import columns as column
+from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.columns import FORCE, VELOCITY
-from twin.validation.cases.plant.bench import BenchRecord, DriveBench
-from twin.validation.cases.plant.data_sheet import DriveNumbers
-from twin.validation.measures.metrics import largest
+from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
+from twin.plant.drives import motor_parts
+from twin.validation.measures.sampling import largest
+from twin.validation.published.machines import NAMES, typed_numbers
 from twin.validation.results import Entry, Measure
 
 ENGINE_STEP = 1e-4
@@ -39,6 +42,225 @@ UNLOADED_BACKLASH = 1e3
 
 COMPRESSION = 1e-5
 """[m, rad] Compression of the transmission by a leg, behind a motor at rest."""
+
+
+class DriveNumbers(NamedTuple):
+    """The parameters of one drive at its leg, in m and N (leg length) or rad and N m (crank)."""
+
+    inertia: float
+    """motor inertia [kg] or [kg m2]"""
+    friction: float
+    """Coulomb friction while the motor moves [N] or [N m]"""
+    breakaway: float
+    """friction at rest [N] or [N m]"""
+    stribeck_speed: float
+    """speed [m/s] or [rad/s] over which friction falls from breakaway to Coulomb friction"""
+    viscous: float
+    """viscous damping [N s/m] or [N m s/rad]"""
+    backlash: float
+    """whole width of the backlash [m] or [rad]"""
+    stiffness: float
+    """stiffness [N/m] or [N m/rad] of the transmission, and of the end stops"""
+    damping: float
+    """damping [N s/m] or [N m s/rad] of the transmission, and of the end stops"""
+    brake: float
+    """holding force [N] or torque [N m] of the closed brake, friction apart"""
+    brake_times: tuple[float, float]
+    """times [s] to engage and to release the brake"""
+    peak: float
+    """peak effort [N] or [N m]; infinite for no limit"""
+    continuous: float
+    """continuous effort [N] or [N m]; infinite for no limit"""
+    thermal_time: float | None
+    """thermal time constant of the motor [s]"""
+    speed: float
+    """speed limit [m/s] or [rad/s]; infinite for no limit"""
+    limits: tuple[float, float]
+    """coordinates of the limit switches [m] or [rad]"""
+    end_stops: tuple[float, float] | None
+    """coordinates of the end stops [m] or [rad]; None for no stops"""
+    full_scale_code: float
+    """code of the full range of the analogue command, 2^(bits - 1); zero for exact commands"""
+    resolution: float
+    """one count of the encoder [m] or [rad]; zero for an exact encoder"""
+    counts_per_turn: int
+    """counts of the encoder over one turn"""
+
+    def friction_at(self, speed: FloatArray) -> FloatArray:
+        """Return the friction at speeds above zero: Coulomb, Stribeck and viscous friction."""
+        stribeck = np.exp(-((speed / self.stribeck_speed) ** 2))
+        level = self.friction + (self.breakaway - self.friction) * stribeck
+        return np.asarray(level + self.viscous * speed)
+
+    def nearest_code(self, command: FloatArray, full_range: float) -> FloatArray:
+        """Return the converter's code nearest to a command, from minus full scale to one below."""
+        code = np.rint(command * self.full_scale_code / full_range)
+        return np.asarray(np.clip(code, -self.full_scale_code, self.full_scale_code - 1.0))
+
+
+def drive_numbers(machine: Platform) -> DriveNumbers:
+    """Return the parameters of a machine's first drive; all drives of a machine are alike.
+
+    The motor's inertia, friction and brake come from the typed data sheet, where there is one.
+    """
+    leg = machine.parameters.legs[0]
+    drive, actuator = leg.drive, leg.actuator
+    if isinstance(drive, DirectDrive):
+        motor = (drive.moving_mass, drive.friction, drive.viscous, drive.brake)
+        travel = drive.scale_period or 0.0
+    else:
+        assert isinstance(drive, ScrewDrive | GearDrive)
+        gear = drive.ratio if isinstance(drive, GearDrive) else 2.0 * pi / drive.lead
+        motor = (
+            drive.armature_inertia * gear**2,
+            drive.friction_torque * gear,
+            drive.viscous_torque * gear**2,
+            drive.brake_torque * gear,
+        )
+        travel = 2.0 * pi / gear
+    typed = typed_numbers(machine.name) if machine.name in NAMES else {}
+    if sheet := typed.get("drive_at_leg"):
+        motor = sheet["inertia"], sheet["friction"], sheet["viscous"], sheet["brake"]
+    inertia, friction, viscous, brake = motor
+    peak = drive.peak or actuator.effort or inf
+    low, high = actuator.minimum, actuator.maximum
+    overtravel = drive.overtravel
+    counts = leg.encoder.counts if leg.encoder else 0
+    return DriveNumbers(
+        inertia=inertia,
+        friction=friction,
+        breakaway=friction * drive.breakaway,
+        stribeck_speed=drive.stribeck_speed,
+        viscous=viscous,
+        backlash=drive.backlash,
+        stiffness=drive.stiffness,
+        damping=drive.damping,
+        brake=brake,
+        brake_times=(drive.brake_engage_time, drive.brake_release_time),
+        peak=peak,
+        continuous=actuator.continuous_effort or peak,
+        thermal_time=drive.thermal_time,
+        speed=actuator.speed or inf,
+        limits=(low, high),
+        end_stops=None if overtravel is None else (low - overtravel, high + overtravel),
+        full_scale_code=2.0 ** (drive.analogue_bits - 1) if drive.analogue_bits else 0.0,
+        resolution=travel / counts if counts else 0.0,
+        counts_per_turn=counts,
+    )
+
+
+class BenchRecord(NamedTuple):
+    """The record of a bench at the start of every step and at the end."""
+
+    time: FloatArray
+    """`(k + 1,)` [s]"""
+    leg: FloatArray
+    """`(k + 1,)` coordinate [m] or [rad]"""
+    rate: FloatArray
+    """`(k + 1,)` [m/s] or [rad/s]"""
+    force: FloatArray
+    """`(k,)` on the leg [N] or [N m]"""
+    states: FloatArray
+    """`(k + 1, STATES)` of the drive, columns as in `actuation`"""
+
+    def state(self, place: int) -> FloatArray:
+        """Return one column of the drive's states `(k + 1,)`."""
+        return self.states[:, place]
+
+
+class DriveBench:
+    """One drive with `step` [s] of an engine and the gains of its velocity loop.
+
+    The leg is a free mass, moved exactly under forces that are constant over a step, or is held
+    still.
+
+    Attributes:
+        drive: constants `(1, CONSTANTS)`.
+        states: `(1, STATES)`.
+    """
+
+    def __init__(
+        self, drive: FloatArray, step: float, *, gain: float = 0.0, rate: float = 0.0
+    ) -> None:
+        self.drive, self.step, self._parts = drive, step, motor_parts(drive, step)
+        self.states = np.zeros((1, column.STATES))
+        self._gains = np.array([[gain, rate]])
+        self._out = np.zeros(1)
+
+    def put(self, place: int, value: float) -> None:
+        """Set one column of the state."""
+        self.states[0, place] = value
+
+    def force(
+        self,
+        command: float,
+        leg: float,
+        rate: float,
+        *,
+        mode: int = 0,
+        feedforward: float = 0.0,
+        brake: float = 0.0,
+    ) -> float:
+        """Return the force of one step on a leg at a coordinate and rate."""
+        commands, feedforwards, brakes, legs, rates = (
+            np.array([value]) for value in (command, feedforward, brake, leg, rate)
+        )
+        actuate(
+            self.drive,
+            self.states,
+            self._gains,
+            commands,
+            feedforwards,
+            brakes,
+            legs,
+            rates,
+            mode,
+            self.step,
+            self._parts,
+            self._out,
+        )
+        return float(self._out[0])
+
+    def run(
+        self,
+        duration: float,
+        command: float | Callable[[float], float] = 0.0,
+        *,
+        mass: float | None = None,
+        load: float | Callable[[float], float] = 0.0,
+        brake: float = 0.0,
+        mode: int = 0,
+        leg: float = 0.0,
+        rate: float = 0.0,
+    ) -> BenchRecord:
+        """Return the record of a run.
+
+        Args:
+            duration: [s].
+            command: force or speed, or one of the time.
+            mass: of a free leg; default: the leg is held still.
+            load: a further force on the free leg, or one of its rate.
+            brake: 1 to hold.
+            mode: of the command, `VELOCITY` or 0.
+            leg: coordinate of the leg at the start.
+            rate: of the leg at the start.
+        """
+        steps = round(duration / self.step)
+        legs, forces = np.empty((steps + 1, 2)), np.empty(steps)
+        states = np.empty((steps + 1, column.STATES))
+        legs[0], states[0] = (leg, rate), self.states[0]
+        for k in range(steps):
+            at, speed = legs[k]
+            value = command(k * self.step) if callable(command) else command
+            forces[k] = self.force(value, at, speed, mode=mode, brake=brake)
+            pull = 0.0
+            if mass is not None:
+                pull = (forces[k] + (load(speed) if callable(load) else load)) / mass
+            legs[k + 1, 0] = at + self.step * (speed + 0.5 * self.step * pull) * (mass is not None)
+            legs[k + 1, 1] = speed + self.step * pull
+            states[k + 1] = self.states[0]
+        time = as_floats(np.arange(steps + 1) * self.step, "time")
+        return BenchRecord(time, legs[:, 0], legs[:, 1], forces, states)
 
 
 def isolated(

@@ -17,8 +17,8 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine import MachineParameters
 from twin.validation.case import Case
-from twin.validation.cases.rss.laws import CANDIDATES, PEAK, stroke
-from twin.validation.cases.rss.published_heave import (
+from twin.validation.cases.rss.free_fall import CANDIDATES, PEAK, stroke
+from twin.validation.cases.rss.tasks import (
     PublishedHeave,
     crank_accelerations,
     printed_crank_accelerations,
@@ -26,8 +26,8 @@ from twin.validation.cases.rss.published_heave import (
     torques,
     vertical,
 )
-from twin.validation.measures.metrics import largest
-from twin.validation.published.papers import EXTENDED
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import EXTENDED
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
 
 CASE = Case(

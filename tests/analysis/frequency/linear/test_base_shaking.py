@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.linear.compliance import measure_transmissibility
+from twin.analysis.frequency.linear import measure_transmissibility
 from twin.errors import InputError
 
 SWEEP: dict[str, Any] = {

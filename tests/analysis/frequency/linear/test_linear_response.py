@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.linear.response import (
+from twin.analysis.frequency.linear import (
     compliance,
     decay_poles,
     frequency_response,
@@ -15,8 +15,7 @@ from twin.analysis.frequency.linear.response import (
     slowest_shape,
     transmissibility,
 )
-from twin.analysis.stiffness.equilibrium import natural_modes
-from twin.analysis.stiffness.matrix import compliance_matrix
+from twin.analysis.stiffness import compliance_matrix, natural_modes
 from twin.control.active_damping import IntegralForceFeedback
 from twin.control.linear import LinearMachine, linearise
 from twin.errors import InputError

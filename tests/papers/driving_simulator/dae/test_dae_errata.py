@@ -11,15 +11,13 @@ import sympy
 from exact_plate import WholeModel
 from paper_plate import PAPER, PLATE
 
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DaeSymbols, home_inertia, symbolic_dae
-from twin.papers.driving_simulator.exact.model import SlidingFriction
-from twin.papers.driving_simulator.exact.terms import Pillars
+from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
-from twin.papers.driving_simulator.studies.foot_friction import friction_effect
-from twin.papers.driving_simulator.studies.head import exact_head_motion
+from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.studies import exact_head_motion, friction_effect
 
 
 def equation(kinetic: Any, potential: Any, symbols: DaeSymbols, number: int) -> Any:

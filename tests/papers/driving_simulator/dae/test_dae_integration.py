@@ -11,8 +11,7 @@ from paper_plate import PAPER, PLATE
 
 from twin.errors import InputError, IntegrationError
 from twin.papers.driving_simulator.dae.integration import CORRECTIONS, integrate_dae, numeric_dae
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.terms import Pillars
+from twin.papers.driving_simulator.exact import ExactModel, Pillars
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     InputSample,

@@ -21,7 +21,7 @@ from twin.papers.driving_simulator.dae.index_reduction import (
 )
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.exact.terms import Pillars
+from twin.papers.driving_simulator.exact import Pillars
 
 R = sympy.Rational
 

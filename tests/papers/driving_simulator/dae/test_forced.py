@@ -10,11 +10,15 @@ from numpy.testing import assert_allclose
 from paper_plate import PAPER
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.dae.forced import LENGTHS, ForcedRun, integrate_forced
-from twin.papers.driving_simulator.dae.integration import numeric_dae
+from twin.papers.driving_simulator.dae.integration import (
+    LENGTHS,
+    ForcedRun,
+    integrate_forced,
+    numeric_dae,
+)
 from twin.papers.driving_simulator.dae.lagrange import PUSHING
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
-from twin.papers.driving_simulator.studies.released import exact_forces, released
+from twin.papers.driving_simulator.studies import exact_forces, released
 
 pytestmark = pytest.mark.quick
 

@@ -17,11 +17,10 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError, SingularPoseError
-from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.papers.driving_simulator.closed_forms import ExactKinematics
-from twin.papers.driving_simulator.exact.model import SlidingFriction
-from twin.papers.driving_simulator.exact.terms import Pillars, exact_terms
+from twin.machine.machine import parameters_path
+from twin.papers.driving_simulator.exact import Pillars, SlidingFriction, exact_terms
+from twin.papers.driving_simulator.kinematics import ExactKinematics
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from paper_plate import PLATE
 
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.studies.error_map import (
+from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.studies import (
     ErrorMap,
     small_angle_errors,
     small_angle_errors_at,

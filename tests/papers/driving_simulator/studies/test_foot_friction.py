@@ -11,15 +11,14 @@ from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia
-from twin.papers.driving_simulator.exact.model import SlidingFriction
-from twin.papers.driving_simulator.exact.terms import Pillars
+from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     sigmoid_inputs,
     sinusoidal_inputs,
 )
-from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.foot_friction import driven_motion, friction_effect
+from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.papers.driving_simulator.studies import driven_motion, friction_effect
 
 INPUTS = {"sinusoidal": sinusoidal_inputs(PLATE), "sigmoid": sigmoid_inputs(PLATE)}
 

@@ -13,8 +13,8 @@ from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.exact.terms import Pillars
-from twin.papers.driving_simulator.studies.head import (
+from twin.papers.driving_simulator.exact import Pillars
+from twin.papers.driving_simulator.studies import (
     exact_head_motion,
     in_plate_axes,
     small_angle_head_motion,

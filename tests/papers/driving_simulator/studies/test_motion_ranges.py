@@ -10,9 +10,12 @@ from paper_plate import PLATE
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
 
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.kinematics import PlateKinematics
-from twin.papers.driving_simulator.studies.motion_ranges import (
+from twin.papers.driving_simulator.kinematics import (
+    ExactKinematics,
+    PlateKinematics,
+    SmallAngleKinematics,
+)
+from twin.papers.driving_simulator.studies import (
     exact_ranges,
     exact_ranges_at_best_heave,
     small_angle_ranges,

@@ -10,11 +10,9 @@ from paper_plate import PLATE
 from scipy.optimize import minimize
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.terms import Pillars
-from twin.papers.driving_simulator.plate import CORNERS
-from twin.papers.driving_simulator.studies.redundancy import (
+from twin.papers.driving_simulator.exact import ExactModel, Pillars
+from twin.papers.driving_simulator.kinematics import CORNERS, ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.studies import (
     TWISTING,
     split_forces,
     wrong_force,

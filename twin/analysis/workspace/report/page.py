@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.analysis.workspace.analysis import Workspace
-from twin.analysis.workspace.report.lines import axes_figure, ranges_figure
-from twin.analysis.workspace.report.planes import maps_figure
+from twin.analysis.workspace.report.planes import axes_figure, maps_figure, ranges_figure
 from twin.analysis.workspace.report.summary import summary_rows
 from twin.analysis.workspace.report.surfaces import surface_figure
 from twin.basics.files import write_text

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.analysis import Workspace
-from twin.analysis.workspace.maps import PlaneMap
+from twin.analysis.workspace.dexterity import PlaneMap
 from twin.analysis.workspace.region import Region
 from twin.basics.arrays import FloatArray
-from twin.charts.text import number
+from twin.charts.panels import number
 
 DEGREES = 180.0 / np.pi
 

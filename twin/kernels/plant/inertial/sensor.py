@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import cos, exp, isfinite, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
+from twin.kernels.linear_algebra import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    rotate,
+    rotate_back,
+    rotation,
+    scale,
+)
 from twin.kernels.plant.inertial.columns import (
+    AXES,
+    BIAS,
     CLOCK,
+    DAMPING,
     DRIFT,
     EARLY,
+    FORGETTING,
     FREQUENCY,
+    GRAVITY,
     INSTABILITY,
     NOISE,
     PERIOD,
+    PLACE,
     POSE,
     RANGE,
     READING,
@@ -25,8 +41,185 @@ from twin.kernels.plant.inertial.columns import (
     TWIST,
     VALUE,
 )
-from twin.kernels.plant.inertial.filter import distorted, filtered
-from twin.kernels.plant.inertial.motion import fill_instant, fill_mean, fill_sampled_mean
+
+
+@device
+def mounted(settings: FloatArray, pose: FloatArray, at: int) -> tuple[Matrix, Vector]:
+    """Return the platform's rotation and the sensor's place from the reference point, base axes."""
+    turn = rotation(pose[at], pose[at + 1], pose[at + 2], pose[at + 3])
+    return turn, rotate(turn, (settings[PLACE], settings[PLACE + 1], settings[PLACE + 2]))
+
+
+@device
+def in_sensor(settings: FloatArray, turn: Matrix, vector: Vector) -> Vector:
+    """Return a vector in base axes along the sensor's axes."""
+    axes = (
+        settings[AXES],
+        settings[AXES + 1],
+        settings[AXES + 2],
+        settings[AXES + 3],
+        settings[AXES + 4],
+        settings[AXES + 5],
+        settings[AXES + 6],
+        settings[AXES + 7],
+        settings[AXES + 8],
+    )
+    return rotate_back(axes, rotate_back(turn, vector))
+
+
+@device
+def three(array: FloatArray, start: int) -> Vector:
+    """Return three entries of an array from `start` on."""
+    return array[start], array[start + 1], array[start + 2]
+
+
+@device
+def fill_instant(
+    settings: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write specific force and angular rate at one instant to `out` (6,)."""
+    turn, arm = mounted(settings, pose, 3)
+    rate = three(twist, 3)
+    moved = add(three(acceleration, 0), cross(three(acceleration, 3), arm))
+    moved = add(moved, cross(rate, cross(rate, arm)))
+    moved = (moved[0], moved[1], moved[2] + settings[GRAVITY])
+    out[0], out[1], out[2] = in_sensor(settings, turn, moved)
+    out[3], out[4], out[5] = in_sensor(settings, turn, rate)
+
+
+@device
+def fill_mean(
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    interval: float,
+    out: FloatArray,
+) -> None:
+    """Write the means over a step to `out` (6,): what changed the velocity of the sensor's point.
+
+    The mean acceleration is turned at half the step, where the mean is, to second order.
+    """
+    before, arm_before = mounted(settings, states, POSE + 3)
+    after, arm_after = mounted(settings, pose, 3)
+    rate_before, rate_after = three(states, TWIST + 3), three(twist, 3)
+    start = add(three(states, TWIST), cross(rate_before, arm_before))
+    end = add(three(twist, 0), cross(rate_after, arm_after))
+    w, x, y, z = states[POSE + 3], states[POSE + 4], states[POSE + 5], states[POSE + 6]
+    sign = 1.0 if w * pose[3] + x * pose[4] + y * pose[5] + z * pose[6] >= 0.0 else -1.0
+    w, x, y, z = w + sign * pose[3], x + sign * pose[4], y + sign * pose[5], z + sign * pose[6]
+    size = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+    middle = rotation(w * size, x * size, y * size, z * size)
+    mean = scale(1.0 / interval, add(end, scale(-1.0, start)))
+    mean = (mean[0], mean[1], mean[2] + settings[GRAVITY])
+    out[0], out[1], out[2] = in_sensor(settings, middle, mean)
+    turned = add(in_sensor(settings, before, rate_before), in_sensor(settings, after, rate_after))
+    out[3], out[4], out[5] = scale(0.5, turned)
+
+
+@device
+def fill_sampled_mean(
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    truth: FloatArray,
+    now: FloatArray,
+) -> None:
+    """Write the mean of both ends of a step to `truth` (6,), accelerations given."""
+    fill_instant(settings, pose, twist, acceleration, now)
+    for i in range(6):
+        # Without a filter there is nothing to average for: the reading is that of the instant.
+        mean = 0.5 * (states[TRUTH + i] + now[i])
+        truth[i] = mean if settings[FREQUENCY] > 0.0 else now[i]
+        states[TRUTH + i] = now[i]
+
+
+@device
+def transition(
+    frequency: float, damping: float, interval: float
+) -> tuple[float, float, float, float]:
+    """Return the transition matrix over `interval` [s] of x'' = w^2 (u - x) - 2 d w x'.
+
+    Args:
+        frequency: natural frequency w [rad/s], where the phase is -90 degrees.
+        damping: ratio d, below one.
+        interval: [s].
+
+    Returns:
+        Entries 11, 12, 21, 22 for the state (x - u, x') with u constant over the interval.
+    """
+    decay = damping * frequency
+    ringing = frequency * sqrt(1.0 - damping * damping)
+    size = exp(-decay * interval)
+    even, odd = size * cos(ringing * interval), size * sin(ringing * interval) / ringing
+    return even + decay * odd, odd, -frequency * frequency * odd, even - decay * odd
+
+
+@device
+def noise_factor(
+    frequency: float, step: tuple[float, float, float, float]
+) -> tuple[float, float, float]:
+    """Return the lower Cholesky factor 11, 21, 22 of what noise adds to the state over a step.
+
+    White noise at the input that makes x have unit variance makes x' have the variance w^2, and
+    the two are uncorrelated; the step's share is what the transition loses of that.
+
+    Args:
+        frequency: natural frequency w [rad/s].
+        step: entries of `transition`.
+    """
+    a, b, c, d = step
+    square = frequency * frequency
+    first = max(1.0 - a * a - b * b * square, 0.0)
+    mixed = -(a * c + b * d * square)
+    second = max(square - c * c - d * d * square, 0.0)
+    root = sqrt(first)
+    lower = mixed / root if root > 0.0 else 0.0
+    return root, lower, sqrt(max(second - lower * lower, 0.0))
+
+
+@device
+def distorted(model: FloatArray, states: FloatArray, truth: FloatArray, i: int) -> float:
+    """Return the true quantities (6,) with the errors of axis i, before filter and noise."""
+    total = model[i, BIAS] + states[DRIFT + i]
+    for j in range(6):
+        total += model[i, j] * truth[j]
+    return total
+
+
+@device
+def filtered(
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    truth: FloatArray,
+    interval: float,
+    draws: FloatArray,
+) -> None:
+    """Advance the filters by a step over which the true quantities have the mean `truth` (6,)."""
+    frequency = settings[FREQUENCY]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    first, mixed, second = 1.0, 0.0, 0.0
+    if frequency > 0.0:
+        a, b, c, d = transition(frequency, settings[DAMPING], interval)
+        first, mixed, second = noise_factor(frequency, (a, b, c, d))
+    for i in range(6):
+        kept = exp(-interval * model[i, FORGETTING])
+        fresh = model[i, INSTABILITY] * sqrt(max(1.0 - kept * kept, 0.0))
+        states[DRIFT + i] = kept * states[DRIFT + i] + fresh * draws[i]
+    for i in range(6):
+        target = distorted(model, states, truth, i)
+        apart, slope, noise = states[VALUE + i] - target, states[SLOPE + i], model[i, NOISE]
+        states[VALUE + i] = target + a * apart + b * slope + noise * first * draws[6 + i]
+        states[SLOPE + i] = (
+            c * apart + d * slope + noise * (mixed * draws[6 + i] + second * draws[12 + i])
+        )
 
 
 class MotionSamples(NamedTuple):

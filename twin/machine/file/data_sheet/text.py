@@ -10,16 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from twin.basics.arrays import segment_distance
 from twin.basics.files import write_text
-from twin.basics.segments import segment_distance
 from twin.errors import InputError, ParameterError
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
-from twin.machine.file.data_sheet.joints import joint_tables, outer_radius
-from twin.machine.file.data_sheet.legs import leg_texts, lengths
+from twin.machine.file.data_sheet.legs import joint_tables, leg_texts, lengths, outer_radius
 from twin.machine.file.data_sheet.sheet import KINDS, DataSheet
-from twin.machine.file.read import parameters_from
-from twin.machine.file.template import check_new
+from twin.machine.file.read import check_new, parameters_from
 from twin.machine.legs.leg import COINCIDENT
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.machine import MachineParameters

@@ -10,12 +10,15 @@ import numpy as np
 from twin.machine.legs.leg import LegPlace
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.rss.parts import CrankAppearance
-from twin.machine.mechanism.appearance import Drawing, Ends, balls
-from twin.machine.mechanism.parts import (
+from twin.machine.mechanism import (
     BASE,
     ORIGIN,
     Actuator,
+    Ball,
     Body,
+    Cylinder,
+    Drawing,
+    Ends,
     Joint,
     LegMechanism,
     Loop,
@@ -23,11 +26,11 @@ from twin.machine.mechanism.parts import (
     Point,
     X,
     Z,
+    balls,
     bracket,
     crossed,
     limits,
 )
-from twin.machine.mechanism.shapes import Ball, Cylinder
 
 
 def ends(leg: RssLeg) -> Ends:

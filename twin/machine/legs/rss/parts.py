@@ -7,8 +7,7 @@ from typing import NamedTuple
 from pydantic import Field, model_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.quantity import Density, Length, Mass
-from twin.machine.table import Table
+from twin.machine.quantity import Density, Length, Mass, Table
 
 
 class SlenderRod(Table):

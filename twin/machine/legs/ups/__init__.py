@@ -6,8 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import parallel_axis, six
-from twin.machine.legs.leg import Constants, LegKind, LegPlace
-from twin.machine.legs.universal import UniversalLeg
+from twin.machine.legs.leg import Constants, LegKind, LegPlace, UniversalLeg
 from twin.machine.legs.ups.mechanism import ends, make_leg
 from twin.machine.legs.ups.parameters import LegBodies, UpsLeg
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 from twin.machine import body as bodies
 from twin.machine.legs.leg import LegPlace
 from twin.machine.legs.ups.parameters import LegAppearance, UpsLeg
-from twin.machine.mechanism.appearance import Drawing, Ends, balls
-from twin.machine.mechanism.parts import (
+from twin.machine.mechanism import (
     BASE,
     ORIGIN,
     Actuator,
+    Ball,
     Body,
+    Cylinder,
+    Drawing,
+    Ends,
     Joint,
     LegMechanism,
     Loop,
     Mass,
     Point,
+    Shape,
     Spring,
     X,
     Z,
+    balls,
     bracket,
     limits,
 )
-from twin.machine.mechanism.shapes import Ball, Cylinder, Shape
 
 
 def ends(leg: UpsLeg) -> Ends:

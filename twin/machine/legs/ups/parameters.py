@@ -10,11 +10,9 @@ from pydantic import Field
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody, LegPart
-from twin.machine.hardware.actuator import LinearActuator
-from twin.machine.legs.leg import LegPlace, LegSizes, check_numbers
-from twin.machine.legs.universal import UniversalLeg
-from twin.machine.quantity import Angle, Length, Whole
-from twin.machine.table import Table
+from twin.machine.hardware.drive import LinearActuator
+from twin.machine.legs.leg import LegPlace, LegSizes, UniversalLeg, check_numbers
+from twin.machine.quantity import Angle, Length, Table, Whole
 
 
 class LegBodies(NamedTuple):

@@ -12,7 +12,7 @@ from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae import lagrange
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
 from twin.papers.driving_simulator.derived import kept
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.kinematics import PlateModel
 
 
 @dataclass(frozen=True, eq=False)

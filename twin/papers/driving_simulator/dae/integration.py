@@ -17,14 +17,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, as_vector, one_of
 from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae import index_reduction, lagrange
 from twin.papers.driving_simulator.dae.index_reduction import multipliers_of_motion
-from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.dae.lagrange import COORDINATES, DRIVEN, symbolic_dae
 from twin.papers.driving_simulator.derived import code_of, function_of, kept
 from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
+
+CORRECTIONS = ("none", "feedback", "projection")
+"""What is done about drift: nothing, Baumgarte's feedback, or projection at every output time."""
+
+FEEDBACK_RATE = 20.0
+"""[1/s] Drift falls to a third in a twentieth of a second, slowly enough for steps of 10 ms."""
+
+SAMPLES = 501
+"""Output times, first and last included."""
+
+COUNT = 7
+
+PLATE = 3
+"""Coordinates of the plate; the lengths follow."""
+
+LENGTHS = tuple(
+    COORDINATES.index("hmp_" + "".join(part[0] for part in name.split("_"))) for name in CORNERS
+)
+"""Indices of the lengths among the coordinates, in the order of `CORNERS`."""
 
 
 class NumericDae(NamedTuple):
@@ -99,19 +118,6 @@ def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray,
         code_of(state, dae.bias),
         code_of((*state, *symbols.input_accelerations), multipliers_of_motion(dae)),
     )
-
-
-CORRECTIONS = ("none", "feedback", "projection")
-"""What is done about drift: nothing, Baumgarte's feedback, or projection at every output time."""
-
-FEEDBACK_RATE = 20.0
-"""[1/s] Drift falls to a third in a twentieth of a second, slowly enough for steps of 10 ms."""
-
-SAMPLES = 501
-"""Output times, first and last included."""
-
-
-COUNT = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,3 +259,108 @@ def _run(
         dae.consistent(sample.value),
         dae.consistent(sample.rate),
     )
+
+
+ForcesOverTime = Callable[[float], FloatArray]
+"""Forces `(4,)` [N] of the actuators in the order of `CORNERS`, from the time [s]"""
+
+
+@dataclass(frozen=True, eq=False)
+class ForcedRun:
+    """Motion of the plate under actuator forces at `k` times, in the paper's seven coordinates."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    coordinates: FloatArray
+    """`(k, 7)`"""
+    rates: FloatArray
+    """`(k, 7)`"""
+    drift: float
+    """[m] largest entry of the constraints"""
+
+    @property
+    def plate(self) -> FloatArray:
+        """Heave [m], roll and pitch [rad] `(k, 3)`."""
+        return self.coordinates[:, :PLATE]
+
+
+def integrate_forced(
+    plate: PlateModel,
+    forces: ForcesOverTime,
+    duration: float,
+    start: Any,
+    rates: Any,
+    *,
+    complete: bool = False,
+    tolerance: float = 1e-11,
+    samples: int = 101,
+) -> ForcedRun:
+    """Return the motion of a plate under actuator forces.
+
+    Args:
+        plate: `plate.lumped()` gives the paper's masses.
+        forces: of the actuators; smooth.
+        duration: [s] from time 0.
+        start: `(3,)` heave [m], roll, pitch [rad]; the lengths follow from the constraints.
+        rates: `(3,)`.
+        complete: with what the printed energies leave out, see `kinetic_energy`.
+        tolerance: relative, and absolute in [m], [rad] and per second.
+        samples: number of output times.
+
+    Raises:
+        InputError: start or rates of the wrong shape or not finite.
+        IntegrationError: the integrator stopped; `data` holds reason and time.
+        MissingDependencyError: sympy is not installed.
+    """
+    from scipy.integrate import solve_ivp
+
+    dae = numeric_dae(plate, complete)
+    state = [_consistent(dae, value, name) for value, name in ((start, "start"), (rates, "rates"))]
+    time = np.linspace(0.0, duration, samples)
+
+    def derivative(now: float, state: FloatArray) -> FloatArray:
+        coordinates, rates = state[:COUNT], state[COUNT:]
+        return np.concatenate([rates, _accelerations(dae, coordinates, rates, forces(now))])
+
+    solution = solve_ivp(
+        derivative,
+        (0.0, duration),
+        np.concatenate(state),
+        method="DOP853",
+        t_eval=time,
+        rtol=tolerance,
+        atol=tolerance,
+    )
+    if not solution.success:
+        now = float(solution.t[-1]) if solution.t.size else 0.0
+        message = f"the integrator stopped at {now:.6g} s: {solution.message}"
+        raise IntegrationError(message, {"reason": solution.message, "time": now})
+    states = np.asarray(solution.y.T)
+    coordinates = states[:, :COUNT]
+    drift = float(np.abs(coordinates @ _tied(dae).T).max())
+    return ForcedRun(time, coordinates, states[:, COUNT:], drift)
+
+
+def _accelerations(
+    dae: NumericDae, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
+) -> FloatArray:
+    tied = _tied(dae)
+    system = np.zeros((COUNT + len(tied), COUNT + len(tied)))
+    system[:COUNT, :COUNT] = dae.mass(*coordinates)
+    system[:COUNT, COUNT:], system[COUNT:, :COUNT] = tied.T, tied
+    given = np.zeros(len(system))
+    given[:COUNT] = -np.ravel(dae.bias(*coordinates, *rates))
+    given[list(LENGTHS)] += forces
+    return np.asarray(np.linalg.solve(system, given)[:COUNT])
+
+
+def _tied(dae: NumericDae) -> FloatArray:
+    """Return the rows `(4, 7)` of the constraints that tie the lengths to the plate."""
+    return dae.jacobian[: COUNT - len(DRIVEN)]
+
+
+def _consistent(dae: NumericDae, value: Any, name: str) -> FloatArray:
+    """Return the seven coordinates, or rates, of the plate's three."""
+    own = as_vector(value, name, PLATE)
+    tied = _tied(dae)
+    return np.concatenate([own, -np.linalg.solve(tied[:, PLATE:], tied[:, :PLATE] @ own)])

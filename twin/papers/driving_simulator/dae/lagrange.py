@@ -29,7 +29,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.derived import kept
-from twin.papers.driving_simulator.plate import CORNERS, FIXED, SIGNS, PlateModel
+from twin.papers.driving_simulator.kinematics import CORNERS, FIXED, SIGNS, PlateModel
 
 COORDINATES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
 """Heave, roll, pitch and the four lengths: the seven coordinates in the paper's order."""

@@ -10,34 +10,117 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.state import fill_pose_rate, normalise_quaternion
-from twin.kernels.integrators.dormand_prince import (
+from twin.kernels.dynamics.forward import fill_pose_rate, normalise_quaternion
+from twin.kernels.integrators import (
     COLLAPSED,
     DONE,
     FULL,
     SHRINK,
     SINGULAR,
     Tolerances,
+    combine,
     error_norm,
     fill_stage,
+    shift,
     shrink_factor,
     step_factor,
 )
-from twin.kernels.integrators.runge_kutta import combine, shift
 from twin.kernels.jit import compiled, device
-from twin.papers.formulations.kernels.actuator import actuator, keep_root
-from twin.papers.formulations.kernels.arrays import ROOT, Model, Work
-from twin.papers.formulations.kernels.configuration import configuration
-from twin.papers.formulations.kernels.extended_to_actuator import extended_to_actuator
+from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_positive, solve_upper
+from twin.papers.formulations.kernels.arrays import (
+    CONSTRAINT_BIAS,
+    JOINT,
+    MULTIPLIERS,
+    RATE,
+    ROOT,
+    SECOND_RATE,
+    Model,
+    Work,
+)
+from twin.papers.formulations.kernels.legs.dispatch import leg_regular
 from twin.papers.formulations.kernels.measures import record
-from twin.papers.formulations.kernels.task import extended_to_task, task
+from twin.papers.formulations.kernels.rigidity import (
+    fill_closure,
+    fill_closure_bias,
+    pose_from_tips,
+)
+from twin.papers.formulations.kernels.spaces import (
+    actuator,
+    carry_acceleration,
+    extended_to_actuator,
+    extended_to_task,
+    keep_root,
+    move_joints,
+    place_legs,
+    task,
+)
 
-CONFIGURATION, ACTUATOR, TASK, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
 SMALLEST_STEP = 1e-7
 """Step relative to the span at which the state cannot be followed any further: steps shrink with
 the time that is left to a singular pose, so that the next hundred would gain nothing."""
+
 LARGEST_COUNT = 1_000_000
 """Steps of one integration, rejected ones included."""
+
+
+@device
+def configuration(
+    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
+) -> bool:
+    """Fill `accelerations` (18,) of the joints at `y` (36,); False where they do not exist."""
+    regular = True
+    for leg in range(6):
+        for a in range(3):
+            work.legs[leg, JOINT + a] = y[3 * leg + a]
+            work.legs[leg, RATE + a] = y[18 + 3 * leg + a]
+    place_legs(model, work)
+    for i in range(6):
+        regular &= leg_regular(model.legs, work, i)
+    pose_from_tips(model, work)
+    move_joints(model, work)
+    fill_closure(model, work)
+    fill_closure_bias(model, work)
+    for leg in range(6):
+        for a in range(3):
+            load = forces[leg] if a == 2 else 0.0
+            accelerations[3 * leg + a] = load - work.mass[3 * leg + a, 18]
+    regular &= factor_positive(work.mass, 18)
+    solve_lower(work.mass, accelerations, 18)
+    regular &= add_multipliers(work, accelerations)
+    solve_upper(work.mass, accelerations, 18)
+    for leg in range(6):
+        for a in range(3):
+            work.legs[leg, SECOND_RATE + a] = accelerations[3 * leg + a]
+    carry_acceleration(model, work)
+    return regular
+
+
+@device
+def add_multipliers(work: Work, loads: FloatArray) -> bool:
+    """Add L^-1 J^T lambda to `loads` = L^-1 f, where M = L L^T; False where A is singular."""
+    right = work.scratch[MULTIPLIERS]
+    for a in range(12):
+        row = work.columns[a]
+        for j in range(18):
+            row[j] = work.closure[a, j]
+        solve_lower(work.mass, row, 18)
+        total = work.closure[a, CONSTRAINT_BIAS]
+        for j in range(18):
+            total += row[j] * loads[j]
+        right[a] = -total
+        for b in range(a + 1):
+            entry = 0.0
+            for j in range(18):
+                entry += row[j] * work.columns[b, j]
+            work.square[a, b] = entry
+    regular = solve_positive(work.square, right, 12)
+    for a in range(12):
+        for j in range(18):
+            loads[j] += work.columns[a, j] * right[a]
+    return regular
+
+
+CONFIGURATION, ACTUATOR, TASK, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
 
 
 class Equations(NamedTuple):

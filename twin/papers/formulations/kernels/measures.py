@@ -9,7 +9,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, field
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import BASE_JOINT
-from twin.kernels.vectors import Vector, add, cross, dot, rotate, rotation, row, subtract
+from twin.kernels.linear_algebra import Vector, add, cross, dot, rotate, rotation, row, subtract
 from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM,
@@ -25,8 +25,9 @@ from twin.papers.formulations.kernels.arrays import (
     TWIST,
     Model,
     Work,
+    part,
+    tip_from_joints,
 )
-from twin.papers.formulations.kernels.entries import part, tip_from_joints
 from twin.papers.formulations.kernels.legs.dispatch import leg_potential
 from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
 

@@ -8,9 +8,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from twin.kernels.jit import by_kind
 from twin.kernels.legs.interface import Legs
-from twin.kernels.legs.rss.dynamics import RssLegs
-from twin.kernels.legs.ups.dynamics import UpsLegs
-from twin.kernels.vectors import Vector
+from twin.kernels.legs.rss import RssLegs
+from twin.kernels.legs.ups import UpsLegs
+from twin.kernels.linear_algebra import Vector
 from twin.papers.formulations.kernels.arrays import Model, Work
 from twin.papers.formulations.kernels.legs import rss, ups
 

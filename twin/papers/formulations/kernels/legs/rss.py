@@ -14,16 +14,19 @@ from math import cos, sin
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import AXIS, BASE_JOINT
-from twin.kernels.legs.rss.dynamics import CRANK_INERTIA, CRANK_MASS, CRANK_MOMENT, ROD_MASS
-from twin.kernels.legs.rss.kinematics import (
+from twin.kernels.legs.rss import (
+    CRANK_INERTIA,
     CRANK_LENGTH,
+    CRANK_MASS,
+    CRANK_MOMENT,
     ROD_LENGTH,
+    ROD_MASS,
     SMALLEST_GAIN,
     ZERO,
     crank_angle,
 )
-from twin.kernels.legs.ups.dynamics import SINGULAR_SINE, in_base
-from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.kernels.legs.ups import SINGULAR_SINE, in_base
+from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
 from twin.papers.formulations.kernels.arrays import (
     AXES,
     BIAS,
@@ -34,8 +37,8 @@ from twin.papers.formulations.kernels.arrays import (
     TIP_BIAS,
     Model,
     Work,
+    put,
 )
-from twin.papers.formulations.kernels.entries import put
 from twin.papers.formulations.kernels.legs.universal import (
     angular_motion,
     fill_frame,

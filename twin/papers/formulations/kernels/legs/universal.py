@@ -11,10 +11,9 @@ from math import atan2, cos, sin, sqrt
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import AXIS
-from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
-from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
-from twin.papers.formulations.kernels.arrays import AXES, ELEVATION, JOINT, RATE, Model, Work
-from twin.papers.formulations.kernels.entries import put
+from twin.kernels.legs.ups import SINGULAR_SINE
+from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import AXES, ELEVATION, JOINT, RATE, Model, Work, put
 
 
 @device

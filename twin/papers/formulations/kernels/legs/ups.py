@@ -7,7 +7,7 @@ from math import sqrt
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import BASE_JOINT
-from twin.kernels.legs.ups.dynamics import (
+from twin.kernels.legs.ups import (
     HOUSING_CENTER,
     HOUSING_MASS,
     ROD_CENTER,
@@ -17,7 +17,7 @@ from twin.kernels.legs.ups.dynamics import (
     in_base,
     leg_tensor,
 )
-from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
 from twin.papers.formulations.kernels.arrays import (
     AXES,
     BIAS,
@@ -28,8 +28,8 @@ from twin.papers.formulations.kernels.arrays import (
     TIP_BIAS,
     Model,
     Work,
+    put,
 )
-from twin.papers.formulations.kernels.entries import put
 from twin.papers.formulations.kernels.legs.universal import (
     angular_motion,
     fill_frame,

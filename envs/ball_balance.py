@@ -1,0 +1,448 @@
+"""The task of `BallBalance`: bring a ball to its target on the platform and keep it there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray, as_vector, not_negative, positive, read_only
+from twin.control.gains import suitable_position_loop
+from twin.envs.channels import Channel, rescaled
+from twin.envs.environment import PlatformEnv
+from twin.envs.task import LinearLaw, Start, Task, TaskSettings, read_settings
+from twin.envs.vector import PlatformVectorEnv
+from twin.errors import InputError
+from twin.kernels.bundle import Bundle
+from twin.kernels.jit import SameTypes
+from twin.kernels.tasks.ball_balance import (
+    Balls,
+    Increments,
+    Limits,
+    Signals,
+    Targets,
+    evaluate,
+    pose_command,
+)
+from twin.kernels.tasks.task import ActionLaw
+from twin.model.ball import Ball, as_ball, as_start
+from twin.model.machine_base import without_compiling
+
+TARGETS = 16
+"""Drawn for an episode; then they come again."""
+
+FINE = 0.02
+"""Of the plate's radius: scale of the distance in the reward."""
+
+QUICK = 0.5
+"""Plate radii in a second: scale of speeds."""
+
+SMALLEST_NEED = 1e-6
+"""Share of the largest entry of the Jacobian below which a column says that nothing can move so."""
+
+FREE = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
+
+BELOW = {"frequency": 0.7, "damping": 1.0, "share": 0.05}
+"""Usual numbers: found by trial on `stewart`, and on `driving_simulator`, whose plate turns about a
+point far below it."""
+
+TILTS = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""Roll and pitch [rad] of slopes along x and y."""
+
+
+class BallBalanceSettings(TaskSettings):
+    """Settings of ball balancing: ball, target, actions, termination."""
+
+    action: Literal["tilt", "pose", "velocities"] = Field(
+        "tilt", description="increments of roll and pitch, of all six, or speeds of the actuators"
+    )
+    action_scale: float = Field(
+        0.5, gt=0.0, le=1.0, description="what 1 means, in parts of the actuators' speed"
+    )
+    tilt: float = Field(
+        0.5,
+        gt=0.0,
+        le=1.0,
+        description="share of the travel by which the increments may add up, where only one of "
+        "the degrees of freedom is displaced",
+    )
+    largest_tilt: float = Field(0.1, gt=0.0, le=0.5, description="but no more than this [rad]")
+    ball: Any = Field(
+        None,
+        description="a `Ball`, or a table of its numbers; None for one that suits the machine",
+    )
+    target: Literal["steps", "circle"] = Field(
+        "steps", description="a target that jumps, or one that goes round in circles"
+    )
+    hold: float = Field(4.0, gt=0.0, le=1e4, description="[s] until the next target")
+    target_radius: float = Field(
+        0.5, ge=0.0, le=0.9, description="share of the plate's radius that targets keep to"
+    )
+    lap: float = Field(6.0, gt=0.1, le=1e4, description="[s] of a circle")
+    start_radius: float = Field(
+        0.5, ge=0.0, le=0.9, description="share of the plate's radius that the ball starts within"
+    )
+    start_speed: float = Field(
+        0.1, ge=0.0, le=1.0, description="largest of the ball, in plate radii per second"
+    )
+    overtravel: float = Field(
+        0.05, ge=0.0, le=1.0, description="share of the travel by which a leg may leave its range"
+    )
+
+
+class BallBalance(Task):
+    """Bring a ball to its target and keep it there."""
+
+    title: ClassVar[str] = "ball balance"
+    usual_machine: ClassVar[str] = "stewart"
+    settings_type: ClassVar[type[TaskSettings]] = BallBalanceSettings
+    terms: ClassVar[Mapping[str, float]] = {
+        "closeness": 1.0,
+        "calmness": 0.1,
+        "smoothness": 0.02,
+        "loss": 10.0,
+    }
+    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
+    names: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
+
+    kernel = staticmethod(evaluate)
+
+    settings: BallBalanceSettings
+
+    def __init__(
+        self, platform: Platform, settings: BallBalanceSettings, engine: str, size: int
+    ) -> None:
+        """Prepare spaces and arrays.
+
+        Raises:
+            InputError: an option that cannot be used with this machine and engine.
+        """
+        given = True if settings.ball is None else settings.ball
+        ball = as_ball(given, platform.parameters)
+        assert ball is not None
+        self.ball: Ball = ball
+        self._moves_pose = settings.action != "velocities"
+        super().__init__(platform, settings, engine, size)
+        self.actions = rescaled([self._action_channel()], settings.scales)
+        self.observations = self._observation_channels()
+        self._make_arrays()
+        self._allocate()
+        self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
+        legs, measured = platform.constants.legs, self.batch.measured
+        self._fill: Any = SameTypes(pose_command)
+        self._filled = Bundle(self._law, legs, self._increments, measured, self.drive_commands)
+
+    def _batch_options(self) -> dict[str, Any]:
+        return {"mode": "velocity", "ball": self.ball}
+
+    def _action_channel(self) -> Channel:
+        """Return the channels of an action; set the limits of increments."""
+        platform, scales, settings = self.platform, self.scales, self.settings
+        share, unit = settings.action_scale, platform.coordinate_unit
+        if not self._moves_pose:
+            self._axes = np.empty(0, dtype=np.int64)
+            self._bounds = np.empty(0)
+            velocity = read_only(share * scales.speed)
+            return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
+        tilts = settings.action == "tilt"
+        actuated = np.array([3, 4] if tilts else range(6), dtype=np.int64)
+        with without_compiling():
+            needed = np.abs(platform.jacobian(platform.home))
+        free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
+        if tilts and not free[actuated].all():
+            raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
+        self._axes = actuated[free[actuated]]
+        needed = needed[:, self._axes]
+        needed = np.maximum(needed, 1e-3 * needed.max(axis=0))
+        home = platform.home_coordinates
+        room = np.minimum(scales.upper - home, home - scales.lower)
+        way = settings.tilt * (room[:, None] / needed).min(axis=0)
+        way[self._axes >= 3] = np.minimum(way[self._axes >= 3], settings.largest_tilt)
+        self._bounds = way
+        fastest = share * (scales.speed[:, None] / needed).min(axis=0)
+        step = read_only(fastest * self.batch.period)
+        if tilts:
+            return Channel("tilt increment", 2, "rad", step)
+        return Channel("pose increment", len(step), "m, rad", step)
+
+    def _observation_channels(self) -> tuple[Channel, ...]:
+        n, scales, unit = self.platform.n_actuators, self.scales, self.platform.coordinate_unit
+        radius, action = self.ball.plate_radius, self.actions[0]
+        tilt = self.settings.largest_tilt
+        command: tuple[Channel, ...] = ()
+        if self._moves_pose:
+            command = (Channel("displacement", action.size, action.unit, read_only(self._bounds)),)
+        return (
+            Channel("target error", 2, "m", 0.5 * radius),
+            Channel("ball position", 2, "m", radius),
+            Channel("ball velocity", 2, "m/s", QUICK * radius),
+            Channel("target velocity", 2, "m/s", QUICK * radius),
+            Channel("slope", 2, "1", tilt),
+            Channel("tilt rate", 2, "rad/s", 5.0 * tilt),
+            Channel("coordinate", n, unit, scales.half),
+            Channel("rate", n, f"{unit}/s", scales.speed),
+            *command,
+            Channel("last action", action.size, "1", 1.0),
+        )
+
+    def _make_arrays(self) -> None:
+        size, n, radius = self.size, self.platform.n_actuators, self.ball.plate_radius
+        batch, settings = self.batch, self.settings
+        self._targets = Targets(
+            np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4))
+        )
+        self._increments = Increments(
+            self._axes,
+            np.zeros((size, len(self._axes))),
+            np.zeros((size, n)),
+            np.array(self.platform.home),
+            np.zeros(n),
+            np.zeros(6),
+            np.zeros(13),
+        )
+        self._balls = Balls(batch.ball, batch.ball_lost, np.zeros(6))
+        self._signals = Signals(*(np.zeros((size, 2)) for _ in Signals._fields))
+        self.signals = {**self._signals._asdict(), **self._plant_signals()}
+        self._limits = Limits(
+            batch.period,
+            settings.hold,
+            FINE * radius,
+            2.0 * radius,
+            QUICK * radius,
+            settings.overtravel,
+        )
+        gain = suitable_position_loop(self.platform, 1e-3)[0]
+        scale = np.asarray(self.actions[0].scale)
+        self._law = ActionLaw(scale, self._bounds, gain, batch.period, False)
+
+    def begin(
+        self,
+        index: int,
+        generator: np.random.Generator,
+        platform: Platform,
+        options: Mapping[str, Any],
+    ) -> Start:
+        """Draw targets and the ball's start; options: `target`, `ball`, and what `names` lists.
+
+        Raises:
+            InputError: an option that cannot be used.
+        """
+        self._check_options(options, "target", "ball")
+        settings, reach = self.settings, self.ball.plate_radius
+        drawn = {
+            name: not_negative(options.get(name, getattr(settings, name)), name)
+            for name in self.names
+        }
+        if not drawn.keys().isdisjoint(options):
+            read_settings(type(settings), drawn)
+        centers = _within(generator, drawn["target_radius"] * reach, TARGETS)
+        circle = np.array([0.0, 2.0 * np.pi / settings.lap, generator.uniform(0.0, 2.0 * np.pi)])
+        if settings.target == "circle":
+            circle[0] = drawn["target_radius"] * reach * generator.uniform(0.5, 1.0)
+            circle[1] *= generator.choice([-1.0, 1.0])
+            centers[:] = 0.0
+        place = _within(generator, drawn["start_radius"] * reach, 1)[0]
+        velocity = _within(generator, drawn["start_speed"] * reach, 1)[0]
+        start = np.concatenate([place, velocity])
+        if options.get("target") is not None:
+            centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
+        if options.get("ball") is not None:
+            start = as_vector(as_start(options["ball"], self.ball), "ball", 4)
+        self._targets.centers[index], self._targets.circles[index] = centers, circle
+        self._increments.offset[index] = 0.0
+        self._increments.setpoint[index] = self.platform.home_coordinates
+        return Start(ball=start)
+
+    def command(self, actions: FloatArray) -> None:
+        """Fill `drive_commands` from actions."""
+        if not self._moves_pose:
+            np.multiply(actions, self._law.scale, out=self.drive_commands)
+            return
+        self._fill(actions, self._filled)
+
+
+def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:
+    """Return places `(count, 2)`, evenly spread over a disc."""
+    angle = generator.uniform(0.0, 2.0 * np.pi, count)
+    away = radius * np.sqrt(generator.uniform(0.0, 1.0, count))
+    return np.stack([away * np.cos(angle), away * np.sin(angle)], axis=1)
+
+
+class BalanceLaw(LinearLaw):
+    """Balance law: the plate's slope from the error of the ball, by its own equation of motion.
+
+    A plate tilted by s accelerates the ball by g s / (1 + k). The wanted slope is therefore
+
+        s = (frequency^2 error - 2 damping frequency velocity) (1 + k) / g
+
+    with error and velocity against the target. Only a share of the way to it is done in a period: a
+    plate that turns about a point below it moves under the ball, which the law would take for the
+    ball's own speed. It needs tilts as actions.
+    """
+
+    def __init__(
+        self,
+        task: BallBalance,
+        *,
+        frequency: float | None = None,
+        damping: float | None = None,
+        share: float | None = None,
+    ) -> None:
+        """Compute the gains for the spaces of a task.
+
+        Args:
+            task: of an environment, `env.unwrapped.task`.
+            frequency: of the response [rad/s]; default 2.7, of platforms without all six degrees of
+                freedom 0.7.
+            damping: ratio of the response; default 0.8, or 1.
+            share: of the way to the wanted slope in a period; default 0.06, or 0.05.
+
+        Raises:
+            InputError: another task, other actions than tilts, a number not above zero.
+        """
+        if not isinstance(task, BallBalance):
+            raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
+        if task.settings.action != "tilt":
+            raise InputError("task", "the law commands tilts; make it with action='tilt'")
+        usual = FREE if task.platform.dof == 6 else BELOW
+        given = {"frequency": frequency, "damping": damping, "share": share}
+        chosen = {
+            name: positive(usual[name] if value is None else value, name)
+            for name, value in given.items()
+        }
+        share, frequency = chosen["share"], chosen["frequency"]
+        pull = task.platform.parameters.gravity / (1.0 + task.ball.inertia_factor)
+        stiffness = share * frequency**2 / pull
+        damping = share * 2.0 * chosen["damping"] * frequency / pull
+        parts = {
+            "target error": stiffness * TILTS,
+            "ball velocity": -damping * TILTS,
+            "target velocity": damping * TILTS,
+            "displacement": -share * np.eye(2),
+        }
+        super().__init__(task, parts)
+
+
+class BallBalanceEnv(PlatformEnv):
+    """Bring a ball to its target on a plate that the platform carries, and keep it there.
+
+    The ball starts somewhere on the plate, rolling; the machine starts at home, held by its drives.
+    MuJoCo and PyBullet find the contact between ball and plate; the analytic reference lets the
+    ball roll without slip, and hop (docs/ball.md). Numbers of the tables are those of the default
+    machine `stewart`; those of others are in `env.unwrapped.task.actions` and `.observations`. n
+    is the number of actuators.
+
+    Actions, each from -1 to 1:
+
+    | option `action` | name | size | unit | 1 means |
+    | --- | --- | --- | --- | --- |
+    | tilt | tilt increment | 2 | rad | 0.003319, 0.003374 |
+    | pose | pose increment | 6 | m, rad | 0.0028, 0.0029, 0.0014, 0.0033, 0.0034, 0.0065 |
+    | velocities | actuator velocity | 6 | m/s | 0.127 |
+
+    Increments in one control period add up to a displacement from home, along and about the base
+    axes as far as the machine can move so. A loop around the legs' encoders follows it. They
+    end where one of the displacements alone would take half the travel (option `tilt`), tilts at
+    0.1 rad (`largest_tilt`).
+
+    Observations, each the physical value divided by the scale, clipped to ±10:
+
+    | name | size | unit | scale |
+    | --- | --- | --- | --- |
+    | target error | 2 | m | 0.129 |
+    | ball position | 2 | m | 0.258 |
+    | ball velocity | 2 | m/s | 0.129 |
+    | target velocity | 2 | m/s | 0.129 |
+    | slope | 2 | 1 | 0.1 |
+    | tilt rate | 2 | rad/s | 0.5 |
+    | coordinate | 6 | m | 0.115 |
+    | rate | 6 | m/s | 0.254 |
+    | displacement | 2 | rad | 0.1 |
+    | last action | 2 | 1 | 1 |
+
+    Ball and target are seen from the plate, in its axes, from its middle. The slope is how far
+    the plate's x and y axes point down: a ball at rest there starts to roll that way.
+    Coordinates, from the middle of the travel, and rates are those measured by the machine's
+    sensors. The displacement is that of the actions; with `action="velocities"` there is none.
+
+    Reward terms:
+
+    | name | weight | range | what |
+    | --- | --- | --- | --- |
+    | closeness | 1 | 0 to 1 | 1 on the target, falls with the logarithm of the way to it |
+    | calmness | 0.1 | -1 to 0 | minus the square of the ball's speed against the target's |
+    | smoothness | 0.02 | -4 to 0 | minus the mean square change of the action |
+    | loss | 10 | -1 to 0 | -1 where the ball is lost |
+
+    Ends:
+
+    | reason | when |
+    | --- | --- |
+    | engine | the engine had to give up: singular, loops open |
+    | ball | the ball is over the plate's edge, or its radius above or below the plate |
+    | limit | a leg is `overtravel` beyond its range |
+
+    Truncated after 1000 steps (`max_episode_steps`).
+
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | ball_position | 2 | m | on the plate, from its middle |
+    | ball_velocity | 2 | m/s | against the plate |
+    | target | 2 | m | where the ball shall be |
+    | target_error | 2 | m | target less ball |
+    | slope | 2 | 1 | how far the plate's x and y axes point down |
+    | tilt_rate | 2 | rad/s | of roll and pitch |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
+    Options:
+
+    | name | default |
+    | --- | --- |
+    | period | 0.01 |
+    | timestep | None |
+    | fidelity | None |
+    | limits | True |
+    | weights | {} |
+    | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
+    | episode_duration | None |
+    | info | True |
+    | action | tilt |
+    | action_scale | 0.5 |
+    | tilt | 0.5 |
+    | largest_tilt | 0.1 |
+    | ball | None |
+    | target | steps |
+    | hold | 4.0 |
+    | target_radius | 0.5 |
+    | lap | 6.0 |
+    | start_radius | 0.5 |
+    | start_speed | 0.1 |
+    | overtravel | 0.05 |
+
+    What they mean is in `BallBalanceSettings`.
+    `reset(options={"target": (x, y), "ball": (x, y, vx, vy)})` sets target [m] and start [m, m/s]
+    of one episode. A randomisation may also vary
+    `task.target_radius`, `task.start_radius` and `task.start_speed`.
+
+    Versions: v0, the first.
+    """
+
+    task_type: ClassVar[type[Task]] = BallBalance
+
+
+class BallBalanceVectorEnv(PlatformVectorEnv):
+    """Vector environment of `BallBalanceEnv`: the same spaces, rewards, ends and options."""
+
+    task_type: ClassVar[type[Task]] = BallBalance

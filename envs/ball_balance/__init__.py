@@ -1,1 +1,0 @@
-"""The environment twin/BallBalance-v0: task, settings and its parts."""

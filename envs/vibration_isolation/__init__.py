@@ -1,1 +1,0 @@
-"""The environment twin/VibrationIsolation-v0: task, settings and its parts."""

@@ -1,0 +1,443 @@
+"""Frequency responses of the linearised machine, calculated and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.frequency.estimate import AXES, record_response
+from twin.analysis.frequency.measured import BEYOND
+from twin.analysis.frequency.response import FrequencyResponse
+from twin.basics.arrays import (
+    ComplexArray,
+    FloatArray,
+    as_floats,
+    not_negative,
+    one_of,
+    positive,
+    quaternion_product,
+)
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
+from twin.control.linear.linearise import linearise
+from twin.control.linear.machine import LinearMachine, OperatingPoint, StateSpace
+from twin.engines import make_engine
+from twin.errors import InputError, brief
+from twin.model.engine import State
+from twin.model.machine_model import MachineModel
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+
+TASK_AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+TIMESTEP = 1e-4
+"""[s] of the engine."""
+
+DECAY = 9.0
+"""Time constants of the slowest mode after the sweep: a ten-thousandth is left."""
+
+LONGEST_DECAY = 20.0
+"""[s] Longest time that is simulated after the sweep."""
+
+DIRECTIONS = ("x", "y", "z")
+
+
+class LinearModes(NamedTuple):
+    """Poles of a linearised machine, alone or in a loop, slowest first."""
+
+    poles: ComplexArray
+    """`(s,)` [1/s], one of each complex pair"""
+    frequencies: FloatArray
+    """`(s,)` [Hz]: |s| / 2 pi"""
+    damping_ratios: FloatArray
+    """`(s,)` one for poles that do not swing, below zero for unstable ones"""
+
+    @property
+    def swinging(self) -> LinearModes:
+        """Those that oscillate."""
+        chosen = self.poles.imag > 1e-9 * np.abs(self.poles)
+        return LinearModes(
+            self.poles[chosen], self.frequencies[chosen], self.damping_ratios[chosen]
+        )
+
+
+def frequency_response(
+    linear: LinearMachine | StateSpace,
+    input: str | Sequence[str],
+    output: str | Sequence[str],
+    frequencies: Any,
+    *,
+    law: Law | None = None,
+) -> ComplexArray:
+    """Return the complex response `(k, outputs, inputs)` at frequencies `(k,)` [Hz].
+
+    Args:
+        linear: a linearised machine; or a state space, whose input and output must then be empty.
+        input: name or names, see `LinearMachine`.
+        output: name or names.
+        frequencies: from zero on.
+        law: a local law that acts meanwhile. A sampled one holds inputs over its period:
+            the response is that of frequencies far below its rate.
+
+    Raises:
+        InputError: no such input or output, or frequencies that cannot be used.
+    """
+    inputs, outputs = _names(input), _names(output)
+    if isinstance(linear, StateSpace):
+        if inputs or outputs or law is not None:
+            raise InputError("input, output, law", "must be empty with a state space")
+        return linear.response(frequencies)
+    if not isinstance(linear, LinearMachine):
+        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
+    if law is None:
+        return linear.system(inputs, outputs).response(frequencies)
+    loop = closed_loop(linear, law, inputs, outputs)
+    return np.asarray(loop.response(frequencies)[:, :, linear.platform.n_actuators :])
+
+
+def transmissibility(
+    linear: LinearMachine, frequencies: Any, *, law: Law | None = None
+) -> ComplexArray:
+    """Return how the platform follows a shaken base, `(k, 6, 3)`: 1 is as one body.
+
+    Motion of the platform (three translations of the reference point [1], three rotations [rad/m])
+    per translation of the base along x, y, z; of machines on pillars `(k, 6, 1)`, along z.
+
+    Raises:
+        InputError: no linearised machine, or frequencies that cannot be used.
+    """
+    shaken = "base_acceleration" if linear.platform.dof == 6 else "base_heave_acceleration"
+    return frequency_response(linear, shaken, "absolute_acceleration", frequencies, law=law)
+
+
+def compliance(linear: LinearMachine, frequencies: Any, *, law: Law | None = None) -> ComplexArray:
+    """Return the displacement per wrench `(k, 6, 6)`: [m/N], [m/(N m)]; [rad/N], [rad/(N m)].
+
+    Raises:
+        InputError: no linearised machine, or frequencies that cannot be used.
+    """
+    return frequency_response(linear, "wrench", "displacement", frequencies, law=law)
+
+
+def linear_modes(linear: LinearMachine, *, law: Law | None = None) -> LinearModes:
+    """Return frequencies and damping of a linearised machine, with a local law or without.
+
+    Raises:
+        InputError: no linearised machine.
+    """
+    if not isinstance(linear, LinearMachine):
+        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
+    system = linear.system("forces", "rates") if law is None else closed_loop(linear, law)
+    poles = system.rates
+    poles = poles[(poles.imag >= 0.0) & (np.abs(poles) < 1e9)]
+    poles = poles[np.argsort(np.abs(poles))]
+    return LinearModes(poles, np.abs(poles) / (2.0 * np.pi), damping_ratios(poles))
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) and names else tuple(names)
+
+
+def decay_poles(values: Any, period: Any, order: int) -> ComplexArray:
+    """Return the poles `(order,)` [1/s] whose exponentials make up samples `(k,)`, largest first.
+
+    Matrix pencil: the shift of the signal's Hankel matrix, on its `order` strongest directions.
+    Sorted by the amplitude that each has in the samples.
+
+    Args:
+        values: of one quantity that decays to zero.
+        period: between samples [s].
+        order: how many exponentials, a swinging one counts twice.
+
+    Raises:
+        InputError: too few samples for the order, not finite, or all zero.
+
+    Reference:
+        Hua and Sarkar, Matrix pencil method, IEEE TASSP 38 (1990).
+    """
+    samples, step = as_floats(values, "values"), positive(period, "period")
+    if type(order) is not int or order < 1 or samples.ndim != 1 or len(samples) < 4 * order:
+        raise InputError("order", "must be a whole number, with four samples or more for each")
+    size = float(np.abs(samples).max())
+    if size == 0.0:
+        raise InputError("values", "must not all be zero")
+    width = min(len(samples) // 2, 8 * order)
+    hankel = np.lib.stride_tricks.sliding_window_view(samples / size, width)
+    right = np.linalg.svd(hankel, full_matrices=False)[2][:order].T
+    roots = np.linalg.eigvals(np.linalg.lstsq(right[:-1], right[1:], rcond=None)[0])
+    powers = roots.astype(complex)[None] ** np.arange(len(samples))[:, None]
+    amplitudes = np.abs(np.linalg.lstsq(powers, samples / size, rcond=None)[0])
+    roots = roots[np.argsort(-amplitudes)].astype(complex)
+    return np.asarray(np.log(np.where(roots == 0.0, 1e-300, roots)) / step)
+
+
+def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
+    """Return the slowest undamped mode: displacement `(6,)`, and the row that picks it out.
+
+    With actuators locked where springs are in series with them. The row `(6,)` times the shape is
+    one, and times the shapes of the other modes zero.
+
+    Raises:
+        InputError: not a machine of six degrees of freedom.
+    """
+    held = linear.locked() if linear.platform.n_deflections else linear
+    if held.size != 6:
+        raise InputError("linear", "must have six degrees of freedom")
+    from scipy.linalg import eigh
+
+    stiffness = 0.5 * (held.stiffness + held.stiffness.T)
+    shape = eigh(stiffness, held.mass)[1][:, 0]
+    moved = held.free @ shape
+    return moved, np.asarray(held.mass @ shape @ np.linalg.inv(held.free))
+
+
+def response_figure(
+    frequencies: Any, responses: Mapping[str, ComplexArray], unit: str, title: str = ""
+) -> Any:
+    """Return a plotly figure of magnitude and phase over frequency, one curve per response.
+
+    Args:
+        frequencies: `(k,)` [Hz], above zero.
+        responses: name to complex values `(k,)`.
+        unit: of the magnitude.
+        title: of the figure.
+
+    Raises:
+        InputError: no responses, or other lengths.
+        MissingDependencyError: plotly is not installed.
+    """
+    grid = as_floats(frequencies, "frequencies")
+    if not responses or any(np.shape(one) != grid.shape for one in responses.values()):
+        raise InputError("responses", "must be one or more, as long as the frequencies")
+    sizes, phases = [], []
+    for name, one in responses.items():
+        values = np.asarray(one)
+        sizes.append(Line(name, grid, np.abs(values)))
+        phases.append(Line(name, grid, np.degrees(np.unwrap(np.angle(values)))))
+    panels = [Axes(f"magnitude [{unit}]", sizes, log_y=True), Axes("phase [deg]", phases)]
+    return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
+
+
+def swinging(gains: FloatArray, poles: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return gain, frequency [Hz] and damping ratio of all poles `(k, s)` that swing, flat."""
+    found = (poles.imag > 1e-6 * np.abs(poles)) & (np.abs(poles) < 1e8)
+    rows = np.broadcast_to(gains[:, None], poles.shape)[found]
+    chosen = poles[found]
+    return rows, np.abs(chosen) / (2.0 * np.pi), -chosen.real / np.abs(chosen)
+
+
+class MeasuredCompliance(NamedTuple):
+    """Compliance along one axis, measured with a swept wrench, beside the linear model."""
+
+    axis: str
+    response: FrequencyResponse
+    """displacement along the axis per wrench [m/N] or [rad/(N m)]"""
+    linear: ComplexArray
+    """the linearised machine at the same frequencies"""
+
+    @property
+    def errors(self) -> FloatArray:
+        """`(k,)` differences per magnitude of the linear model's."""
+        return np.asarray(np.abs(self.response.gain / self.linear - 1.0))
+
+
+def measure_compliance(
+    platform: MachineModel,
+    axis: str,
+    *,
+    low: float,
+    high: float,
+    length: float,
+    wrench: float,
+    holding: Any = (0.0, 0.0),
+    decay: float | None = None,
+    engine: str = "analytic",
+    fidelity: str = "accurate",
+    timestep: float = TIMESTEP,
+) -> MeasuredCompliance:
+    """Return the compliance at rest along one base axis, from a swept force or moment.
+
+    Args:
+        platform: the machine.
+        axis: along or about which the wrench acts.
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
+        length: of the sweep [s].
+        wrench: amplitude [N] or [N m].
+        holding: stiffness and damping of springs at all actuators [N/m, N s/m].
+        decay: [s] after the sweep until nothing moves; default from the slowest mode.
+        engine: name.
+        fidelity: of the engine.
+        timestep: of the engine [s].
+
+    Raises:
+        InputError: an argument that cannot be used.
+        SimulationStoppedError: the engine left the range of valid states.
+    """
+    column = AXES.index(one_of(axis, "axis", AXES))
+    size, step = positive(wrench, "wrench"), positive(timestep, "timestep")
+    springs = as_floats(holding, "holding", 2)
+    stiffness, damping = (not_negative(value, "holding") for value in springs)
+    model = held(linearise(platform), stiffness, damping)
+    sweep = sweep_between(low, high, length)
+    direction = np.eye(6)[column]
+    rest = model.point
+    if decay is None:
+        slowest = -float(linear_modes(model).poles.real.max())
+        decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
+    steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
+    run = released(
+        platform,
+        rest,
+        steps * step,
+        forces=holding_forces(platform, rest, stiffness, damping),
+        wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
+        engine=engine,
+        fidelity=fidelity,
+        timestep=step,
+    )
+    back = rest.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    turned = quaternion_product(run.pose[:, 3:], np.tile(back, (len(run), 1)))
+    away = np.hstack([run.pose[:, :3] - rest.pose[:3], 2.0 * turned[:, 1:]])[:, column]
+    response = record_response(size * sweep(run.time), away, step, low=low, high=high)
+    exact = compliance(model, response.frequency)[:, column, column]
+    return MeasuredCompliance(axis, response, exact * hold_lag(response.frequency, step))
+
+
+def released(
+    platform: MachineModel, rest: OperatingPoint, duration: float, **options: Any
+) -> Trajectory:
+    """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
+    k = platform.n_deflections
+    start = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
+    return simulate(platform, duration, pose=rest.pose, deflection=start, progress=False, **options)
+
+
+def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
+    """Return the response `(k,)` of a signal that is held over steps [s], at frequencies [Hz]."""
+    late = 2j * np.pi * frequency * step
+    return np.asarray(-np.expm1(-late) / late)
+
+
+def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:
+    """Return times `(k,)` [s] to a logarithmic sweep of amplitude one, zero after `length` [s].
+
+    It begins below `low` and ends above `high` [Hz], so that the record holds all between.
+
+    Raises:
+        InputError: not above zero.
+    """
+    begin, end = positive(low, "low") / BEYOND, positive(high, "high") * BEYOND
+    span = positive(length, "length")
+    growth = np.log(end / begin) / span
+
+    def at(time: FloatArray) -> FloatArray:
+        inside = np.minimum(time, span)
+        wave = np.sin(2.0 * np.pi * begin * np.expm1(growth * inside) / growth)
+        return np.where(time < span, wave, 0.0)
+
+    return at
+
+
+def holding_forces(
+    platform: MachineModel, rest: OperatingPoint, stiffness: float, damping: float
+) -> Callable[[float, State], FloatArray]:
+    """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
+    k = platform.n_deflections
+    coordinates = platform.inverse_kinematics(rest.pose)
+    coordinates = coordinates - (rest.deflection[:k] if k else 0.0)
+
+    def forces(time: float, state: State) -> FloatArray:
+        away, rates = state.lengths - coordinates, state.rates
+        if k:
+            away, rates = away - state.deflection[:k], rates - state.deflection[k:]
+        return rest.forces - stiffness * away - damping * rates
+
+    return forces
+
+
+def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachine:
+    """Return a linearised machine with springs [N/m] and dampers [N s/m] at all actuators.
+
+    Raises:
+        InputError: below zero.
+    """
+    across = linear.force_input @ linear.force_input.T
+    return replace(
+        linear,
+        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * across,
+        damping=linear.damping + not_negative(damping, "damping") * across,
+    )
+
+
+class MeasuredTransmissibility(NamedTuple):
+    """Transmissibility from a base that is shaken along one axis to the platform."""
+
+    axis: str
+    frequency: FloatArray
+    """`(k,)` [Hz]"""
+    measured: ComplexArray
+    """`(k,)` motion of the platform per motion of the base along the axis"""
+    linear: ComplexArray
+    """`(k,)` of the linearised machine"""
+
+
+def measure_transmissibility(
+    platform: MachineModel,
+    axis: str,
+    *,
+    low: float,
+    high: float,
+    length: float,
+    acceleration: float,
+    decay: float,
+    timestep: float,
+    holding: Any = (0.0, 0.0),
+    engine: str = "mujoco",
+) -> MeasuredTransmissibility:
+    """Return the transmissibility at rest along one base axis, from a swept base acceleration.
+
+    Args:
+        platform: the machine.
+        axis: "x", "y" or "z".
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
+        length: of the sweep [s].
+        acceleration: amplitude of the base's [m/s2].
+        decay: [s] after the sweep until nothing moves.
+        timestep: of the engine [s].
+        holding: stiffness and damping of springs at all actuators [N/m, N s/m].
+        engine: name of the engine.
+
+    Raises:
+        InputError: an argument that cannot be used.
+        MissingDependencyError: the engine's library is not installed.
+        SimulationStoppedError: the engine left the range of valid states.
+    """
+    column = DIRECTIONS.index(one_of(axis, "axis", DIRECTIONS))
+    size, step = positive(acceleration, "acceleration"), positive(timestep, "timestep")
+    stiffness, damping = as_floats(holding, "holding", 2)
+    model = held(linearise(platform), float(stiffness), float(damping))
+    sweep = sweep_between(low, high, length)
+    steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
+    simulator = make_engine(engine, platform, step)
+    hold = holding_forces(platform, model.point, float(stiffness), float(damping))
+    along = size * np.eye(3)[column]
+
+    def forces(time: float, state: State) -> FloatArray:
+        simulator.shake(along * sweep(np.array([time]))[0])
+        return hold(time, state)
+
+    try:
+        run = released(platform, model.point, steps * step, forces=forces, engine=simulator)
+    finally:
+        simulator.close()
+    away = run.pose[:, column] - model.point.pose[column]
+    response = record_response(size * sweep(run.time), away, step, low=low, high=high)
+    omega = 2.0 * np.pi * response.frequency
+    measured = 1.0 - omega**2 * response.gain / hold_lag(response.frequency, step)
+    exact = transmissibility(model, response.frequency)[:, column, column]
+    return MeasuredTransmissibility(axis, response.frequency, measured, exact)

@@ -1,1 +1,0 @@
-"""Frequency responses of the linearised machine, calculated and measured."""

@@ -1,0 +1,677 @@
+"""Machines on springs: stiffness, static equilibrium, sag and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics import canonical
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_pose,
+    flatten_batch,
+    not_negative,
+    one_or_each,
+    positive,
+    read_only,
+)
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, StateError
+from twin.model.derivatives import forward_dynamics_derivatives
+from twin.model.machine_base import REST, Model, changed, characteristic_length
+from twin.model.machine_model import MachineModel, as_model
+from twin.rotations import displaced, displacement
+
+NEWTON_STEPS = 50
+"""From the unloaded pose ten are enough unless the load comes close to what buckles the machine."""
+
+LARGEST_STEP = 0.3
+"""Largest Newton step in parts of the platform's radius, or [rad]."""
+
+CONVERGED = 1e-14
+"""Newton step in parts of the platform's radius, or [rad], that is rounding error."""
+
+ACCEPTED = 1e-10
+"""The same, when rounding stops the descent before."""
+
+HALVINGS = 12
+
+
+class Springs(NamedTuple):
+    """Springs parallel to the actuators: force = stiffness (rest - coordinate) - damping rate."""
+
+    stiffness: FloatArray
+    """`(n,)` [N/m], for cranks [N m/rad]"""
+    damping: FloatArray
+    """`(n,)` [N s/m], for cranks [N m s/rad]"""
+    rest: FloatArray
+    """`(n,)` coordinates [m] or [rad] at which the springs carry nothing"""
+    own: bool
+    """whether they are the machine's struts, part of its dynamics"""
+
+
+def strut_springs(platform: MachineModel) -> Springs | None:
+    """Return the springs of the machine's own struts; None for a machine without struts."""
+    return Springs(*platform.leg_springs, own=True) if platform.leg.has_axial_spring else None
+
+
+def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
+    """Return the machine's struts, or springs of the given stiffness at its actuators.
+
+    Args:
+        platform: the machine.
+        stiffness: one number or `(n,)` [N/m], for cranks [N m/rad]: what holds the actuators of a
+            machine without struts, such as position loops. Struts have their own.
+
+    Raises:
+        InputError: machines whose legs deform inside or that have fewer than six degrees of
+            freedom, no stiffness for a machine without struts, or one for a machine with struts.
+    """
+    if as_model(platform).dof != 6 or platform.n_deflections:
+        raise InputError(
+            "platform",
+            f"{platform.name} must have six degrees of freedom and no springs inside its legs: "
+            "its stiffness follows from that of its actuators alone",
+        )
+    own = strut_springs(platform)
+    if own is not None:
+        if stiffness is not None:
+            raise InputError(
+                "stiffness", f"the struts of {platform.name} have their own; leave it out"
+            )
+        return own
+    if stiffness is None:
+        raise InputError(
+            "stiffness", f"{platform.name} has no struts; give the stiffness of its actuators"
+        )
+    n = platform.n_actuators
+    return Springs(
+        read_only(one_or_each(stiffness, "stiffness", n)),
+        read_only(np.zeros(n)),
+        read_only(platform.home_coordinates),
+        own=False,
+    )
+
+
+def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
+    """Return the actuator forces `(..., n)` [N] that command rest lengths `(..., n)` [m] of struts.
+
+    A strut whose rest length is moved from its own to `lengths` carries the additional force
+    stiffness (lengths - own rest length) at every length.
+
+    Raises:
+        InputError: a machine without struts, wrong shape, not finite.
+    """
+    springs = strut_springs(as_model(platform))
+    if springs is None:
+        raise InputError("platform", f"{platform.name} has no struts to command by rest length")
+    commanded = as_floats(lengths, "lengths", platform.n_actuators)
+    return np.asarray(springs.stiffness * (commanded - springs.rest))
+
+
+class Stiffness(NamedTuple):
+    """A stiffness matrix in parts: push = -total @ displacement, base axes, reference point.
+
+    Blocks of each `(..., 6, 6)`: [N/m], [N/rad]; [N m/m], [N m/rad].
+    """
+
+    elastic: FloatArray
+    """that of the springs along the actuators"""
+    geometric: FloatArray
+    """turning of the forces that the legs carry"""
+    weight: FloatArray
+    """change of the weights of platform and legs"""
+
+    @property
+    def total(self) -> FloatArray:
+        """Sum of the parts `(..., 6, 6)`."""
+        return self.elastic + self.geometric + self.weight
+
+
+def characteristic_scale(platform: MachineModel) -> FloatArray:
+    """Return `(6,)`: the platform joints' mean radius [m] three times, then 1 rad three times."""
+    radius = characteristic_length(platform.platform_joints)
+    return np.array([radius, radius, radius, 1.0, 1.0, 1.0])
+
+
+def stiffness_matrix(
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+) -> Stiffness:
+    """Return the tangent stiffness of a machine on springs at poses `(..., 7)`.
+
+    Args:
+        platform: the machine.
+        pose: default home.
+        stiffness: of the actuators, see `springs_of`.
+        carried: forces `(..., n)` [N], [N m] along the actuators, springs included; default those
+            that hold the machine at rest against its weight. Zero for a machine without load.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: the pose is singular and no `carried` forces are given.
+    """
+    springs = springs_of(platform, stiffness)
+    poses = as_pose(platform.home if pose is None else pose)
+    held = holding_forces(platform, poses) if carried is None else carried
+    return stiffness_parts(platform, poses, springs.stiffness, held)
+
+
+def compliance_matrix(
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+) -> FloatArray:
+    """Return the displacement per wrench `(..., 6, 6)`: the inverse of the total stiffness.
+
+    Blocks: [m/N], [m/(N m)]; [rad/N], [rad/(N m)]. Arguments as for `stiffness_matrix`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: nothing holds the machine in some direction.
+    """
+    total = stiffness_matrix(platform, pose, stiffness=stiffness, carried=carried).total
+    try:
+        return np.asarray(np.linalg.inv(total), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        place = platform.home if pose is None else as_pose(pose)
+        raise SingularPoseError(
+            f"nothing holds {platform.name} in some direction at this pose; move away from it",
+            {"index": 0, "pose": place},
+        ) from None
+
+
+def stiffness_parts(
+    platform: MachineModel, pose: Any, stiffness: FloatArray, carried: Any
+) -> Stiffness:
+    """Return the stiffness of actuators of stiffness `(n,)` that carry forces `(..., n)`.
+
+    Raises:
+        InputError: wrong shapes, not finite.
+    """
+    shape, (poses, forces) = flatten_batch(
+        pose=as_pose(pose), carried=as_floats(carried, "carried", platform.n_actuators)
+    )
+    jacobian = platform.jacobian(poses)
+    elastic = np.einsum("kia,i,kib->kab", jacobian, stiffness, jacobian)
+    turning = platform.jacobian_derivative(poses[:, None], np.eye(6))
+    geometric = -np.einsum("kbia,ki->kab", turning, forces)
+    weight = _weight_stiffness(platform, poses)
+    return Stiffness(*(part.reshape((*shape, 6, 6)) for part in (elastic, geometric, weight)))
+
+
+def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
+    """Return the wrench `(..., 6)` [N], [N m] of all weights, legs included, at rest.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+    """
+    poses = as_pose(pose)
+    if platform.parameters.gravity == 0.0:
+        return np.zeros((*poses.shape[:-1], 6))
+    forces = np.zeros(platform.n_actuators)
+    struts = strut_springs(platform)
+    if struts is not None:
+        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
+    acceleration = platform.forward_dynamics(poses, REST, forces)
+    masses = platform.mass_matrix(poses)
+    return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
+
+
+def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> FloatArray:
+    """Return the forces `(..., n)` along the actuators, springs included, that hold a machine.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+        SingularPoseError: the pose is singular.
+    """
+    forces = platform.inverse_dynamics(pose, REST, REST, wrench)
+    struts = strut_springs(platform)
+    if struts is not None:
+        forces += struts.stiffness * (struts.rest - platform.inverse_kinematics(pose))
+    return forces
+
+
+def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return `(m, 6, 6)` from the accelerations of a platform that is held by constant loads.
+
+    Where a wrench against the weights holds it, a = 0 and d(weights)/dq = M da/dq. Struts are
+    released by actuator forces, whose springs still answer a displacement with J^T k J.
+    """
+    if platform.parameters.gravity == 0.0:
+        return np.zeros((len(poses), 6, 6))
+    forces, answer = np.zeros(platform.n_actuators), np.zeros((6, 6))
+    struts = strut_springs(platform)
+    if struts is not None:
+        jacobian = platform.jacobian(poses)
+        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
+        answer = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
+    held = -weight_wrench(platform, poses)
+    slopes = forward_dynamics_derivatives(platform, poses, REST, forces, held).pose
+    return np.asarray(-(platform.mass_matrix(poses) @ slopes + answer))
+
+
+class EquilibriumError(StateError):
+    """No stable equilibrium was found (`data`: index, pose, net_wrench)."""
+
+
+class Balance(NamedTuple):
+    """A machine on springs with what acts on it; arrays broadcast against poses."""
+
+    platform: MachineModel
+    springs: Springs
+    rest: FloatArray
+    """`(..., n)` commanded rest coordinates"""
+    forces: FloatArray
+    """`(..., n)` of the actuators beyond the springs"""
+    wrench: FloatArray
+    """`(..., 6)` external"""
+
+    def carried(self, pose: FloatArray) -> FloatArray:
+        """Return the forces `(..., n)` along the actuators, springs included."""
+        coordinates = self.platform.inverse_kinematics(pose)
+        return np.asarray(self.springs.stiffness * (self.rest - coordinates) + self.forces)
+
+    def net(self, pose: FloatArray) -> FloatArray:
+        """Return the wrench `(..., 6)` left over."""
+        legs = np.einsum("...ij,...i->...j", self.platform.jacobian(pose), self.carried(pose))
+        return np.asarray(legs + weight_wrench(self.platform, pose) + self.wrench)
+
+
+def net_wrench(
+    platform: MachineModel,
+    pose: Any,
+    coordinates: Any = None,
+    *,
+    forces: Any = None,
+    wrench: Any = None,
+    stiffness: Any = None,
+) -> FloatArray:
+    """Return the wrench `(..., 6)` [N], [N m] left over on a machine at rest; zero in equilibrium.
+
+    Springs, weights of platform and legs, actuator forces and the external wrench, about the
+    reference point.
+
+    Args:
+        platform: the machine.
+        pose: `(..., 7)`.
+        coordinates: commanded rest coordinates `(..., n)` [m], [rad]; default the springs' own.
+        forces: further actuator forces `(..., n)`, default none.
+        wrench: external wrench `(..., 6)`, default none.
+        stiffness: of the actuators, see `springs_of`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+    """
+    springs = springs_of(platform, stiffness)
+    shape, poses, balance = _balance(platform, springs, pose, coordinates, forces, wrench)
+    return balance.net(poses).reshape((*shape, 6))
+
+
+def static_pose(
+    platform: MachineModel,
+    coordinates: Any = None,
+    *,
+    forces: Any = None,
+    wrench: Any = None,
+    stiffness: Any = None,
+    guess: Any = None,
+) -> FloatArray:
+    """Return the poses `(..., 7)` at which a machine on springs stays at rest.
+
+    Newton on the net wrench with the tangent stiffness matrix.
+
+    Args:
+        platform: the machine.
+        coordinates: commanded rest coordinates `(..., n)` [m], [rad]; default the springs' own.
+        forces: further actuator forces `(..., n)`, default none.
+        wrench: external wrench `(..., 6)`, default none.
+        stiffness: of the actuators, see `springs_of`.
+        guess: pose `(..., 7)` to start from; default the pose of the rest coordinates, which is
+            the equilibrium without loads.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        EquilibriumError: none was found from the guess, or only an unstable one.
+    """
+    springs = springs_of(platform, stiffness)
+    start = platform.home if guess is None else guess
+    shape, poses, balance = _balance(platform, springs, start, coordinates, forces, wrench)
+    found = np.empty((len(poses), 7))
+    for index in range(len(poses)):
+        one = Balance(platform, springs, *(array[index] for array in balance[2:]))
+        begin = _unloaded(platform, one.rest) if guess is None else poses[index]
+        found[index] = _solve(one, begin, index)
+    return found.reshape((*shape, 7))
+
+
+def commanded_coordinates(
+    platform: MachineModel, pose: Any, *, wrench: Any = None, stiffness: Any = None
+) -> FloatArray:
+    """Return the rest coordinates `(..., n)` [m], [rad] that bring a machine to poses under load.
+
+    They exceed the coordinates of the pose by what the springs give way: commanding them removes
+    the sag.
+
+    Args:
+        platform: the machine.
+        pose: to reach, `(..., 7)`.
+        wrench: external wrench `(..., 6)`, default none.
+        stiffness: of the actuators, see `springs_of`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: the pose is singular.
+    """
+    springs = springs_of(platform, stiffness)
+    held = platform.inverse_dynamics(pose, REST, REST, wrench)
+    origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
+    return np.asarray(origin + held / springs.stiffness)
+
+
+def _balance(
+    platform: MachineModel, springs: Springs, pose: Any, coordinates: Any, forces: Any, wrench: Any
+) -> tuple[tuple[int, ...], FloatArray, Balance]:
+    n = platform.n_actuators
+    given = springs.rest if coordinates is None else coordinates
+    shape, (poses, *loads) = flatten_batch(
+        pose=as_pose(pose),
+        coordinates=as_floats(given, "coordinates", n),
+        forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
+        wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+    )
+    return shape, poses, Balance(platform, springs, *loads)
+
+
+def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:
+    try:
+        return platform.forward_kinematics(rest)
+    except ForwardKinematicsError:
+        # Springs compressed against each other still have an equilibrium: search from home.
+        return platform.home
+
+
+def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
+    """Return the equilibrium by damped Newton; a step is kept when it shortens the next one.
+
+    Reference:
+        Deuflhard, Newton Methods for Nonlinear Problems, section 3.1: natural monotonicity test.
+    """
+    platform, stiffness = balance.platform, balance.springs.stiffness
+    scale = characteristic_scale(platform)
+    net = np.full(6, np.nan)
+    try:
+        for _ in range(NEWTON_STEPS):
+            net = balance.net(pose)
+            parts = stiffness_parts(platform, pose, stiffness, balance.carried(pose))
+            matrix, stable = _descent(parts)
+            step = np.linalg.solve(matrix, net)
+            size = float(np.linalg.norm(step / scale))
+            if size <= CONVERGED:
+                return _checked(pose, net, stable, index)
+            factor = min(1.0, LARGEST_STEP / size)
+            for _ in range(HALVINGS):
+                trial = displaced(pose, factor * step)
+                next_step = np.linalg.solve(matrix, balance.net(trial))
+                if np.linalg.norm(next_step / scale) < size:
+                    break
+                factor *= 0.5
+            else:
+                if size <= ACCEPTED:
+                    return _checked(pose, net, stable, index)
+                break
+            pose = trial
+    except (SingularPoseError, np.linalg.LinAlgError):
+        pass
+    raise EquilibriumError(
+        f"entry {index}: no equilibrium was found; at pose {pose.tolist()} the machine is pushed "
+        f"on by {np.array2string(net, precision=4)} N, N m. The loads may exceed what the springs "
+        "hold, or the rest coordinates be out of reach; reduce them or give another guess.",
+        {"index": index, "pose": pose, "net_wrench": net},
+    )
+
+
+def _descent(parts: Stiffness) -> tuple[FloatArray, bool]:
+    """Return the matrix of a Newton step, and whether the machine is stable with it.
+
+    Far from equilibrium the legs' loads can make the tangent indefinite, and Newton would walk
+    uphill; the elastic part alone never does.
+    """
+    symmetric = 0.5 * (parts.total + parts.total.T)
+    if np.linalg.eigvalsh(symmetric)[0] > 0.0:
+        return parts.total, True
+    return parts.elastic, False
+
+
+def _checked(pose: FloatArray, net: FloatArray, stable: bool, index: int) -> FloatArray:
+    if stable:
+        return pose
+    raise EquilibriumError(
+        f"entry {index}: the equilibrium at pose {pose.tolist()} is unstable, the loads overcome "
+        "the springs. Reduce the loads, stiffen the springs or give another guess.",
+        {"index": index, "pose": pose, "net_wrench": net},
+    )
+
+
+class Modes(NamedTuple):
+    """Small oscillations about a pose, slowest first."""
+
+    frequencies: FloatArray
+    """`(..., 6)` [Hz] without damping"""
+    damping_ratios: FloatArray
+    """`(..., 6)` 1 is critical"""
+    shapes: FloatArray
+    """`(..., 6, 6)` columns: displacements [m], [rad] with kinetic energy 1/2 at unit speed"""
+
+
+def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = None) -> Modes:
+    """Return the modes of a machine on springs that rests at poses `(..., 7)`.
+
+    Solves K v = omega^2 M v with the total tangent stiffness under the machine's weight. Damping
+    is projected on these shapes, which is exact where damping is proportional to stiffness.
+
+    Args:
+        platform: the machine.
+        pose: of rest, default home; the springs are commanded such that it is the equilibrium.
+        stiffness: of the actuators, see `springs_of`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: the pose is singular.
+        EquilibriumError: the equilibrium is unstable.
+    """
+    springs = springs_of(platform, stiffness)
+    place = as_pose(platform.home if pose is None else pose)
+    total = stiffness_matrix(platform, place, stiffness=stiffness).total
+    root = np.linalg.inv(np.linalg.cholesky(platform.mass_matrix(place)))
+    across = np.swapaxes(root, -1, -2)
+    squares, vectors = np.linalg.eigh(root @ (0.5 * (total + np.swapaxes(total, -1, -2))) @ across)
+    if not (squares > 0.0).all():
+        raise EquilibriumError(
+            f"{platform.name} is unstable here: its weight overcomes the springs. Stiffen them or "
+            "choose another pose.",
+            {"index": 0, "pose": place},
+        )
+    chosen = np.empty_like(vectors)
+    for index in np.ndindex(squares.shape[:-1]):
+        chosen[index] = canonical.modes(squares[index], vectors[index])
+    shapes = across @ chosen
+    rates = platform.jacobian(place) @ shapes
+    omega = np.sqrt(squares)
+    damping = np.einsum("...ik,i->...k", rates**2, springs.damping) / (2.0 * omega)
+    return Modes(omega / (2.0 * np.pi), damping, shapes)
+
+
+def with_gravity(platform: Model, gravity: Any) -> Model:
+    """Return the machine under another gravity [m/s2] along -z; 0 turns it off.
+
+    Raises:
+        InputError: not a machine, not one number from zero on.
+    """
+    value = not_negative(gravity, "gravity")
+    content = as_model(platform).parameters.model_dump()
+    content["gravity"] = value
+    return changed(platform, content)
+
+
+def with_strut_stiffness(platform: Model, factor: Any) -> Model:
+    """Return the machine with the stiffness and damping of all struts times `factor`.
+
+    Raises:
+        InputError: a machine without struts, a factor not above zero.
+    """
+    if strut_springs(as_model(platform)) is None:
+        raise InputError("platform", f"{platform.name} has no struts")
+    scale = positive(factor, "factor")
+    content = platform.parameters.model_dump()
+    for table in (content, *content["variant"]):
+        axial = table["leg"]["axial"]
+        axial["stiffness"] *= scale
+        axial["damping"] *= scale
+    return changed(platform, content)
+
+
+class Sag(NamedTuple):
+    """Displacement from the commanded pose to where the machine comes to rest."""
+
+    commanded: FloatArray
+    """`(7,)` pose that the rest coordinates mean without load"""
+    pose: FloatArray
+    """`(7,)` static equilibrium"""
+    load: FloatArray
+    """`(6,)` weights and external wrench at the commanded pose [N], [N m]"""
+    predicted: FloatArray
+    """`(6,)` [m], [rad]: compliance of the unloaded machine times the load"""
+    exact: FloatArray
+    """`(6,)` [m], [rad]: from the commanded pose to the equilibrium, rotation vector"""
+
+    @property
+    def remainder(self) -> FloatArray:
+        """Error of the prediction `(6,)` [m], [rad]; of second order in the load."""
+        return self.exact - self.predicted
+
+
+def sag(
+    platform: MachineModel, pose: Any = None, *, wrench: Any = None, stiffness: Any = None
+) -> Sag:
+    """Return the sag of a machine commanded to a pose by its rest coordinates.
+
+    The unloaded machine is at the pose and its legs carry nothing, so its stiffness is the
+    elastic part J^T diag(k) J alone.
+
+    Args:
+        platform: the machine.
+        pose: commanded `(7,)`, default home.
+        wrench: external wrench `(6,)` besides the weight, default none.
+        stiffness: of the actuators, see `springs_of`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: the pose is singular.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
+    """
+    springs = springs_of(platform, stiffness)
+    commanded = as_pose(platform.home if pose is None else pose)
+    if commanded.shape != (7,):
+        raise InputError("pose", f"must be one pose (7,), got shape {commanded.shape}")
+    load = weight_wrench(platform, commanded) + as_floats(
+        REST if wrench is None else wrench, "wrench", 6
+    )
+    elastic = stiffness_parts(
+        platform, commanded, springs.stiffness, np.zeros(platform.n_actuators)
+    ).elastic
+    try:
+        predicted = np.asarray(np.linalg.solve(elastic, load), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise SingularPoseError(
+            f"{platform.name} cannot hold any load at this pose; move away from it",
+            {"index": 0, "pose": commanded},
+        ) from None
+    rest = platform.inverse_kinematics(commanded)
+    found = static_pose(platform, rest, wrench=wrench, stiffness=stiffness, guess=commanded)
+    return Sag(commanded, found, load, predicted, displacement(found, commanded))
+
+
+class SagSweep(NamedTuple):
+    """Sag of one machine over a factor on its stiffness or on gravity."""
+
+    factors: FloatArray
+    """`(k,)`"""
+    sags: tuple[Sag, ...]
+
+
+def sag_over_stiffness(
+    platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
+) -> SagSweep:
+    """Return the sag with the stiffness times each of the factors `(k,)`.
+
+    Raises:
+        InputError: factors not above zero, wrong shapes, or no stiffness known.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
+    """
+    springs = springs_of(platform, stiffness)
+    values = _factors(factors)
+    results = [
+        sag(with_strut_stiffness(platform, value), pose)
+        if springs.own
+        else sag(platform, pose, stiffness=value * springs.stiffness)
+        for value in values
+    ]
+    return SagSweep(values, tuple(results))
+
+
+def sag_over_gravity(
+    platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
+) -> SagSweep:
+    """Return the sag under gravity times each of the factors `(k,)`.
+
+    Raises:
+        InputError: factors not above zero, wrong shapes, or no stiffness known.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
+    """
+    values = _factors(factors)
+    gravity = platform.parameters.gravity
+    results = [
+        sag(with_gravity(platform, value * gravity), pose, stiffness=stiffness) for value in values
+    ]
+    return SagSweep(values, tuple(results))
+
+
+def sag_figure(sweep: SagSweep, x_label: str) -> Any:
+    """Return a plotly figure of sag, exact and predicted, over the factor of a sweep.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    exact, predicted = (
+        np.array([getattr(sag, name) for sag in sweep.sags]) for name in ("exact", "predicted")
+    )
+    panels = []
+    for label, columns in (
+        ("translation [m]", slice(0, 3)),
+        ("rotation [rad]", slice(3, 6)),
+    ):
+        curves = (
+            ("exact", exact, "line"),
+            ("predicted by the stiffness", predicted, "dash"),
+            ("error of the prediction", exact - predicted, "line+markers"),
+        )
+        lines = [
+            Line(name, sweep.factors, _sizes(values[:, columns]), style)
+            for name, values, style in curves
+        ]
+        panels.append(Axes(label, lines, log_y=True))
+    return panels_figure(panels, x_label, log_x=True, title="Sag")
+
+
+def _factors(factors: Any) -> FloatArray:
+    values = as_floats(factors, "factors")
+    if values.ndim != 1 or not values.size or not (values > 0.0).all():
+        raise InputError("factors", "must be a list of numbers above zero")
+    return read_only(values)
+
+
+def _sizes(values: FloatArray) -> FloatArray:
+    """Return lengths of rows; zeros, which have no place on decades, are left out."""
+    sizes = np.linalg.norm(values, axis=1)
+    return np.where(sizes > 0.0, sizes, np.nan)

@@ -1,1 +1,0 @@
-"""Machines on springs: stiffness, static equilibrium, sag and modes."""

@@ -1,1 +1,0 @@
-"""Searches for the boundary of a workspace: rays, random walks, interior point."""

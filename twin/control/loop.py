@@ -1,0 +1,492 @@
+"""The closed loop: controller, plant and records; stopping, and handing over."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, whole_number
+from twin.control.controller import (
+    ControlFunction,
+    Controller,
+    Reference,
+    Supervisor,
+    as_controller,
+)
+from twin.control.gains import derived_velocity_loop, unstable_velocity_loop
+from twin.control.position_loop import has_encoders, takes_positions
+from twin.errors import InputError, SimulationStoppedError, StateError, brief
+from twin.model.machine_model import MachineModel
+from twin.model.static_deflection import resting_deflection
+from twin.plant.drives import actuator_limit, at_limits
+from twin.plant.plant import Plant
+from twin.plant.signals import MODES, Command, Measurement
+
+if TYPE_CHECKING:
+    from twin.model.engine import State
+
+OWN_SIGNALS = (
+    *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
+    *("reference_pose", "inertial"),
+)
+"""Names of what the loop records itself."""
+
+RAMP = 0.15
+"""[s] Adopted: from the present speeds to zero."""
+
+SETTLING = 0.1
+"""[s] Adopted: at rest under the velocity loops before the brakes close."""
+
+SWINGING = 0.3
+"""[s] Adopted: after the brakes have closed, while elastic parts swing out."""
+
+STILL = 5e-3
+"""[1/s] Adopted: speed in parts of the stroke at which a machine may be left alone."""
+
+LONGEST = 2.0
+"""[s] Adopted: how much longer to wait for that."""
+
+UNSEEN = 0.5
+"""[s] Adopted: how much longer to wait where no sensor says it."""
+
+FADE = 0.5
+"""[s] Adopted: over which the position and the force that a controller finds are given up."""
+
+RATE_FADE = 0.02
+"""[s] Adopted: over which the rate is; longer ones would move the machine by what encoders miss."""
+
+RATIO_ROUNDING = 1e-9
+
+
+class Records:
+    """Rows of the loop's own signals and of the controller's, all or the last ones."""
+
+    def __init__(self, keep: int | None) -> None:
+        """Begin without rows; `keep`: number of rows that are kept, None for all."""
+        self._rows: deque[dict[str, Any]] = deque(maxlen=keep)
+        self._noted: dict[str, FloatArray] | None = None
+        self._changed = False
+
+    def change(self) -> None:
+        """Let the controller change: if another one has other signals, records begin anew."""
+        self._changed = True
+
+    def note(self, signals: Mapping[str, Any]) -> str:
+        """Keep the signals of the controller; return the reason for a stop, or an empty text.
+
+        Raises:
+            InputError: names that change from period to period, or that the loop itself uses.
+        """
+        if self._noted is not None and signals.keys() != self._noted.keys():
+            if not self._changed:
+                raise InputError(
+                    "signals", "of a controller must have the same names in every period"
+                )
+            self._rows.clear()
+        self._changed = False
+        found = {}
+        for name, value in signals.items():
+            if name in OWN_SIGNALS:
+                raise InputError(
+                    "signals", f"the loop itself records {brief(name)}; take another name"
+                )
+            found[name] = np.array(value, dtype=float)
+            if not np.isfinite(found[name]).all():
+                return f"the controller's {name} is not finite"
+        self._noted = found
+        return ""
+
+    def add(self, own: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
+        """Add a row: the loop's `own` signals and the controller's that were noted last.
+
+        Without noted signals, after a stop in the first period, those that `read` returns.
+        """
+        if self._noted is None:
+            self._noted = {
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
+            }
+        self._rows.append({**own, **self._noted})
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return all rows by name."""
+        names = self._rows[0] if self._rows else ()
+        return {name: np.array([row[name] for row in self._rows]) for name in names}
+
+
+class SafeStop:
+    """Brings a machine to rest by its drives' velocity loops, whatever the controller did.
+
+    The loops get gains derived from the machine's masses: those of the controller may be the
+    reason to stop. After the ramp they hold still, and brakes close where there are any.
+
+    Attributes:
+        gains: `(n, 2)` of the velocity loops.
+        duration: [s] from the reason to stop until the machine may be left alone, if it is still.
+    """
+
+    def __init__(self, platform: MachineModel, period: float) -> None:
+        gain, time = derived_velocity_loop(platform, period)
+        self.gains = np.column_stack([gain, gain / time])
+        drives = [leg.drive for leg in platform.parameters.legs]
+        closing = [0.0 if drive is None else drive.brake_engage_time for drive in drives]
+        self._brakes = np.array(
+            [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
+        )
+        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        self._fastest = actuator_limit(platform, "speed", stroke)
+        self.duration = RAMP + SETTLING + max(closing) + SWINGING
+        self._still = STILL * stroke
+        self._unseen = takes_positions(platform) and not has_encoders(platform)
+        self._period = period
+        self._from: FloatArray = np.zeros(platform.n_actuators)
+        self._begin = 0
+
+    def begin(self, step: int, measurement: Measurement) -> None:
+        """Start to stop in control period `step` from what was measured last."""
+        rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
+        self._from, self._begin = np.clip(rates, -self._fastest, self._fastest), step
+
+    def command(self, step: int) -> Command:
+        """Return the command of control period `step`."""
+        elapsed = (step - self._begin) * self._period
+        share = max(0.0, 1.0 - elapsed / RAMP)
+        braking = elapsed >= RAMP + SETTLING
+        return Command(share * self._from, brakes=self._brakes if braking else None)
+
+    def done(self, step: int, measurement: Measurement) -> bool:
+        """Return whether the machine is at rest, braked where it can be."""
+        waited = (step - self._begin) * self._period - self.duration
+        if waited < 0.0:
+            return False
+        if self._unseen:
+            return waited >= UNSEEN
+        still = not measurement.valid or bool((np.abs(measurement.rates) <= self._still).all())
+        return still or waited >= LONGEST
+
+
+class Handover:
+    """Shift of the measurements that a controller gets after it has taken over; it fades to zero.
+
+    Two controllers hold a moving machine with different errors, so that the new one would begin
+    with a jump. Its measured coordinates and rates are therefore shifted onto its reference. Its
+    speeds are corrected by the rate of the shift, and its forces begin with those of the motors.
+
+        shift = e0 (1 - 3 u^2 + 2 u^3) + e0' t (1 - w)^2,   u = t / FADE,   w = t / RATE_FADE
+    """
+
+    def __init__(
+        self, reference: Reference, step: int, measurement: Measurement, efforts: FloatArray
+    ) -> None:
+        """Begin in control period `step` where motors give `efforts` `(n,)`."""
+        row = reference.row(step)
+        self._period, self._first = reference.period, step
+        self._error = reference.coordinates[row] - measurement.coordinates
+        self._slip = reference.rates[row] - measurement.rates
+        self._efforts = efforts
+        self._offset: FloatArray | None = None
+
+    def over(self, step: int) -> bool:
+        """Return whether it has ended in control period `step`."""
+        return self._elapsed(step) >= FADE
+
+    def shown(self, step: int, measurement: Measurement) -> Measurement:
+        """Return the measurement that the controller gets."""
+        shift, rate = self._shift(self._elapsed(step))
+        return measurement._replace(
+            coordinates=measurement.coordinates + shift, rates=measurement.rates + rate
+        )
+
+    def corrected(self, step: int, command: Command) -> Command:
+        """Return the command that the drives get."""
+        elapsed = self._elapsed(step)
+        if command.mode == "velocity":
+            return command._replace(values=command.values - self._shift(elapsed)[1])
+        if command.mode == "position":
+            return command._replace(values=command.values - self._shift(elapsed)[0])
+        if self._offset is None:
+            self._offset = self._efforts - command.values
+        return command._replace(values=command.values + (1.0 - elapsed / FADE) * self._offset)
+
+    def _elapsed(self, step: int) -> float:
+        return (step - self._first) * self._period
+
+    def _shift(self, time: float) -> tuple[FloatArray, FloatArray]:
+        """Return the shift of the coordinates `(n,)` at a time [s] and its rate."""
+        u, w = time / FADE, min(time / RATE_FADE, 1.0)
+        shift = self._error * (1.0 - u * u * (3.0 - 2.0 * u))
+        rate = self._error * (6.0 * u * (u - 1.0) / FADE)
+        left = 1.0 - w
+        return shift + self._slip * (time * left * left), rate + self._slip * (
+            left * (1.0 - 3.0 * w)
+        )
+
+
+class ClosedLoop:
+    """Forces for the stepping loop: sensors, controller and drives in their own rhythms.
+
+    Attributes:
+        platform: the machine.
+        controller: called once a control period.
+        plant: drives and sensors.
+        stopped: why the machine was stopped, empty where it was not.
+    """
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        controller: Controller | ControlFunction,
+        plant: Plant | None = None,
+        supervisor: Supervisor | None = None,
+        *,
+        keep: int | None = None,
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            platform: the machine.
+            controller: called once a control period; a function as `FunctionController` takes it.
+            plant: drives and sensors, default those of the machine's parameters.
+            supervisor: default the controller's.
+            keep: number of control periods whose signals are kept, the last ones; default all.
+
+        Raises:
+            InputError: a part of another machine, no controller, or no number of periods.
+        """
+        if keep is not None:
+            whole_number(keep, "keep", 1)
+        self.platform, self.controller = platform, as_controller(platform, controller)
+        self.plant = Plant(platform) if plant is None else plant
+        if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:
+            raise InputError("plant", "must be a Plant of this machine")
+        self._supervisor, self._keep = supervisor, keep
+        self._running = False
+        self._nothing = np.zeros(platform.n_actuators)
+        self.stopped = ""
+
+    def start(self, timestep: float, state: State) -> None:
+        """Begin at the engine's `state`, with steps of `timestep` [s].
+
+        Raises:
+            InputError: the control period is no multiple of the engine's step, or the step is too
+                long for the drives.
+        """
+        period = self.controller.period
+        self._ratio, self._timestep = _whole_steps(period, timestep), timestep
+        self.plant.prepare(timestep)
+        self.plant.start(state, self.controller.loop_gains)
+        self._watch = self._supervisor or self.controller.supervisor()
+        self._watch.start()
+        self._stop = SafeStop(self.platform, period)
+        self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
+        self._records = Records(self._keep)
+        self._fresh = self._running = True
+        self._taking_over = False
+        self._handover: Handover | None = None
+        self.stopped = ""
+        self.finished = False
+
+    def springs(self, pose: Any) -> FloatArray | None:
+        """Return where springs in the legs rest `(2k,)` at a pose, default home; None: none."""
+        if not self.platform.n_deflections:
+            return None
+        return resting_deflection(self.platform, pose)
+
+    def step(self, index: int, state: State) -> FloatArray:
+        """Return the forces `(n,)` of step `index` of the engine; the array is used again.
+
+        Raises:
+            InputError: the controller gives what is no command, or unusable signals.
+            SimulationStoppedError: the drives' forces are no numbers any more.
+        """
+        self.plant.observe(state)
+        if index % self._ratio == 0:
+            self._control(index // self._ratio, state)
+        elif not self.stopped:
+            reason = self._watch.check_rates(self.plant.actuated(state)[1])
+            if reason:
+                self._halt(reason, index // self._ratio, state, self._measurement)
+                self.plant.command(self._stop.command(index // self._ratio))
+        forces = self.plant.forces(state)
+        # Zero times what is not finite is NaN; much faster than asking for each number.
+        if forces @ self._nothing != 0.0:
+            raise SimulationStoppedError(f"the drives' forces are not finite at {state.time:.6g} s")
+        return forces
+
+    def abandon(self, reason: str) -> None:
+        """Take note that the engine itself had to stop."""
+        self.stopped = self.stopped or reason
+
+    def redirect(self, reference: Reference) -> None:
+        """Let controller and supervisor follow another reference from now on; see `Controller`.
+
+        Args:
+            reference: of this machine and the controller's period; its `begin` counts the control
+                periods since the loop began.
+
+        Raises:
+            InputError: no such reference; everything is as it was.
+            SingularPoseError: it passes a singular pose; likewise.
+        """
+        self.controller.redirect(reference)
+        watch = self._watch if self._running else self._supervisor
+        if watch is not None:
+            watch.redirect(reference)
+
+    def replace(
+        self, controller: Controller | ControlFunction, supervisor: Supervisor | None = None
+    ) -> None:
+        """Let another controller take over from the next control period on, drives running.
+
+        Its first speeds are the present ones and its first forces those that the motors give;
+        what it commands beyond them fades in over `handover.FADE`. If its `signals` have other
+        names, the records begin anew.
+
+        Args:
+            controller: of this machine, or a function; the `begin` of its reference counts its
+                control periods since the loop began.
+            supervisor: default the controller's.
+
+        Raises:
+            InputError: no such controller, one whose period the engine's step does not divide, or
+                unstable gains; everything is as it was.
+            StateError: the machine was stopped; start the loop again.
+        """
+        controller = as_controller(self.platform, controller)
+        if self.stopped:
+            raise StateError(f"the machine was stopped, start the loop again: {self.stopped}")
+        if self._running:
+            ratio = _whole_steps(controller.period, self._timestep)
+            gains = controller.loop_gains
+            unstable = unstable_velocity_loop(self.platform, gains, self._timestep)
+            if unstable:
+                raise InputError("controller", unstable)
+            self._ratio, self._fresh = ratio, True
+            self._taking_over = True
+            self.plant.hand_over(gains)
+            self._watch = supervisor or controller.supervisor()
+            self._watch.start()
+            self._stop = SafeStop(self.platform, controller.period)
+            self._records.change()
+        self.controller, self._supervisor = controller, supervisor
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return what was recorded at the control instants, one row each."""
+        return self._records.signals()
+
+    def _control(self, step: int, state: State) -> None:
+        measurement = self._measurement = self.plant.measure(state)
+        limited = self.plant.limited
+        if not self.stopped:
+            reason = self._unstable if step == 0 else ""
+            reason = reason or self._watch.check_measurement(step, measurement)
+            command = Command(measurement.rates) if reason else self._ask(step, measurement)
+            reason = reason or self.stopped
+            if not reason:
+                below = self.controller.limited or bool(np.count_nonzero(limited))
+                reason = self._watch.check_command(command, below)
+                reason = reason or self._records.note(self.controller.signals())
+            if reason:
+                self._halt(reason, step, state, measurement)
+        if self.stopped:
+            command = self._stop.command(step)
+            self.finished = self._stop.done(step, measurement)
+        self.plant.command(command)
+        self._record(step, state, measurement, command, limited)
+
+    def _halt(self, reason: str, step: int, state: State, measurement: Measurement) -> None:
+        rotary = self.platform.coordinate_unit == "rad"
+        limits = at_limits(self.plant.limited, rotary)
+        self.stopped = f"{'; '.join([reason, *limits])} (at {state.time:.6g} s)"
+        self._stop.begin(step, measurement)
+        self.plant.set_gains(self._stop.gains)
+
+    def _ask(self, step: int, measurement: Measurement) -> Command:
+        """Return the controller's command; where it has none, `stopped` says why."""
+        controller, handover = self.controller, self._handover
+        if self._taking_over:
+            self._taking_over = False
+            handover = Handover(controller.reference, step, measurement, self.plant.efforts)
+        elif handover is not None and handover.over(step):
+            handover = None
+        self._handover = handover
+        seen = measurement if handover is None else handover.shown(step, measurement)
+        try:
+            if self._fresh:
+                self._fresh, controller.first = False, step
+                controller.start(seen)
+            update = controller.update(step, seen)
+        except StateError as error:
+            self.stopped = str(error)
+            return Command(np.zeros(self.platform.n_actuators))
+        command = _checked(update, self.platform.n_actuators)
+        return command if handover is None else handover.corrected(step, command)
+
+    def _record(
+        self,
+        step: int,
+        state: State,
+        measurement: Measurement,
+        command: Command,
+        limited: FloatArray,
+    ) -> None:
+        reference = self.controller.reference
+        row = reference.row(step)
+        own = {
+            "time": state.time,
+            "setpoint": reference.coordinates[row],
+            "measured": measurement.coordinates.copy(),
+            "command": command.values,
+            "command_mode": MODES.index(command.mode),
+            "command_feedforward": self._nothing
+            if command.feedforward is None
+            else command.feedforward,
+            "limited": limited,
+            "reference_pose": reference.pose[row],
+        }
+        if measurement.inertial.size:
+            own["inertial"] = measurement.inertial
+        self._records.add(own, self.controller.signals)
+
+
+def _whole_steps(period: float, timestep: float) -> int:
+    """Return the steps of the engine in a control period.
+
+    Raises:
+        InputError: it is no multiple of them.
+    """
+    ratio = round(period / timestep)
+    if ratio < 1 or abs(ratio * timestep - period) > RATIO_ROUNDING * period:
+        raise InputError(
+            "timestep",
+            f"{timestep:.9g} s must divide the control period {period:.9g} s into whole steps",
+        )
+    return ratio
+
+
+def _checked(command: Any, n: int) -> Command:
+    """Return a command with arrays `(n,)` of its own: controllers may use theirs again.
+
+    Raises:
+        InputError: no command, or wrong shapes.
+    """
+    if not isinstance(command, Command) or command.mode not in MODES:
+        raise InputError(
+            "controller", f"must return a Command of a known mode, not {brief(command)}"
+        )
+    command, mode, feedforward, brakes = command
+    return Command(
+        _own(command, n),
+        mode,
+        None if feedforward is None else _own(feedforward, n),
+        None if brakes is None else _own(brakes, n),
+    )
+
+
+def _own(value: Any, n: int) -> FloatArray:
+    found = np.array(value, dtype=float)
+    if found.shape != (n,):
+        raise InputError("controller", f"a command's arrays have shape ({n},), not {found.shape}")
+    return found

@@ -1,1 +1,0 @@
-"""The closed loop: handover between controllers, safe stop, records."""

@@ -1,0 +1,186 @@
+"""The analytic engine: the reference behind the protocol of engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines.base import LARGEST_GAP, BaseEngine
+from twin.engines.stability import check_timestep
+from twin.kernels.ball import BALL_SIZE, ROLLING, fill_balls, put_balls, rolling_steps
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.forward import STATE_SIZE, Load
+from twin.kernels.integrators import adaptive_step, fixed_step
+from twin.kernels.jit import SameTypes
+from twin.kernels.kinematics import coordinates_and_rates
+from twin.kernels.legs.interface import Legs
+from twin.model.ball import CENTERED, Ball
+from twin.model.engine import Fidelity, State
+from twin.model.machine_base import LegCoordinates
+from twin.model.machine_model import MachineModel
+
+SUBSTEPS = {"fast": 1, "accurate": 8}
+"""Runge-Kutta steps within one of the engine, by fidelity: eight leave rounding errors at 1 ms."""
+
+TOLERANCES = (1e-13, 1e-13)
+"""Relative and absolute tolerance of the accurate fidelity: the last digits float64 can hold."""
+
+LARGEST_SUBSTEPS = 4096
+
+
+class RollingBall:
+    """A ball on a machine, under the exact coupling of both.
+
+    Attributes:
+        y: `(m + 17,)` state of the machine, then that of the ball.
+        status: `ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was
+            on the plate.
+    """
+
+    def __init__(self, ball: Ball, size: int, timestep: float, fidelity: str) -> None:
+        """Prepare a ball on a machine whose state has `size` entries."""
+        self._constants, self._size = ball.constants, size
+        self._count = SUBSTEPS[fidelity]
+        self._step = timestep / self._count
+        self.y = np.zeros(size + BALL_SIZE)
+        self.status = ROLLING
+
+    def place(self, pose: FloatArray, twist: FloatArray, start: FloatArray | None) -> None:
+        """Put the ball at a start `(4,)` on the plate, the machine at `pose` and `twist`."""
+        own, place = self.y[None, self._size :], np.empty((1, 13))
+        first = CENTERED if start is None else start
+        put_balls(self._constants, pose[None], twist[None], first[None].copy(), own, place)
+        self.status = ROLLING
+
+    def advance(self, body: FloatArray, legs: Legs, load: Load) -> bool:
+        """Advance machine and ball by one step of the engine; False where it cannot.
+
+        Args:
+            body: constants of the platform.
+            legs: constants of the legs.
+            load: constant forces on the machine.
+        """
+        ball, step, count = self._constants, self._step, self._count
+        done, self.status = rolling_steps(body, legs, ball, self.status, self.y, load, step, count)
+        return bool(done == self._count)
+
+    def read(self) -> FloatArray:
+        """Return pose and twist `(13,)` of the ball in the base frame."""
+        y, place = self.y[None], np.empty((1, 13))
+        own: FloatArray = place[0]
+        fill_balls(self._constants, y[:, :7], y[:, 7:13], y[:, self._size :], place)
+        return own
+
+    def content(self) -> bytes:
+        """Return everything that determines the future."""
+        return np.append(self.y, float(self.status)).tobytes()
+
+    def load(self, content: bytes) -> None:
+        """Take over what `content` returned."""
+        values = np.frombuffer(content)
+        self.y[:], self.status = values[:-1], int(values[-1])
+
+
+class AnalyticEngine(BaseEngine):
+    """Forward dynamics in task space; loops are closed by construction.
+
+    Fidelities: "accurate" integrates each step with Dormand-Prince to 1e-13, "fast" with one
+    Runge-Kutta step of order four. With a ball "accurate" takes eight Runge-Kutta steps.
+
+    Attributes:
+        rolling: what is known of the ball, its status included; None without one.
+    """
+
+    name = "analytic"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        timestep: float = 1e-3,
+        fidelity: Fidelity = "accurate",
+        *,
+        ball: Any = None,
+        largest_gap: float = LARGEST_GAP,
+    ) -> None:
+        """Prepare the engine; `largest_gap` is accepted for symmetry, its loops cannot open.
+
+        `ball` rolls on the platform: a `Ball`, or True for one in proportion to the machine.
+
+        Raises:
+            InputError: an argument that cannot be used, or a time step too long for the machine.
+        """
+        super().__init__(platform, timestep, fidelity, largest_gap, ball)
+        if fidelity == "fast":
+            check_timestep(self.platform, self.timestep, self.name, "rk4")
+        self._identify()
+        self._body = self.platform.constants.body.copy()
+        size = STATE_SIZE + 2 * platform.n_deflections
+        self._y = np.empty(size)
+        self.rolling: RollingBall | None = None
+        if self._ball is not None:
+            self.rolling = RollingBall(self._ball, size, self.timestep, fidelity)
+            self._y = self.rolling.y[:size]
+        self._lengths, self._rates = np.empty((2, platform.n_actuators))
+        self._constants = self._body, self.platform.constants.legs
+        self._motion = self._y, self._lengths, self._rates
+        self._settings: tuple[Any, ...] = ()
+        if fidelity == "accurate":
+            count = LARGEST_SUBSTEPS
+            substeps = np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
+            self._settings = TOLERANCES, substeps
+        kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
+        self._move = SameTypes(kernel)
+
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
+    ) -> None:
+        self._y[:] = np.concatenate([pose, twist, deflection])
+        self._measure()
+
+    def _feel(self) -> None:
+        self._body[GRAVITY : GRAVITY + 3] = self._field
+
+    def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
+        if self.rolling is None:
+            held = forces, wrench, self.timestep
+            done = self._move(*self._constants, *held, *self._motion, *self._settings)
+        else:
+            load = Load(forces, np.zeros_like(forces), wrench)
+            done = self.rolling.advance(*self._constants, load)
+            self._measure()
+        return 0.0, "" if done else "the state is singular or overflows"
+
+    def _measure(self) -> None:
+        """Fill coordinates and rates of the actuators."""
+        _, legs = self._constants
+        y, lengths, rates = self._motion
+        coordinates_and_rates(legs, y[:7], y[7:STATE_SIZE], lengths, rates)
+
+    def _read(self) -> State:
+        y, time = self._y.copy(), self._steps * self.timestep
+        lengths, rates = self._lengths.copy(), self._rates.copy()
+        return State(time, y[:7], y[7:STATE_SIZE], lengths, rates, y[STATE_SIZE:])
+
+    def _gap(self) -> float:
+        """Return zero: leg states follow from the pose."""
+        return 0.0
+
+    def _content(self) -> bytes:
+        return self._y.tobytes() if self.rolling is None else self.rolling.content()
+
+    def _load(self, content: bytes) -> None:
+        if self.rolling is None:
+            self._y[:] = np.frombuffer(content)
+        else:
+            self.rolling.load(content)
+        self._measure()
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        assert self.rolling is not None
+        self.rolling.place(pose, twist, start)
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        assert self.rolling is not None
+        return self.rolling.read()

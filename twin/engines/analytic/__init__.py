@@ -1,1 +1,0 @@
-"""The analytic engine: the reference behind the protocol of engines."""

@@ -1,1 +1,0 @@
-"""Kernels of a unit, called from C."""

@@ -1,0 +1,536 @@
+"""The mechanism of a machine with its payload and tethers, as engines take it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from math import pi, sqrt
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.errors import InputError, TwinWarning, listed
+from twin.machine.legs import LEG_KINDS
+from twin.machine.legs.leg import JointLimit, Leg, unit
+from twin.machine.machine import MachineParameters
+from twin.machine.mechanism import (
+    BASE,
+    PLATFORM,
+    Actuator,
+    Body,
+    Box,
+    Cylinder,
+    Drawing,
+    Friction,
+    Joint,
+    Loop,
+    Mass,
+    Plate,
+    Point,
+    Shape,
+    Spring,
+    Tether,
+    drawing,
+)
+from twin.machine.payload.anthropometry import JOINTS, Segment, origins
+from twin.machine.payload.occupant import Occupant
+from twin.model.ball import Ball
+from twin.model.machine_base import LegCoordinates
+
+WATER = 1000.0
+"""[kg/m3] of the cylinders that segments are drawn as."""
+
+LEAST_SHARE = 1e-12
+"""Mass of a part in an engine, at least, per mass of the whole machine. A platform of less loses
+digits in Bullet's constraint solver: errors of 5e-8 rad in place of 2e-10."""
+
+GYRATION = 0.1
+"""Radius of gyration of a part that gets the least mass, per reach of the legs."""
+
+ARM_SHARE = 0.1
+"""Distance of both points from their joint, per length of the leg or rod at home."""
+
+
+def as_segments(payload: Any, gravity: float) -> tuple[Segment, ...]:
+    """Return a payload as segments; none for None.
+
+    Args:
+        payload: an `Occupant`, segments, or what `plain` made of them.
+        gravity: [m/s2] that an occupant's springs carry; 0 is taken for the earth's.
+
+    Raises:
+        InputError: something else, or segments that do not form a tree.
+    """
+    if payload is None:
+        return ()
+    if isinstance(payload, Occupant):
+        return payload.segments(gravity) if gravity > 0.0 else payload.segments()
+    try:
+        segments = tuple(_segment(part) for part in payload)
+    except (TypeError, ValueError) as error:
+        raise InputError("payload", f"must be an Occupant or segments ({error})") from None
+    origins(segments)
+    for segment in segments:
+        numbers = np.concatenate([np.ravel(field) for field in segment[3:]])
+        if segment.joint not in JOINTS:
+            raise InputError("payload", f"{segment.name}: no joint {segment.joint!r}")
+        if not (np.isfinite(numbers).all() and segment.mass > 0.0):
+            raise InputError("payload", f"{segment.name}: needs finite numbers and a mass above 0")
+    return segments
+
+
+def plain(segments: Iterable[Segment]) -> list[list[Any]]:
+    """Return segments as lists of texts and numbers, for files."""
+    return [[np.asarray(field).tolist() for field in segment] for segment in segments]
+
+
+def carried_bodies(segments: Sequence[Segment]) -> tuple[Body, ...]:
+    """Return the bodies `payload_<segment>`, each on a joint of the same name, or fixed."""
+    return tuple(_body(segment) for segment in segments)
+
+
+def _segment(part: Any) -> Segment:
+    arrays = ("axis", "position", "center", "inertia", "end")
+    fields = dict(zip(Segment._fields, part, strict=True))
+    fields |= {name: np.array(fields[name], dtype=float) for name in arrays}
+    return Segment(**fields)
+
+
+def _body(segment: Segment) -> Body:
+    name = f"payload_{segment.name}"
+    joints: tuple[Joint, ...] = ()
+    if segment.joint != "fixed":
+        kind: Literal["hinge", "slide"] = "hinge" if segment.joint == "hinge" else "slide"
+        spring = Spring(segment.stiffness, segment.damping, segment.rest)
+        joints = (Joint(name, kind, segment.axis, spring=spring),)
+    return Body(
+        name,
+        PLATFORM if segment.parent == PLATFORM else f"payload_{segment.parent}",
+        segment.position,
+        joints=joints,
+        mass=Mass(segment.mass, segment.center, segment.inertia),
+        shapes=_shapes(name, segment),
+    )
+
+
+def _shapes(name: str, segment: Segment) -> tuple[Shape, ...]:
+    length = float(np.linalg.norm(segment.end))
+    if not length > 0.0:
+        return ()
+    radius = sqrt(segment.mass / (WATER * pi * length))
+    return (Cylinder(f"{name}_limb", "occupant", radius, np.zeros(3), segment.end),)
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A machine for the engines."""
+
+    name: str
+    gravity: float
+    """[m/s2] along -z of the base"""
+    home: FloatArray
+    """`(7,)` pose of the platform where all joint coordinates are zero"""
+    reach: float
+    """[m] that no tip of a leg gets away from its base joint"""
+    base_plate: Cylinder
+    """on the floor"""
+    base_shapes: tuple[Shape, ...]
+    """what else is fixed"""
+    bodies: tuple[Body, ...]
+    """parents before children"""
+    points: tuple[Point, ...]
+    loops: tuple[Loop, ...]
+    actuators: tuple[Actuator, ...]
+    leg_joints: tuple[tuple[str, ...], ...]
+    """joints of each leg, in the order of the platform's leg coordinates"""
+    deflection: tuple[str, ...] = ()
+    """joints whose coordinates do not follow from the platform's pose"""
+    frictions: tuple[Friction, ...] = ()
+    tethers: tuple[Tether, ...] = ()
+    """largest angles of passive joints"""
+    ball: Ball | None = None
+    """that rolls on a plate on the platform; beside the tree"""
+
+    @property
+    def floats(self) -> bool:
+        """Whether the platform is a free body; otherwise joints carry it."""
+        return self.body(PLATFORM).free
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of all joints: leg by leg, then those of bodies that the platform carries."""
+        legs = tuple(name for leg in self.leg_joints for name in leg)
+        others = (joint.name for body in self.bodies for joint in body.joints)
+        return legs + tuple(name for name in others if name not in legs)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Joints of bodies that the platform carries; they come last in `joint_names`."""
+        return self.joint_names[sum(map(len, self.leg_joints)) :]
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joints in the order of `joint_names`."""
+        found = {joint.name: joint for body in self.bodies for joint in body.joints}
+        return tuple(found[name] for name in self.joint_names)
+
+    @cached_property
+    def home_frames(self) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Origin `(3,)` [m] and rotation to base `(3, 3)` of every body at home, by name."""
+        frames = {BASE: (np.zeros(3), np.eye(3))}
+        for body in self.bodies:
+            origin, turn = frames[body.parent]
+            own = np.eye(3) if body.rotation is None else body.rotation
+            frames[body.name] = (origin + turn @ body.position, turn @ own)
+        return frames
+
+    def home_place(self, point: Point) -> FloatArray:
+        """Return the place `(3,)` [m] of a point in the base at home."""
+        origin, turn = self.home_frames[point.body]
+        return origin + turn @ point.position
+
+    @cached_property
+    def colors(self) -> frozenset[str]:
+        """Colours of all shapes."""
+        moving = (shape for body in self.bodies for shape in body.shapes)
+        shapes: Iterator[Shape] = chain((self.base_plate,), self.base_shapes, moving)
+        return frozenset(shape.color for shape in shapes)
+
+    def viscosity(self, joint: str) -> float:
+        """Return the viscous resistance [N s/m] or [N m s/rad] of a joint, its damper included."""
+        own = self.joints[self.joint_names.index(joint)].spring
+        rubbing = sum(friction.viscous for friction in self.frictions if joint in friction.joints)
+        return (own.damping if own else 0.0) + rubbing
+
+    def body(self, name: str) -> Body:
+        """Return a body by its name."""
+        return next(body for body in self.bodies if body.name == name)
+
+    def moved_by(self, joint: str) -> str:
+        """Return the name of the body that a joint moves."""
+        return next(b.name for b in self.bodies if joint in [own.name for own in b.joints])
+
+    def point(self, name: str) -> Point:
+        """Return a point by its name."""
+        return next(point for point in self.points if point.name == name)
+
+    def points_on(self, body: str) -> Iterator[Point]:
+        """Yield the points of a body, or of the base."""
+        return (point for point in self.points if point.body == body)
+
+    def loop_points(self) -> Iterator[tuple[Point, Point]]:
+        """Yield the two points of every loop."""
+        return ((self.point(loop.first), self.point(loop.second)) for loop in self.loops)
+
+    def indices(self, names: tuple[str, ...]) -> IndexArray:
+        """Return the places of joints in `joint_names`."""
+        return np.array([self.joint_names.index(name) for name in names], dtype=np.int64)
+
+    @cached_property
+    def measured(self) -> IndexArray:
+        """`(m, n)` joints that add up to the n actuator coordinates."""
+        rows = [self.indices(actuator.measured) for actuator in self.actuators]
+        return np.stack(rows, axis=1)
+
+    def carriers(self) -> tuple[str, ...]:
+        """Return the joints between base and platform; none if the platform is free."""
+        names: tuple[str, ...] = ()
+        body = self.body(PLATFORM)
+        while True:
+            names = tuple(joint.name for joint in body.joints) + names
+            if body.parent == BASE:
+                return names
+            body = self.body(body.parent)
+
+    def root(self, body: Body) -> str:
+        """Return the body on the base from which a body's joints start: itself, or one below."""
+        while body.parent != BASE:
+            body = self.body(body.parent)
+        return body.name
+
+    def moves_platform(self, body: Body) -> bool:
+        """Return whether a body is in the same tree as the platform."""
+        return self.root(body) == self.root(self.body(PLATFORM))
+
+
+def machine_mass(parameters: MachineParameters) -> float:
+    """Return the mass [kg] of platform and legs."""
+    legs = sum(leg.mass for leg in parameters.legs)
+    return float(parameters.platform.body.mass + legs)
+
+
+def least_mass(parameters: MachineParameters) -> float:
+    """Return the mass [kg] that a part of a leg that moves by itself has in an engine at least."""
+    return LEAST_SHARE * machine_mass(parameters)
+
+
+def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> list[Body]:
+    """Return platform and legs; what moves on joints of a leg moves the least mass at least.
+
+    A body that carries a heavier one on its joints moves that mass and stays as it is.
+    """
+    least = least_mass(parameters)
+    moment = least * (GYRATION * max(leg.reach for leg in parameters.legs)) ** 2
+    light = light_bodies(bodies, least)
+    return [
+        body._replace(mass=Mass(least, body.mass.center, moment * np.eye(3)))
+        if body.name in light
+        else body
+        for body in bodies
+    ]
+
+
+def light_bodies(bodies: Sequence[Body], least: float) -> tuple[str, ...]:
+    """Return the names of bodies on joints that move less than the least mass [kg]."""
+
+    def moved(body: Body) -> float:
+        carried = (moved(other) for other in bodies if other.parent == body.name)
+        return body.mass.mass + sum(carried)
+
+    return tuple(body.name for body in bodies if body.joints and moved(body) < least)
+
+
+def least_mass_note(machine: Mechanism, parameters: MachineParameters) -> str:
+    """Return the sentence about parts of legs that have the least mass; empty without such."""
+    least = least_mass(parameters)
+    light = [body.name for body in machine.bodies if body.joints and body.mass.mass == least]
+    if not light:
+        return ""
+    return (
+        f"{machine.name}: in MuJoCo and Bullet {listed(light)} have {least:.2g} kg each, "
+        f"{LEAST_SHARE:g} of the machine's mass, because an engine divides by the mass of every "
+        "part that moves. The file gives them less; the analytic engine takes them as they are."
+    )
+
+
+def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str) -> None:
+    """Refuse a platform that is too light for an engine, and warn of massless parts of legs.
+
+    Raises:
+        InputError: the platform's mass is below `LEAST_SHARE` of the machine's.
+    """
+    least, own = least_mass(parameters), parameters.platform.body.mass
+    if own < least:
+        raise InputError(
+            "platform.body.mass",
+            f"{own:.3g} kg is {own / machine_mass(parameters):.2g} of the mass of "
+            f"{parameters.name}, {machine_mass(parameters):.3g} kg; the {engine} engine is exact "
+            f"from {LEAST_SHARE:g} on. Give at least {least:.2g} kg, lighter legs, or use the "
+            "analytic engine",
+        )
+    note = least_mass_note(machine, parameters)
+    if note:
+        warnings.warn(note, TwinWarning, stacklevel=2)
+
+
+class JointForces:
+    """Forces of joints by themselves, apart from their actuators.
+
+    Attributes:
+        joints: `(k,)` places in `Mechanism.joint_names` of the joints that do something.
+    """
+
+    def __init__(self, machine: Mechanism, *, springs: bool = True, viscous: bool = True) -> None:
+        """Collect the joints; leave out springs and dampers, or viscous friction, if need be."""
+        sprung = [k for k, joint in enumerate(machine.joints) if springs and joint.spring]
+        pairs = [
+            (machine.indices(friction.joints), friction)
+            for friction in machine.frictions
+            if viscous or friction.coulomb
+        ]
+        self.joints = np.unique([*sprung, *(k for pair, _ in pairs for k in pair)]).astype(np.int64)
+        own = [machine.joints[k].spring if springs else None for k in self.joints]
+        none = Spring(0.0, 0.0)
+        self._stiffness, self._damping, self._zero = (
+            np.array([spring or none for spring in own], dtype=float).reshape(-1, 3).T
+        )
+        share = 1.0 if viscous else 0.0
+        self._frictions = [
+            (
+                np.searchsorted(self.joints, pair),
+                friction._replace(viscous=share * friction.viscous),
+            )
+            for pair, friction in pairs
+        ]
+
+    def __call__(self, values: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return the forces `(k,)` [N] or [N m] at `joints`, from their values and rates."""
+        forces = self._stiffness * (self._zero - values) - self._damping * rates
+        for (x, y), friction in self._frictions:
+            speed, slow = rates[x] ** 2 + rates[y] ** 2, friction.transition_speed
+            resistance = friction.viscous + friction.coulomb / sqrt(speed + slow**2)
+            forces[x] -= resistance * rates[x]
+            forces[y] -= resistance * rates[y]
+        return np.asarray(forces)
+
+
+class JointMotion(NamedTuple):
+    """Coordinates of all joints, in the order of `Mechanism.joint_names`."""
+
+    values: FloatArray
+    """`(joints,)` [m] or [rad], zero at home"""
+    rates: FloatArray
+    """`(joints,)`"""
+    accelerations: FloatArray
+    """`(joints,)`"""
+
+
+def joint_motion(
+    machine: Mechanism, legs: LegCoordinates, carried: FloatArray | None = None
+) -> JointMotion:
+    """Return the motion of all joints.
+
+    `carried` `(2c,)` are the coordinates of the joints of bodies that the platform carries, then
+    their rates; by default they rest on it.
+    """
+    count = len(machine.carried)
+    rest = np.zeros((3, count))
+    if carried is not None:
+        rest[:2] = carried.reshape(2, count)
+    parts = zip(legs, rest, strict=True)
+    return JointMotion(*(np.concatenate([part.ravel(), own]) for part, own in parts))
+
+
+def joint_tethers(
+    machine: Mechanism, legs: Sequence[Leg]
+) -> tuple[tuple[Point, ...], tuple[Tether, ...]]:
+    """Return points and tethers for the `maximum_angle` of base, elbow and platform joints.
+
+    One point lies in the direction of the leg or rod, the other in the neutral direction, on the
+    body that carries the joint. Both are at a distance r from the joint, so that they are
+    2 r sin(angle / 2) apart.
+    """
+    points: list[Point] = []
+    tethers: list[Tether] = []
+    for number, leg in enumerate(legs, start=1):
+        for field in ("base_joint", "elbow_joint", "platform_joint"):
+            limit = getattr(leg, field, None)
+            if limit is not None:
+                start = "elbow" if leg.has_crank else "base_joint"
+                ends, tether = _tether(machine, number, start, field, limit)
+                points += ends
+                tethers.append(tether)
+    return tuple(points), tuple(tethers)
+
+
+def _tether(
+    machine: Mechanism, number: int, start: str, field: str, limit: JointLimit
+) -> tuple[list[Point], Tether]:
+    """Return the points and the tether of one joint; the leg or rod begins at point `start`."""
+    leg = f"leg_{number}"
+    first, tip = machine.point(f"{leg}_{start}"), machine.point(f"{leg}_tip")
+    along = machine.home_place(tip) - machine.home_place(first)
+    if field == "platform_joint":
+        joint, carrier, body, away = tip, PLATFORM, tip.body, -along
+    else:
+        joint, carrier, body, away = first, first.body, machine.moved_by(f"{leg}_first"), along
+    neutral = away
+    if limit.neutral is not None:
+        neutral = machine.home_frames[carrier][1] @ np.array(limit.neutral)
+    arm = ARM_SHARE * float(np.linalg.norm(along))
+    points = []
+    for end, owner, direction in (("direction", body, away), ("neutral", carrier, neutral)):
+        origin, turn = machine.home_frames[owner]
+        place = machine.home_place(joint) + arm * unit(direction)
+        points.append(Point(f"{leg}_{field}_{end}", owner, turn.T @ (place - origin)))
+    length = 2.0 * arm * math.sin(0.5 * limit.maximum_angle)
+    return points, Tether(f"{leg}_{field}_limit", points[0].name, points[1].name, length)
+
+
+def make_mechanism(
+    parameters: MachineParameters, payload: Sequence[Segment] = (), ball: Ball | None = None
+) -> Mechanism:
+    """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
+    kind = LEG_KINDS[parameters.leg.kind]
+    look = machine_drawing(parameters)
+    pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
+    legs = [kind.make_leg(leg, place, look) for leg, place in pairs]
+    platform = Body(
+        PLATFORM,
+        BASE,
+        np.array(parameters.home.position),
+        parameters.home_rotation,
+        mass=_platform_mass(parameters),
+        shapes=_platform_shapes(look),
+        free=True,
+    )
+    if kind.carry is not None:
+        for leg, place in pairs:
+            platform = kind.carry(leg, place, platform)
+    own = [body for leg in legs for body in leg.bodies]
+    own = with_least_masses([platform, *own], parameters)
+    bodies = [*own, *carried_bodies(payload)]
+    machine = Mechanism(
+        name=parameters.name,
+        gravity=parameters.gravity,
+        home=np.array([*parameters.home.position, *parameters.home.orientation]),
+        reach=max(leg.reach for leg in parameters.legs),
+        base_plate=_base_plate(look),
+        base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
+        bodies=_parents_first(bodies),
+        points=(
+            *_platform_points(parameters.platform.joints.points),
+            *(point for leg in legs for point in leg.points),
+        ),
+        loops=tuple(loop for leg in legs for loop in leg.loops),
+        actuators=tuple(leg.actuator for leg in legs),
+        leg_joints=tuple(leg.joints for leg in legs),
+        deflection=tuple(name for leg in legs for name in leg.deflection),
+        frictions=tuple(friction for leg in legs for friction in leg.frictions),
+        ball=ball,
+    )
+    points, tethers = joint_tethers(machine, parameters.legs)
+    return replace(machine, points=(*machine.points, *points), tethers=tethers)
+
+
+def machine_drawing(parameters: MachineParameters) -> Drawing:
+    """Return the dimensions of a machine as drawn."""
+    base, platform = parameters.base, parameters.platform
+    ends = LEG_KINDS[parameters.leg.kind].ends(parameters.leg)
+    return drawing(base.joints.points, platform.joints.points, platform.thickness, ends)
+
+
+def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
+    """Return bodies in their order, but none before its parent."""
+    ordered: list[Body] = []
+    known = {BASE}
+    while bodies:
+        following = next(body for body in bodies if body.parent in known)
+        bodies.remove(following)
+        ordered.append(following)
+        known.add(following.name)
+    return tuple(ordered)
+
+
+def _platform_mass(parameters: MachineParameters) -> Mass:
+    body = parameters.platform.body
+    return Mass(body.mass, body.center_of_mass_vector, body.inertia_tensor)
+
+
+def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
+    middle = (Point(name, PLATFORM, np.zeros(3)) for name in ("reference", "imu"))
+    corners = (
+        Point(f"leg_{number}_platform_joint", PLATFORM, joint)
+        for number, joint in enumerate(joints, start=1)
+    )
+    return (*middle, *corners)
+
+
+def _base_plate(look: Drawing) -> Cylinder:
+    bottom, top = np.array([0.0, 0.0, look.floor]), np.array([0.0, 0.0, look.base_top])
+    return Cylinder("base_plate", "base", look.base_radius, bottom, top)
+
+
+def _platform_shapes(look: Drawing) -> tuple[Shape, ...]:
+    bottom, top = look.platform_bottom, look.platform_bottom + look.platform_thickness
+    inner, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
+    plate = Plate(
+        "platform_plate", "platform", look.platform_outline, look.platform_radius, bottom, top
+    )
+    size = np.array([inner, 2.0 * width, 0.004])
+    return plate, Box("platform_heading", "heading", np.array([inner, 0.0, top]), size)

@@ -1,1 +1,0 @@
-"""Bodies, joints and loops of a machine, as the engines need them."""

@@ -1,0 +1,508 @@
+"""MuJoCo as an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray, as_flag, as_floats, as_vector, one_of
+from twin.basics.optional import optional
+from twin.engines.base import LARGEST_GAP, BaseEngine
+from twin.engines.mechanism import (
+    JointForces,
+    Mechanism,
+    as_segments,
+    check_masses,
+    joint_motion,
+    make_mechanism,
+    plain,
+)
+from twin.engines.mjcf.ball import BALL
+from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE, loop_solref, mechanism_xml
+from twin.engines.projection import OpenTree
+from twin.engines.stability import Scheme, check_timestep
+from twin.errors import InputError
+from twin.kernels.loop_gaps import largest_distance
+from twin.machine.mechanism import PLATFORM
+from twin.model.ball import Ball, place_on_plate
+from twin.model.engine import Fidelity, State
+from twin.model.machine_base import LegCoordinates
+from twin.model.machine_model import MachineModel
+
+optional("mujoco")
+import mujoco  # noqa: E402
+
+__all__ = ["MujocoEngine", "compile_model", "coordinates", "mujoco", "velocities"]
+
+INTEGRATORS = {
+    "Euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "RK4": mujoco.mjtIntegrator.mjINT_RK4,
+    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+
+FIDELITY_INTEGRATORS: dict[Fidelity, str] = {"accurate": "RK4", "fast": "Euler"}
+
+EXPLICIT_DAMPING = mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+"""Taking a damper's force from the end of the step changes accelerations after the loops' forces
+were found, and so opens the loops: by a millimetre where they are held stiffly."""
+
+MAX_INVERSE_WEIGHT = 3.0
+"""Inverse weight of a body that closes a loop, at most, per that of the whole machine. MuJoCo lets
+a loop yield in proportion to it, and so opens the loops of light legs: at the least mass of a leg's
+part by metres. The forces in the loops are those of the whole machine's weight, whatever the legs
+weigh."""
+
+TOLERANCE = 1e-14
+"""Relative improvement at which the constraint solver stops; MuJoCo's own default is 1e-8."""
+
+DEFAULT_SOLREF = (0.02, 1.0)
+
+DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+
+DEFAULT_TOLERANCE = 1e-8
+
+SAVED = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+"""Everything MuJoCo's next step depends on, the solver's warm start included."""
+
+
+def compile_model(machine: Mechanism, timestep: float = 1e-3) -> mujoco.MjModel:
+    """Return the compiled model of a machine for a time step [s], without limits of joints.
+
+    The equations of motion of the other engines have none; a plant adds end stops of its own.
+
+    Raises:
+        InputError: MuJoCo refuses the model; says why.
+    """
+    try:
+        model = mujoco.MjModel.from_xml_string(mechanism_xml(machine, timestep))
+    except ValueError as error:
+        raise InputError(
+            "platform", f"MuJoCo refuses the model of {machine.name}: {error}"
+        ) from None
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    return model
+
+
+def coordinates(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:
+    """Return the places of joints in `qpos`."""
+    return np.array([model.joint(name).qposadr[0] for name in joints], dtype=np.int64)
+
+
+def velocities(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:
+    """Return the places of joints in `qvel`, `qacc` and forces."""
+    return np.array([model.joint(name).dofadr[0] for name in joints], dtype=np.int64)
+
+
+class Settings(NamedTuple):
+    """Settings that are written into the compiled model."""
+
+    integrator: str
+    solref: tuple[float, ...]
+    """time constant [s] and damping ratio; both negative: minus stiffness and minus damping"""
+    solimp: tuple[float, ...]
+    """smallest and largest impedance, width [m], midpoint, power"""
+    tolerance: float
+    bounds_yield: bool
+    """whether loops of light legs yield no more than `MAX_INVERSE_WEIGHT` allows"""
+
+    @property
+    def scheme(self) -> Scheme:
+        """Scheme of the integrator's steps."""
+        return "rk4" if self.integrator == "RK4" else "explicit"
+
+    def apply(self, model: mujoco.MjModel, timestep: float) -> None:
+        """Write the settings and the time step [s] into `model`."""
+        model.opt.timestep = timestep
+        model.opt.integrator = INTEGRATORS[self.integrator]
+        model.opt.tolerance = self.tolerance
+        model.opt.disableflags |= int(EXPLICIT_DAMPING)
+        model.eq_solref[:] = self.solref
+        model.eq_solimp[:] = self.solimp
+        if self.bounds_yield:
+            ends = model.site_bodyid[np.concatenate([model.eq_obj1id, model.eq_obj2id])]
+            bound = MAX_INVERSE_WEIGHT / model.body_subtreemass[0]
+            model.body_invweight0[ends, 0] = np.minimum(model.body_invweight0[ends, 0], bound)
+
+
+def make_settings(
+    timestep: float,
+    fidelity: Fidelity,
+    *,
+    solref: Any = None,
+    solimp: Any = None,
+    integrator: str | None = None,
+    engine_defaults: bool = False,
+) -> Settings:
+    """Return a fidelity's settings with what is given in its place.
+
+    Raises:
+        InputError: unknown integrator, or numbers MuJoCo would not take as they are.
+    """
+    own = FIDELITY_INTEGRATORS[fidelity]
+    name = own if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
+    as_flag(engine_defaults, "engine_defaults")
+    own_solref = DEFAULT_SOLREF if engine_defaults else loop_solref(timestep)
+    own_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP
+    return Settings(
+        name,
+        own_solref if solref is None else _check_solref(solref),
+        own_solimp if solimp is None else _check_solimp(solimp),
+        DEFAULT_TOLERANCE if engine_defaults else TOLERANCE,
+        not engine_defaults,
+    )
+
+
+def _check_solref(value: Any) -> tuple[float, ...]:
+    first, second = as_vector(value, "solref", 2)
+    if not (first > 0 and second > 0) and not (first < 0 and second < 0):
+        raise InputError("solref", "must be two positive or two negative numbers")
+    return float(first), float(second)
+
+
+def _check_solimp(value: Any) -> tuple[float, ...]:
+    given = as_floats(value, "solimp")
+    if given.shape not in ((3,), (5,)):
+        raise InputError("solimp", f"must be 3 or 5 numbers, got shape {given.shape}")
+    low, high, width, midpoint, power = [*given.tolist(), *LOOP_SOLIMP[3:]][:5]
+    if not (0 < low < 1 and 0 < high < 1 and width > 0 and 0 < midpoint < 1 and power >= 1):
+        raise InputError(
+            "solimp",
+            "needs impedances between 0 and 1, a width above 0, a midpoint between 0 and 1 and a "
+            f"power of at least 1, got {given.tolist()}",
+        )
+    return low, high, width, midpoint, power
+
+
+def open_tree(
+    platform: MachineModel,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    deflection: FloatArray | None = None,
+    deflection_acceleration: FloatArray | None = None,
+) -> OpenTree:
+    """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
+
+    `deflection` `(2k,)` and `deflection_acceleration` `(k,)` are those of the legs' internal
+    joints.
+
+    Raises:
+        InputError: MuJoCo refuses the machine, or the platform cannot have the motion.
+        SingularPoseError: a leg has no joint coordinates in this pose.
+    """
+    tree = _tree(platform)
+    legs = platform.leg_coordinates(
+        pose,
+        twist,
+        acceleration,
+        deflection=deflection,
+        deflection_acceleration=deflection_acceleration,
+    )
+    joints = joint_motion(tree.machine, legs)
+    machine, model, data = tree.machine, tree.model, mujoco.MjData(tree.model)
+    data.qpos[tree.coordinates] = joints.values
+    data.qvel[tree.velocities] = joints.rates
+    data.qacc[tree.velocities] = joints.accelerations
+    order, to_platform = tree.velocities, np.eye(6)
+    if machine.floats:
+        # MuJoCo's free joint: velocity in base axes, angular velocity in platform axes. The time
+        # derivative of the latter is the angular acceleration in platform axes.
+        start, first = tree.free
+        to_platform[3:, 3:] = _rotation(pose[3:]).T
+        own = slice(first, first + 6)
+        data.qpos[start : start + 7] = pose
+        data.qvel[own], data.qacc[own] = to_platform @ twist, to_platform @ acceleration
+        order = np.concatenate([np.arange(first, first + 6), order])
+    mujoco.mj_inverse(model, data)
+    dry = JointForces(machine, springs=False, viscous=False)
+    rubbing = dry.joints
+    torques = data.qfrc_inverse.copy()
+    torques[tree.velocities[rubbing]] -= dry(joints.values[rubbing], joints.rates[rubbing])
+    torques = torques[order]
+    pairs = ((loop.first, loop.second) for loop in machine.loops)
+    openings = [_jacobian(model, data, one) - _jacobian(model, data, two) for one, two in pairs]
+    closure = np.concatenate(openings)[:, order]
+    if machine.floats:
+        torques[:6] = to_platform.T @ torques[:6]
+        closure[:, :6] = closure[:, :6] @ to_platform
+    return OpenTree(torques, closure)
+
+
+class _Tree(NamedTuple):
+    machine: Mechanism
+    model: mujoco.MjModel
+    coordinates: IndexArray
+    velocities: IndexArray
+    free: tuple[int, int]
+    """places of the free joint in `qpos` and `qvel`"""
+
+
+@lru_cache(maxsize=8)
+def _tree(platform: MachineModel) -> _Tree:
+    machine = make_mechanism(platform.parameters)
+    model = compile_model(machine)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    names, free = machine.joint_names, (-1, -1)
+    if machine.floats:
+        joint = model.joint(PLATFORM)
+        free = int(joint.qposadr[0]), int(joint.dofadr[0])
+    return _Tree(machine, model, coordinates(model, names), velocities(model, names), free)
+
+
+def _jacobian(model: mujoco.MjModel, data: mujoco.MjData, site: str) -> FloatArray:
+    jacobian = np.empty((3, model.nv))
+    mujoco.mj_jacSite(model, data, jacobian, None, data.site(site).id)
+    return jacobian
+
+
+def _rotation(quaternion: FloatArray) -> FloatArray:
+    """Return the rotation matrix `(3, 3)` platform to base, by MuJoCo."""
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
+class FreeBody:
+    """A body on a free joint: position and velocity in base axes, spin in its own axes."""
+
+    sign = 1.0
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str = PLATFORM) -> None:
+        """Keep views into MuJoCo's own memory; looking them up in each step costs more."""
+        free = model.joint(joint)
+        start, first = free.qposadr[0], free.dofadr[0]
+        self._pose: FloatArray = data.qpos[start : start + 7]
+        self._velocity = data.qvel[first : first + 3]
+        self._spin = data.qvel[first + 3 : first + 6]
+
+    def place(self, pose: FloatArray, twist: FloatArray) -> None:
+        """Put the body at a pose `(7,)` with a twist `(6,)`."""
+        self._pose[:] = pose
+        self._velocity[:] = twist[:3]
+        mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
+
+    def read(self) -> tuple[FloatArray, FloatArray]:
+        """Return pose `(7,)` and twist `(6,)`."""
+        pose, twist = self._pose.copy(), np.empty(6)
+        twist[:3] = self._velocity
+        mujoco.mju_rotVecQuat(twist[3:], self._spin, pose[3:])
+        return pose, twist
+
+
+class CarriedPlatform:
+    """A platform on joints, whose pose and twist follow from theirs.
+
+    Attributes:
+        sign: 1 or -1, of the quaternion at the reset relative to the one that MuJoCo computes.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Keep the model, its data and the place of the body in them."""
+        self._model, self._data = model, data
+        self._body = model.body(PLATFORM).id
+        self._position, self._turn = data.xpos[self._body], data.xquat[self._body]
+        self._motion = np.empty(6)
+        self.sign = 1.0
+
+    def place(self, pose: FloatArray, twist: FloatArray) -> None:
+        """Take over the sign of the quaternion; the joints have been placed."""
+        mujoco.mj_kinematics(self._model, self._data)
+        self.sign = 1.0 if self._turn.dot(pose[3:]) > 0.0 else -1.0
+
+    def read(self) -> tuple[FloatArray, FloatArray]:
+        """Return pose `(7,)` and twist `(6,)`."""
+        model, data = self._model, self._data
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        kind = mujoco.mjtObj.mjOBJ_XBODY
+        mujoco.mj_objectVelocity(model, data, kind, self._body, self._motion, 0)
+        pose = np.concatenate([self._position, self.sign * self._turn])
+        return pose, np.concatenate([self._motion[3:], self._motion[:3]])
+
+
+def platform_of(
+    machine: Mechanism, model: mujoco.MjModel, data: mujoco.MjData
+) -> FreeBody | CarriedPlatform:
+    """Return where a machine's platform is kept."""
+    return (FreeBody if machine.floats else CarriedPlatform)(model, data)
+
+
+class MujocoEngine(BaseEngine):
+    """One machine in MuJoCo.
+
+    Attributes:
+        model: the compiled `MjModel`, for reading (change it, and saved states no longer fit).
+        data: its `MjData`; rendering and sensors read it.
+    """
+
+    name = "mujoco"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        timestep: float = 1e-3,
+        fidelity: Fidelity = "accurate",
+        *,
+        solref: Any = None,
+        solimp: Any = None,
+        integrator: str | None = None,
+        engine_defaults: bool = False,
+        payload: Any = None,
+        ball: Any = None,
+        largest_gap: float = LARGEST_GAP,
+    ) -> None:
+        """Compile the machine's model; call `reset` before `step`.
+
+        Args:
+            platform: the machine.
+            timestep: step [s].
+            fidelity: "accurate" or "fast".
+            solref: time constant [s] and damping ratio of the loops, or both negative: minus
+                stiffness [1/s2] and minus damping [1/s].
+            solimp: impedance of the loops: smallest, largest, width [m], midpoint, power.
+            integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the fidelity's.
+            engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
+                what they cost.
+            payload: on the platform: an `Occupant`, or segments.
+            ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
+                machine.
+            largest_gap: loop gap [m] that stops the engine.
+
+        Raises:
+            InputError: an argument that cannot be used, a time step too long for the machine, or a
+                machine MuJoCo refuses.
+        """
+        super().__init__(platform, timestep, fidelity, largest_gap, ball)
+        settings = make_settings(
+            self.timestep,
+            fidelity,
+            solref=solref,
+            solimp=solimp,
+            integrator=integrator,
+            engine_defaults=engine_defaults,
+        )
+        segments = as_segments(payload, platform.parameters.gravity)
+        self._machine = make_mechanism(platform.parameters, segments, self._ball)
+        check_masses(self._machine, platform.parameters, self.name)
+        check_timestep(platform, self.timestep, self.name, self._scheme(settings))
+        self._identify(
+            f"MuJoCo {mujoco.mj_versionString()}",
+            {
+                "solref": settings.solref,
+                "solimp": settings.solimp,
+                "integrator": settings.integrator,
+                "engine_defaults": engine_defaults,
+                "payload": plain(segments) or None,
+            },
+        )
+        self.model = compile_model(self._machine, self.timestep)
+        settings.apply(self.model, self.timestep)
+        # A bad state must reach the guard; MuJoCo would put the machine home and go on.
+        self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        self.data = mujoco.MjData(self.model)
+        self._saved_size = mujoco.mj_stateSize(self.model, SAVED)
+        self._warnings: list[str] = []
+        self._take_views()
+
+    def _scheme(self, settings: Settings) -> Scheme:
+        """Return how springs and dampers are stepped; dry friction is held over the step."""
+        dry = any(friction.coulomb for friction in self._machine.frictions)
+        return "explicit" if dry else settings.scheme
+
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
+    ) -> None:
+        mujoco.mj_resetData(self.model, self.data)
+        joints = joint_motion(self._machine, legs)
+        self.data.qpos[coordinates(self.model, self._machine.joint_names)] = joints.values
+        self.data.qvel[velocities(self.model, self._machine.joint_names)] = joints.rates
+        self._platform.place(pose, twist)
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
+
+    def _feel(self) -> None:
+        self.model.opt.gravity[:] = self._field
+
+    def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
+        """Step; forces of dry friction are held over the step like those of the actuators."""
+        self._control[:] = forces
+        self._wrench[:] = wrench
+        if len(self._rubbing):
+            rates = self._rates[self._rubbing]
+            self._applied[self._rubbing] = self._friction(np.zeros_like(rates), rates)
+        self._collecting_warnings(mujoco.mj_step)
+        return self._gap(), "; ".join(self._warnings)
+
+    def _read(self) -> State:
+        """Return the state; lengths and rates are those of the actuated joints."""
+        pose, twist = self._platform.read()
+        values, rates = self._values[self._measured], self._rates[self._measured_rates]
+        deflection = np.empty(0)
+        if self._internal.size:
+            values, rates = values.sum(axis=0), rates.sum(axis=0)
+            own = (self._values[self._internal], self._rates[self._internal_rates])
+            deflection = np.concatenate(own)
+        lengths = self.platform.home_coordinates + values
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
+
+    def _gap(self) -> float:
+        mujoco.mj_kinematics(self.model, self.data)
+        return float(largest_distance(self._sites, self._tips, self._sockets))
+
+    def _content(self) -> bytes:
+        values = np.empty(self._saved_size + 1)
+        mujoco.mj_getState(self.model, self.data, values[:-1], SAVED)
+        values[-1] = self._platform.sign
+        return values.tobytes()
+
+    def _load(self, content: bytes) -> None:
+        values = np.frombuffer(content)
+        mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_setState(self.model, self.data, values[:-1], SAVED)
+        self._platform.sign = float(values[-1])
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        place = place_on_plate(ball, pose, twist, start)
+        FreeBody(self.model, self.data, BALL).place(place[:7], place[7:])
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        return np.concatenate(FreeBody(self.model, self.data, BALL).read())
+
+    def _collecting_warnings(self, function: Any) -> None:
+        """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""
+        self._warnings.clear()
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(self._warnings.append)
+        try:
+            function(self.model, self.data)
+        finally:
+            mujoco.set_mju_user_warning(before)
+
+    def _take_views(self) -> None:
+        """Keep views into MuJoCo's own memory; to look them up in each step costs more than it."""
+        machine, model, data = self._machine, self.model, self.data
+        self._platform = platform_of(machine, model, data)
+        self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
+        names = [actuator.measured for actuator in machine.actuators]
+        self._measured, self._measured_rates = (
+            np.stack([places(model, row) for row in names], axis=1).squeeze()
+            for places in (coordinates, velocities)
+        )
+        self._internal = coordinates(model, machine.deflection)
+        self._internal_rates = velocities(model, machine.deflection)
+        # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
+        self._friction = JointForces(machine, springs=False, viscous=False)
+        rubbing = [machine.joint_names[k] for k in self._friction.joints]
+        self._rubbing = velocities(model, rubbing)
+        self._control, self._sites = data.ctrl, data.site_xpos
+        self._wrench = data.xfrc_applied[data.body(REFERENCE).id]
+        self._tips, self._sockets = (
+            np.array([data.site(getattr(loop, end)).id for loop in machine.loops])
+            for end in ("first", "second")
+        )

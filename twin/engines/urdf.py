@@ -1,0 +1,303 @@
+"""URDF of a machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.basics.canonical import principal_axes
+from twin.engines.mechanism import Mechanism, make_mechanism
+from twin.machine.mechanism import (
+    BASE,
+    COLORS,
+    MASSLESS,
+    PLATFORM,
+    Ball,
+    Body,
+    Box,
+    Cylinder,
+    Joint,
+    Mass,
+    Shape,
+)
+from twin.model.ball import Ball as RollingBall
+from twin.model.machine_model import MachineModel
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+DRAKE = "drake"
+"""Prefix of the elements of another program's own."""
+
+NOISE = 1e-15
+"""Smaller numbers are rounding errors of sines and cosines and are written as zero."""
+
+UNKNOWN = 1e6
+"""Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format requires a
+number."""
+
+CARRIER_JOINTS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_z")
+"""Joints `platform_...` that carry a free platform in `robot_urdf`, from the base up."""
+
+
+def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
+    """Return the angles [rad] with Rz(yaw) Ry(pitch) Rx(roll) = `rotation` `(3, 3)`.
+
+    Roll is measured with the yaw taken out, which keeps the product exact at a pitch of 90 deg.
+    """
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    pitch = math.atan2(-rotation[2, 0], cosine * rotation[0, 0] + sine * rotation[1, 0])
+    roll = math.atan2(
+        sine * rotation[0, 2] - cosine * rotation[1, 2],
+        cosine * rotation[1, 1] - sine * rotation[0, 1],
+    )
+    return roll, pitch, yaw
+
+
+def text(values: Iterable[float]) -> str:
+    """Return numbers as the shortest text that reads back to the same values.
+
+    Fewer digits would do for the machine, but Bullet wants axes of length one to 1e-15.
+    """
+    return " ".join(repr(0.0 if abs(value) < NOISE else float(value)) for value in values)
+
+
+def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> Element:
+    """Return a frame's place [m] and orientation (a rotation `(3, 3)`) in its parent."""
+    angles = ORIGIN if turn is None else roll_pitch_yaw(turn)
+    return Element("origin", xyz=text(place), rpy=text(angles))
+
+
+def inertial(mass: Mass) -> Element:
+    """Return mass, centre and tensor of a link.
+
+    The tensor is written along its principal axes, because Bullet ignores off-diagonal terms.
+    """
+    axes = principal_axes(mass.tensor)
+    moments = np.diag(axes.T @ mass.tensor @ axes)
+    element = Element("inertial")
+    element.append(origin(mass.center, axes))
+    SubElement(element, "mass", value=text([mass.mass]))
+    values = {f"i{axis}{axis}": text([m]) for axis, m in zip("xyz", moments, strict=True)}
+    SubElement(element, "inertia", values, ixy="0", ixz="0", iyz="0")
+    return element
+
+
+def link(name: str, mass: Mass = MASSLESS, shapes: Iterable[Shape] = ()) -> Element:
+    """Return a link; one without mass says so, for readers take a missing inertial for 1 kg."""
+    element = Element("link", name=name)
+    element.append(inertial(mass))
+    element.extend(visual(shape) for shape in shapes)
+    return element
+
+
+def joint(
+    name: str,
+    kind: str,
+    links: tuple[str, str],
+    place: Element,
+    axis: Iterable[float] | None = None,
+    limit: dict[str, float] | None = None,
+) -> Element:
+    """Return a joint from parent to child; `axis` in the joint's own frame, None if it is fixed."""
+    element = Element("joint", name=name, type=kind)
+    SubElement(element, "parent", link=links[0])
+    SubElement(element, "child", link=links[1])
+    element.append(place)
+    if axis is not None:
+        SubElement(element, "axis", xyz=text(axis))
+    if limit is not None:
+        SubElement(element, "limit", {key: text([value]) for key, value in limit.items()})
+    return element
+
+
+def ball_constraint(name: str, ends: Iterable[tuple[str, FloatArray]]) -> Element:
+    """Return two points that stay together, each on a link `(link, (3,) [m] in its frame)`.
+
+    URDF has no word for it. These are the elements of Drake; other programs pass over them.
+    """
+    element = Element(f"{DRAKE}:ball_constraint", name=name)
+    for side, point, (body, position) in zip("AB", ("p_AP", "p_BQ"), ends, strict=True):
+        SubElement(element, f"{DRAKE}:ball_constraint_body_{side}", name=body)
+        SubElement(element, f"{DRAKE}:ball_constraint_{point}", value=text(position))
+    return element
+
+
+def visual(shape: Shape) -> Element:
+    """Return a shape for drawing; the format has no outlines, so plates are round."""
+    element = Element("visual", name=f"{shape.name}_visual")
+    place, kind, sizes = _geometry(shape)
+    element.append(place)
+    values = {key: text(np.atleast_1d(size)) for key, size in sizes.items()}
+    SubElement(SubElement(element, "geometry"), kind, values)
+    SubElement(element, "material", name=shape.color)
+    return element
+
+
+def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
+    """Return a shape's place, kind and sizes [m]."""
+    if isinstance(shape, Ball):
+        return origin(shape.center), "sphere", {"radius": shape.radius}
+    if isinstance(shape, Box):
+        return origin(shape.center), "box", {"size": shape.size}
+    if isinstance(shape, Cylinder):
+        start, end = shape.start, shape.end
+    else:
+        start, end = np.array([0.0, 0.0, shape.bottom]), np.array([0.0, 0.0, shape.top])
+    length = float(np.linalg.norm(end - start))
+    place = origin(0.5 * (start + end), _turned_to((end - start) / length))
+    return place, "cylinder", {"radius": shape.radius, "length": length}
+
+
+def _turned_to(direction: FloatArray) -> FloatArray | None:
+    """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
+    x, y, _ = direction
+    if np.hypot(x, y) < NOISE:
+        return None
+    across = np.array([y, -x, 0.0]) / np.hypot(x, y)
+    return np.column_stack([across, np.cross(direction, across), direction])
+
+
+def document(name: str, colors: Collection[str], *elements: Element) -> str:
+    """Return the text of a robot whose parts have some of `COLORS`."""
+    robot = Element("robot", name=name)
+    if any(element.tag.startswith(f"{DRAKE}:") for element in elements):
+        robot.set(f"xmlns:{DRAKE}", "http://drake.mit.edu")
+    for color, channels in COLORS.items():
+        if color in colors:
+            SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
+    robot.extend(elements)
+    ElementTree.indent(robot)
+    note = "<!-- Generated from platform.toml; do not edit. -->"
+    content = ElementTree.tostring(robot, encoding="unicode")
+    return f'<?xml version="1.0"?>\n{note}\n{content}\n'
+
+
+def plate_collision(ball: RollingBall) -> Element:
+    """Return the plate under a ball as a collision element of the platform's link.
+
+    No other part of a machine touches anything.
+    """
+    element = Element("collision", name="ball_plate")
+    middle = ball.plate_height - 0.5 * ball.plate_thickness
+    element.append(origin((0.0, 0.0, middle)))
+    sizes = {"radius": text([ball.plate_radius]), "length": text([ball.plate_thickness])}
+    SubElement(SubElement(element, "geometry"), "cylinder", sizes)
+    return element
+
+
+def robot_urdf(platform: MachineModel, machine: Mechanism | None = None) -> str:
+    """Return the complete machine as one tree: base, legs and platform.
+
+    The joint coordinates of a free platform are its displacement from home [m] in base axes, and
+    the angles [rad] about its moving x, y and z axes, starting from the home orientation. A given
+    mechanism takes the place of the machine's own.
+    """
+    machine = machine or make_mechanism(platform.parameters)
+    base = link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
+    carriers = _freedoms(machine) if machine.floats else ()
+    legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))
+    return document(
+        machine.name,
+        machine.colors,
+        *(base, *legs, *carriers, *moving, *_mounts(machine), *_loops(machine)),
+    )
+
+
+def legs_urdf(machine: Mechanism) -> str:
+    """Return the base and all trees on it but the platform's.
+
+    There are no limits, because the equations of motion have none. The platform has its own text
+    because Bullet solves wrongly for loops inside one multibody.
+    """
+    bodies = _bodies(machine, False, limited=False)
+    return document(f"{machine.name}_legs", machine.colors, link(BASE), *bodies)
+
+
+def platform_urdf(machine: Mechanism) -> str:
+    """Return the platform's tree: a free body, or bodies on a base that carry it."""
+    base = () if machine.floats else (link(BASE),)
+    bodies = _bodies(machine, True, limited=False)
+    return document(f"{machine.name}_platform", machine.colors, *base, *bodies)
+
+
+def _bodies(machine: Mechanism, with_platform: bool, *, limited: bool) -> Iterator[Element]:
+    """Yield the bodies in the platform's tree, or those in all others, with their joints."""
+    for body in machine.bodies:
+        if machine.moves_platform(body) == with_platform:
+            yield from _body(machine, body, limited=limited)
+
+
+def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]:
+    """Yield the joints of a body, the massless links between them, and its own link."""
+    parent, place = body.parent, origin(body.position, body.rotation)
+    for own in body.joints:
+        child = body.name if own is body.joints[-1] else own.link
+        kind, limit = _kind_and_limit(machine, own, limited=limited)
+        yield joint(own.name, kind, (parent, child), place, own.axis, limit)
+        if child != body.name:
+            yield link(child)
+        parent, place = child, origin()
+    if not (body.joints or body.free):
+        yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
+    element = link(body.name, body.mass, body.shapes)
+    if body.name == PLATFORM and machine.ball is not None:
+        element.append(plate_collision(machine.ball))
+    yield element
+
+
+def _kind_and_limit(
+    machine: Mechanism, own: Joint, *, limited: bool
+) -> tuple[str, dict[str, float] | None]:
+    """Return type and limits of a joint; the format wants a range of every slide."""
+    if own.kind == "hinge" and (own.limits is None or not limited):
+        return "continuous", None
+    limit = {"effort": UNKNOWN, "velocity": UNKNOWN}
+    if own.limits is not None:
+        limit = {"effort": own.limits.force or UNKNOWN, "velocity": own.limits.speed or UNKNOWN}
+        if limited:
+            limit |= {"lower": own.limits.minimum, "upper": own.limits.maximum}
+    elif limited:
+        limit |= _span(machine)
+    return ("revolute" if own.kind == "hinge" else "prismatic"), limit
+
+
+def _span(machine: Mechanism) -> dict[str, float]:
+    return {"lower": -machine.reach, "upper": machine.reach}
+
+
+def _freedoms(machine: Mechanism) -> Iterator[Element]:
+    limit = {"effort": 0.0, "velocity": UNKNOWN, **_span(machine)}
+    body, parent = machine.body(PLATFORM), BASE
+    for k, freedom in enumerate(CARRIER_JOINTS):
+        last = k == len(CARRIER_JOINTS) - 1
+        child = PLATFORM if last else f"{PLATFORM}_{freedom}_carriage"
+        place = origin(body.position if k == 0 else ORIGIN, body.rotation if k == 3 else None)
+        name, axis = f"{PLATFORM}_{freedom}", np.eye(3)[k % 3]
+        if k < 3:
+            yield joint(name, "prismatic", (parent, child), place, axis, limit)
+        else:
+            yield joint(name, "continuous", (parent, child), place, axis)
+        if not last:
+            yield link(child)
+        parent = child
+
+
+def _mounts(machine: Mechanism) -> Iterator[Element]:
+    """Yield a link without mass at every point of a loop."""
+    for point in (point for pair in machine.loop_points() for point in pair):
+        place = origin(point.position)
+        yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
+        yield link(point.name)
+
+
+def _loops(machine: Mechanism) -> Iterator[Element]:
+    """Yield the points that a program has to hold together."""
+    for loop, pair in zip(machine.loops, machine.loop_points(), strict=True):
+        yield ball_constraint(loop.name, [(point.body, point.position) for point in pair])

@@ -1,1 +1,0 @@
-"""URDF documents of a machine."""

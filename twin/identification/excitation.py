@@ -1,0 +1,554 @@
+"""Exciting motions: those that show parameters best within all limits of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.feasibility import feasibility
+from twin.analysis.feasibility.verdict import Feasibility
+from twin.basics.arrays import FloatArray, as_floats, bounded, one_or_each, whole_number
+from twin.basics.progress import Progress
+from twin.control import make_controller
+from twin.engines.stability import dividing_step
+from twin.errors import InputError, StateError, listed
+from twin.identification.linear.model import linear_model, linear_part, regressor
+from twin.identification.linear.samples import ForceSamples, Where
+from twin.identification.parameters import Parameter
+from twin.identification.prediction.optimise import (
+    difference_steps,
+    first_jacobian,
+    project_out_discontinuities,
+)
+from twin.identification.prediction.problem import PredictionProblem
+from twin.identification.prediction.recording import recording_of
+from twin.identification.result.identification import doubt_of_play
+from twin.identification.result.predictions import check_predictable
+from twin.identification.visibility import Visibility, visibility
+from twin.logs import log_of
+from twin.model.derivatives import inverse_dynamics_derivatives
+from twin.model.machine_model import MachineModel, as_model
+from twin.motion.motion import Motion
+from twin.motion.profiles import FourierMotion
+from twin.motion.recording import LIMIT_SHARE, limit_use
+from twin.motion.specification import convention_of, usual_amplitude
+from twin.plant.drives import actuator_limit
+from twin.plant.plant import Plant
+from twin.simulation.simulate import simulate
+
+FADE_FRACTION = 0.1
+"""Rise and fall, per duration."""
+
+MAX_FADE = 2.0
+"""[s] Longest rise or fall."""
+
+FREE_AXES = ("z", "roll", "pitch")
+"""Axes of machines with three degrees of freedom; the others follow."""
+
+SAMPLE_TIME = 0.01
+"""[s] between the rows of the table of a motion."""
+
+DELAY_SIGNS = {
+    "leg.drive.delay": 1.0,
+    "leg.drive.current_lag": 1.0,
+    "signal.coordinates.delay": 1.0,
+    "signal.forces.delay": -1.0,
+}
+"""Parameters that shift forces against the motion in time, and to which side."""
+
+TILT_DERIVATIVES = {"tilt.x": np.array([0.0, -1.0, 0.0]), "tilt.y": np.array([1.0, 0.0, 0.0])}
+"""Derivatives of the direction of gravity by tilts of the base, at none."""
+
+SAMPLE_RATE = 20.0
+"""Independent samples per second of forces that are low-passed at 10 Hz [1/s]."""
+
+RATE_STEP = 1e-4
+"""[s] over which the rates of forces are differences."""
+
+TRACKER_RATE = 100.0
+"""Poses per second of a tracker. Adopted."""
+
+MAX_SIZE_ROUNDS = 8
+"""Changes of size until a motion uses its share of the limits."""
+
+USE_TOLERANCE = 0.05
+"""Relative difference of the use of the limits from its share beyond which it is judged anew."""
+
+SHRINK_FACTOR = 0.9
+"""Factor of size as long as a limit that is judged at the end is violated."""
+
+MAX_SHRINK_ROUNDS = 40
+"""Times that a motion is made smaller before it is given up."""
+
+FREQUENCY_COUNT = 6
+"""Number of frequencies of the series."""
+
+MIN_PERIODS = 2.0
+"""Least number of periods of the lowest frequency in a motion."""
+
+MIN_NOISE_RATIO = 1e-6
+"""Smallest noise, as a fraction of the default one: rounding of the forces is not far below."""
+
+DEFAULT_NOISE_FRACTION = 0.005
+"""Adopted: noise below 10 Hz, as a fraction of the largest force of an actuator."""
+
+SAMPLES_PER_PERIOD = 8.0
+"""Times per period of the highest frequency at which limits are judged during the search."""
+
+SEARCH_SAMPLES = 60
+"""Times along a motion at which forces are predicted during the search."""
+
+MIN_DURATION = 2.0
+"""[s] Shortest motion."""
+
+MAX_DURATION = 600.0
+"""[s] Longest motion."""
+
+INITIAL_WIDTH = 1.0
+"""Standard deviation of the first amplitudes about them, each in its usual size."""
+
+RANDOM_MOTIONS = 20
+"""Number of random motions, of which the best is where the search begins."""
+
+
+class ExcitingMotion(FourierMotion):
+    """Sum of cosines and sines on every axis, with a rise and a fall."""
+
+    def __init__(
+        self, platform: MachineModel, duration: Any, frequencies: Any, amplitudes: Any
+    ) -> None:
+        """Describe the series.
+
+        Args:
+            platform: the machine, about whose home it moves.
+            duration: [s].
+            frequencies: `(m,)` [Hz].
+            amplitudes: `(m, a, 2)` of cosines and sines, of the axes of `moved_axes` [m] or [rad].
+
+        Raises:
+            InputError: wrong shapes, not finite, or a duration out of range.
+        """
+        fade = min(FADE_FRACTION * float(duration), MAX_FADE)
+        super().__init__(platform.home, duration, convention_of(platform), fade, fade)
+        lines, axes = as_floats(frequencies, "frequencies"), moved_axes(platform)
+        given = as_floats(amplitudes, "amplitudes", 2)
+        if given.shape != (len(lines), len(axes), 2):
+            expected = (len(lines), len(axes), 2)
+            raise InputError("amplitudes", f"must have shape {expected}, not {given.shape}")
+        series = np.zeros((len(lines), len(self.axis_names)), dtype=complex)
+        for column, axis in enumerate(axes):
+            own = given[:, column, 0] - 1j * given[:, column, 1]
+            series[:, self.axis_names.index(axis)] = own
+        self._set_series(lines, series)
+
+
+def moved_axes(platform: MachineModel) -> tuple[str, ...]:
+    """Return the axes that a machine can move independently."""
+    return ("x", "y", "z", "yaw", "pitch", "roll") if platform.dof == 6 else FREE_AXES
+
+
+def sizes(platform: MachineModel) -> FloatArray:
+    """Return a usual amplitude `(a,)` of each moved axis [m] or [rad]."""
+    return np.array([usual_amplitude(platform, axis) for axis in moved_axes(platform)])
+
+
+def motion_table(motion: Motion) -> str:
+    """Return a motion as a CSV file that `read_recording` and commands take, 100 rows a second."""
+    time = np.linspace(0.0, motion.duration, 1 + round(motion.duration / SAMPLE_TIME))
+    values = motion.axes(time).values
+    moved = [k for k in range(values.shape[1]) if values[:, k].any()]
+    names = [motion.axis_names[k] for k in moved]
+    titles = [f"{name} [{'m' if name in 'xyz' else 'rad'}]" for name in names]
+    rows = np.column_stack([time, values[:, moved]]) + 0.0  # no minus zero
+    body = "\n".join(",".join(f"{value:.12g}" for value in row) for row in rows)
+    return f"time [s],{','.join(titles)}\n{body}\n"
+
+
+def place_of_forces(platform: MachineModel) -> Where:
+    """Return where forces are measured: in the motors of a machine with drives, else on legs."""
+    drives = [leg.drive for leg in platform.parameters.legs]
+    return "motors" if all(drive is not None for drive in drives) else "legs"
+
+
+def predictable(
+    platform: MachineModel, parameters: Sequence[Parameter]
+) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
+    """Return the parameters whose errors can be predicted, then the others.
+
+    Predictable are those of the linear stage, and delays and lags.
+    """
+    linear = linear_part(platform, parameters, place_of_forces(platform))
+    known = [each for each in parameters if each in linear or each.path in DELAY_SIGNS]
+    return tuple(known), tuple(each for each in parameters if each not in known)
+
+
+class Prediction:
+    """Derivatives of forces along motions of one machine by predictable parameters."""
+
+    def __init__(self, platform: MachineModel, parameters: Sequence[Parameter]) -> None:
+        """Prepare all that does not depend on the motion.
+
+        Args:
+            platform: the machine.
+            parameters: predictable ones.
+        """
+        self._platform, self._where = platform, place_of_forces(platform)
+        paths = [each.path for each in parameters]
+        self._count, n = len(paths), platform.n_actuators
+        linear = linear_part(platform, parameters, self._where)
+        own = [each for each in linear if each.path not in {*TILT_DERIVATIVES, *DELAY_SIGNS}]
+        self._own = [paths.index(each.path) for each in own]
+        self._delays = {
+            paths.index(path): DELAY_SIGNS[path] for path in DELAY_SIGNS if path in paths
+        }
+        self._tilts = {
+            paths.index(path): TILT_DERIVATIVES[path] for path in TILT_DERIVATIVES if path in paths
+        }
+        self._model = None
+        if own:
+            rest, none = np.zeros((1, 6)), np.zeros((1, n))
+            states = ForceSamples(platform.home[None], rest, rest, none, self._where)
+            self._model = linear_model(platform, own, states)
+            self._slopes = self._model.slopes([each.nominal for each in own])
+
+    def jacobian(self, motion: Motion, samples: int) -> tuple[FloatArray, Any]:
+        """Return derivatives `(rows, p)` at `samples` times, and the leg of each row, from 0.
+
+        Rows in which a drive may stick are left out.
+
+        Raises:
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a state without a solution.
+        """
+        # In the middle of equal spans, so that the ends at rest do not count twice.
+        time = (np.arange(samples) + 0.5) * motion.duration / samples
+        platform, n = self._platform, self._platform.n_actuators
+        course = platform.constrain(*motion.sample(time))
+        states = ForceSamples(*course, np.zeros((samples, n)), self._where)
+        found = np.zeros((samples, n, self._count))
+        moving = np.ones((samples, n), dtype=bool)
+        if self._model is not None:
+            model = self._model
+            first = regressor(platform, model.bodies, model.single, states, np.zeros(3))
+            moving, q = first.moving, first.matrix.shape[-1]
+            columns = first.matrix @ self._slopes[:q]
+            columns += first.rest[..., None] * self._slopes[q] + self._slopes[-n:]
+            found[..., self._own] = columns
+        if self._delays:
+            rates = _force_rates(platform, motion, time)
+            for column, side in self._delays.items():
+                found[..., column] = side * rates
+        if self._tilts:
+            inside = states.inside(platform)
+            slopes = inverse_dynamics_derivatives(platform, *course, deflection=inside).gravity
+            for column, direction in self._tilts.items():
+                found[..., column] = slopes @ direction * platform.parameters.gravity
+        return found[moving], np.nonzero(moving)[1]
+
+
+def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> FloatArray:
+    """Return the rates `(k, n)` of the forces on the legs [N/s] or [N m/s]."""
+    ends = []
+    for side in (-0.5, 0.5):
+        course = platform.constrain(*motion.sample(time + side * RATE_STEP))
+        states = ForceSamples(*course, np.zeros((len(time), platform.n_actuators)))
+        inside = states.inside(platform)
+        ends.append(platform.inverse_dynamics(*course, deflection=inside))
+    return np.asarray((ends[1] - ends[0]) / RATE_STEP)
+
+
+def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter]) -> Visibility:
+    """Return what predictions of the closed loop along a motion would show of parameters.
+
+    The machine of the file follows the motion under computed torque, through its drives and
+    sensors. The Jacobian is that of `twin identify` at its end: without what comes and goes with
+    single events. A play that shows in few impacts keeps its spread.
+
+    Args:
+        platform: the machine, with drives.
+        motion: that it shall follow.
+        parameters: all that shall be identified together.
+
+    Raises:
+        InputError: a machine that predictions do not support, or a motion that is too short.
+    """
+    check_predictable(platform)
+    law = make_controller("computed_torque", platform, motion)
+    step, plant = dividing_step(platform, law.period), Plant(platform)
+    run = simulate(platform, motion.duration, controller=law, plant=plant, timestep=step)
+    log = log_of(run)
+    every = max(1, round(1.0 / (TRACKER_RATE * step)))
+    log = log.with_channels(log["pose"].kept(slice(None, None, every)))
+    problem = PredictionProblem(platform, recording_of(log, platform), parameters)
+    values = np.array([each.nominal for each in parameters])
+    spreads = np.array([each.spread for each in parameters])
+    rows = first_jacobian([problem]) * spreads
+    steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
+    slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
+    seen = visibility(slopes / spreads, parameters)
+    turns = problem.turns(platform).sum(axis=0)
+    unsure = [bool(doubt_of_play(each, turns, 0.0)) for each in parameters]
+    return replace(seen, expected_errors=np.where(unsure, spreads, seen.expected_errors))
+
+
+class Found(NamedTuple):
+    """Best point of a search."""
+
+    point: FloatArray
+    """`(d,)`"""
+    value: float
+
+
+def maximised(
+    function: Callable[[FloatArray], float],
+    start: FloatArray,
+    width: float,
+    rounds: int,
+    generator: np.random.Generator,
+    report: Callable[[int], None],
+) -> Found:
+    """Return the best point that an evolution strategy with a diagonal covariance finds.
+
+    Args:
+        function: point `(d,)` -> value; minus infinity where there is none.
+        start: `(d,)`.
+        width: standard deviation of the first points about it.
+        rounds: how many; each calls the function 4 + 3 ln d times.
+        generator: of everything random.
+        report: called with the number of each round.
+
+    Reference:
+        R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and space
+        complexity, PPSN X (2008).
+    """
+    d = len(start)
+    count = 4 + int(3.0 * np.log(d))
+    weights = np.log(count / 2.0 + 0.5) - np.log(np.arange(1, count // 2 + 1))
+    weights /= weights.sum()
+    effective = 1.0 / (weights**2).sum()
+    step_memory = (effective + 2.0) / (d + effective + 5.0)
+    damping = 1.0 + 2.0 * max(0.0, np.sqrt((effective - 1.0) / (d + 1.0)) - 1.0) + step_memory
+    path_memory = (4.0 + effective / d) / (d + 4.0 + 2.0 * effective / d)
+    # Rates of learning of a diagonal are (d + 2) / 3 times those of a whole matrix.
+    faster = (d + 2.0) / 3.0
+    one = min(0.5, faster * 2.0 / ((d + 1.3) ** 2 + effective))
+    ranks = 2.0 * (effective - 2.0 + 1.0 / effective) / ((d + 2.0) ** 2 + effective)
+    many = min(1.0 - one, faster * ranks)
+    usual = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
+    mean, variances = start.copy(), np.ones(d)
+    step_path, path = np.zeros(d), np.zeros(d)
+    best = Found(start.copy(), function(start))
+    for number in range(rounds):
+        drawn = generator.normal(size=(count, d))
+        points = mean + width * np.sqrt(variances) * drawn
+        values = np.array([function(point) for point in points])
+        order = np.argsort(-values)
+        if values[order[0]] > best.value:
+            best = Found(points[order[0]].copy(), float(values[order[0]]))
+        chosen = drawn[order[: len(weights)]]
+        moved = weights @ chosen
+        mean = mean + width * np.sqrt(variances) * moved
+        step_path *= 1.0 - step_memory
+        step_path += np.sqrt(step_memory * (2.0 - step_memory) * effective) * moved
+        length = np.linalg.norm(step_path) / usual
+        path *= 1.0 - path_memory
+        if length < 1.4 + 2.0 / (d + 1.0):
+            scale = np.sqrt(path_memory * (2.0 - path_memory) * effective)
+            path += scale * np.sqrt(variances) * moved
+        squares = variances * (weights @ chosen**2)
+        variances = (1.0 - one - many) * variances + one * path**2 + many * squares
+        width *= float(np.exp(step_memory / damping * (length - 1.0)))
+        report(number + 1)
+    return best
+
+
+Made = Callable[[float], Motion]
+"""Size of a motion, 1 for a usual one -> the motion."""
+
+
+def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> float:
+    """Return the size at which a motion uses its share of travel, speed and force; 0 for none.
+
+    Args:
+        machine: with limits.
+        make: gives the motion of a size.
+        size: to begin with.
+        timestep: [s] between the times at which limits are judged.
+    """
+    for _ in range(MAX_SIZE_ROUNDS):
+        use = limit_use(machine, make(size), timestep)
+        if np.isfinite(use) and abs(use / LIMIT_SHARE - 1.0) < USE_TOLERANCE:
+            return size * LIMIT_SHARE / use
+        size *= float(np.clip(LIMIT_SHARE / use, 0.1, 10.0)) if use > 0.0 else 10.0
+    return 0.0
+
+
+def within_all(machine: MachineModel, make: Made, size: float) -> tuple[Motion, Feasibility]:
+    """Return the motion, made smaller until no known limit is violated, and the verdict on it.
+
+    Raises:
+        InputError: there is no such motion.
+    """
+    for _ in range(MAX_SHRINK_ROUNDS):
+        motion = make(size)
+        found = feasibility(machine, motion)
+        if found.feasible:
+            return motion, found
+        size *= SHRINK_FACTOR
+    resting = feasibility(machine)
+    reason = "; ".join(resting.remedies or found.remedies[:1])
+    raise InputError("platform", f"{machine.name} has no motion within its limits: {reason}")
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """An exciting motion, and what is to be expected of it."""
+
+    motion: Motion
+    visibility: Visibility
+    """of the parameters whose errors can be predicted, with this motion"""
+    random: Visibility
+    """with a random motion of the same frequencies, as large as the limits allow"""
+    unpredicted: tuple[Parameter, ...]
+    """parameters that only a simulation of the closed loop shows; see `trial`"""
+    feasibility: Feasibility
+    noise: FloatArray
+    """`(n,)` [N] or [N m] of forces, in each of 20 samples a second"""
+
+
+def excite(
+    platform: MachineModel,
+    parameters: Sequence[Parameter],
+    duration: Any = 20.0,
+    *,
+    noise: Any = None,
+    highest: Any = 3.0,
+    seed: int = 0,
+    rounds: int = 200,
+    progress: bool | None = None,
+) -> Excitation:
+    """Return the motion that shows parameters best, within all limits that the machine's file has.
+
+    A Fourier series of all axes about home, from rest to rest. It maximises the determinant of the
+    information of the parameters, each in its spread, with the prior (D-optimality).
+
+    Args:
+        platform: the machine; with drives, forces are those of the motors.
+        parameters: that shall be seen.
+        duration: [s], from 2 to 600.
+        noise: standard deviation of forces that is left below 10 Hz [N] or [N m], one or `(n,)`,
+            from a millionth of the default on; default 0.5 % of the largest force of an actuator.
+        highest: highest frequency [Hz].
+        seed: of everything random; the same motion for the same seed.
+        rounds: of the search; each takes some 16 motions.
+        progress: of a bar; True, False, or None where it takes a while.
+
+    Raises:
+        InputError: no parameter whose errors can be predicted, numbers out of range, or a machine
+            that has no motion within its limits.
+
+    Reference:
+        J. Swevers, C. Ganseman, D. Tukel, J. De Schutter and H. Van Brussel, Optimal robot
+        excitation and identification, IEEE Trans. Robotics and Automation 13 (1997).
+    """
+    machine = as_model(platform)
+    seconds = bounded(duration, "duration", MIN_DURATION, MAX_DURATION)
+    top = bounded(highest, "highest", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
+    whole_number(rounds, "rounds", 0)
+    known, others = predictable(machine, parameters)
+    if not known:
+        message = f"no motion can be made for {listed(each.path for each in others)} alone"
+        raise InputError("parameters", f"{message}: forces along a motion do not show them")
+    deviations = usual = _noise(machine)
+    if noise is not None:
+        deviations = one_or_each(noise, "noise", platform.n_actuators)
+        least = MIN_NOISE_RATIO * usual.min()
+        if deviations.min() < least:
+            message = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
+            raise InputError("noise", message)
+    task = _Task(machine, known, seconds, _frequencies(seconds, top), deviations)
+    generator = np.random.default_rng(whole_number(seed, "seed", 0))
+    drawn = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
+    with Progress("exciting motion", rounds + 1, progress, every=1) as bar:
+        values = [task.information(point) for point in drawn]
+        begin = drawn[int(np.argmax(values))]
+        best = maximised(task.information, begin, INITIAL_WIDTH, rounds, generator, bar.tick)
+        motion, verdict = task.finished(best.point)
+        random, _ = task.finished(drawn[0])
+    return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
+
+
+class _Task:
+    """Motions of a machine by points of unit size, and the information that they give."""
+
+    def __init__(
+        self,
+        machine: MachineModel,
+        parameters: tuple[Parameter, ...],
+        duration: float,
+        frequencies: FloatArray,
+        noise: FloatArray,
+    ) -> None:
+        self._machine, self._parameters, self._noise = machine, parameters, noise
+        self._duration, self._frequencies = duration, frequencies
+        self._prediction = Prediction(machine, parameters)
+        # Fast lines begin smaller: speed and force limit them.
+        self._sizes = np.outer(frequencies[0] / frequencies, sizes(machine))
+        self._shape = self._sizes.shape
+        self.size = 2 * self._sizes.size
+        self._spreads = np.array([parameter.spread for parameter in parameters])
+        self._last = 1.0
+        self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
+
+    def information(self, point: FloatArray) -> float:
+        """Return half the logarithm of the determinant of the information, prior included."""
+        size = largest(self._machine, lambda s: self._motion(point, s), self._last, self._timestep)
+        if size == 0.0:
+            return -np.inf
+        self._last = size
+        try:
+            rows, noise = self._scaled(self._motion(point, size), SEARCH_SAMPLES)
+        except StateError:
+            return -np.inf
+        scaled = rows * self._spreads / noise[:, None]
+        information = scaled.T @ scaled + np.eye(len(self._spreads))
+        return float(np.linalg.slogdet(information)[1] / 2.0)
+
+    def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
+        """Return the motion of a point, as large as all limits allow, and the verdict on it."""
+        size = largest(self._machine, lambda s: self._motion(point, s), self._last, self._timestep)
+        return within_all(self._machine, lambda s: self._motion(point, s), size or 1.0)
+
+    def seen(self, motion: Motion) -> Visibility:
+        """Return what a motion shows of the parameters."""
+        rows, noise = self._scaled(motion, round(SAMPLE_RATE * self._duration))
+        return visibility(rows, self._parameters, noise)
+
+    def _motion(self, point: FloatArray, size: float) -> ExcitingMotion:
+        series = size * self._sizes[..., None] * point.reshape((*self._shape, 2))
+        return ExcitingMotion(self._machine, self._duration, self._frequencies, series)
+
+    def _scaled(self, motion: Motion, samples: int) -> tuple[FloatArray, FloatArray]:
+        """Return the Jacobian `(rows, p)` and the noise of its rows `(rows,)`."""
+        rows, legs = self._prediction.jacobian(motion, samples)
+        # Fewer samples stand for all of them.
+        return rows, self._noise[legs] * np.sqrt(samples / (SAMPLE_RATE * self._duration))
+
+
+def _frequencies(duration: float, highest: float) -> FloatArray:
+    """Return whole numbers of periods in the duration, evenly apart in their logarithm [Hz]."""
+    periods = np.geomspace(MIN_PERIODS, highest * duration, FREQUENCY_COUNT)
+    return np.unique(np.round(periods)) / duration
+
+
+def _noise(machine: MachineModel) -> FloatArray:
+    parameters = machine.parameters
+    weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / machine.n_actuators
+    drives = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
+    known = np.array([np.nan if peak is None else peak for peak in drives])
+    return DEFAULT_NOISE_FRACTION * actuator_limit(
+        machine, "effort", np.where(np.isnan(known), weight, known)
+    )

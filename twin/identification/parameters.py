@@ -1,0 +1,574 @@
+"""Parameters that logs can identify: groups and paths, spreads, and machines with other values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_vector
+from twin.errors import InputError, brief
+from twin.logs.log import TWIST_UNITS, is_per_leg, signal_units
+from twin.machine.hardware.sensors import Accelerometers, Gyroscopes
+from twin.machine.machine import MachineParameters
+from twin.machine.quantity import to_si
+from twin.machine.randomisation.sampler import nominal_values, numeric_paths, unit_at, with_values
+from twin.model.machine_base import Model
+from twin.model.machine_model import MachineModel, as_model
+
+NAMES = {
+    "center_of_mass": "centre of mass",
+    "coulomb": "dry friction",
+    "viscous": "viscous friction",
+    "friction": "dry friction",
+    "friction_torque": "dry friction torque",
+    "viscous_torque": "viscous friction torque",
+    "stribeck_speed": "Stribeck speed",
+    "armature_inertia": "inertia of the armature",
+}
+"""Fields whose own name is not what they are called."""
+
+OWNERS = {
+    "axial": "axial spring",
+    "friction": "foot",
+    "imu": "inertial sensor",
+    "body": "platform body",
+}
+"""Tables whose own name is not what they are called."""
+
+SIGNED = frozenset(
+    {
+        *("center_of_mass", "coordinates", "position", "attitude", "start", "zero", "first_axis"),
+        *("height", "center_angle", "frame_angle", "axis_angles", "bias", "tilt"),
+    }
+)
+"""Keys of numbers that may be below zero."""
+
+MAY_VANISH = frozenset(
+    {
+        *("friction", "friction_torque", "viscous", "viscous_torque", "coulomb", "backlash"),
+        *("delay", "current_lag", "foot_mass", "upper_mass"),
+    }
+)
+"""Keys of numbers that may become zero."""
+
+LARGEST_TILT = 0.1
+"""[rad]"""
+
+LATEST = 0.05
+"""Largest delay of a signal, to both sides [s]."""
+
+POSE_BIAS = (1e-3, 2e-3)
+"""Of the poses of a tracker: place [m] and rotation [rad] of its frame."""
+
+MAX_BIAS_SPREADS = 20.0
+"""From the nominal value to the bounds of a bias."""
+
+
+AXES, ANGLES = ("x", "y", "z"), ("yaw", "pitch", "roll")
+
+
+def in_words(path: str) -> str:
+    """Return what a numeric path of platform.toml means, such as "mass of the platform body"."""
+    keys = path.split(".")
+    leg = ""
+    if keys[0] == "leg":
+        single = keys[1].isdecimal()
+        leg = f"of leg {keys[1]}" if single else "of all legs"
+        keys = keys[2:] if single else keys[1:]
+    if keys[:2] == ["platform", "body"]:
+        keys = keys[1:]
+    names = [key for key in keys if not key.isdecimal()]
+    what = _field(names[-1], [int(key) for key in keys if key.isdecimal()])
+    owners = [OWNERS.get(name, name.replace("_", " ")) for name in names[:-1]]
+    return " ".join([what, *(f"of the {owner}" for owner in reversed(owners)), leg]).strip()
+
+
+def _field(name: str, indices: list[int]) -> str:
+    what = NAMES.get(name, name.replace("_", " ").replace("center", "centre"))
+    if not indices:
+        return what
+    if name == "inertia":
+        return f"{what} {''.join(AXES[index] for index in indices)}"
+    if name == "attitude":
+        return ANGLES[indices[0]]
+    if len(indices) == 2 and indices[1] < len(AXES):
+        return f"{AXES[indices[1]]} of joint {indices[0] + 1}"
+    return f"{what} {AXES[indices[0]]}" if indices[0] < len(AXES) else f"{what} {indices[0] + 1}"
+
+
+TILT, SIGNAL = "tilt.", "signal."
+"""First words of the paths of parameters that no platform.toml has."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its data-sheet value, its spread and its bounds, all in SI."""
+
+    path: str
+    """numeric path of platform.toml, or one that begins with "tilt." or "signal." """
+    words: str
+    """what it is, such as "mass of the platform body" """
+    unit: str
+    """SI unit; empty for none"""
+    nominal: float
+    """value of the file or data sheet"""
+    spread: float
+    """standard deviation of the prior, above zero"""
+    lower: float
+    """smallest value that is possible"""
+    upper: float
+    """largest value that is possible"""
+
+    def __post_init__(self) -> None:
+        """Check that the numbers are finite and fit together."""
+        for each in fields(self)[3:]:
+            if not math.isfinite(getattr(self, each.name)):
+                raise InputError(f"{self.path}.{each.name}", "must be a finite number")
+        if not self.spread > 0.0:
+            raise InputError(f"{self.path}.spread", f"must be above zero, not {self.spread:g}")
+        if not self.lower <= self.nominal <= self.upper or not self.lower < self.upper:
+            bounds = f"{self.lower:g} to {self.upper:g} {self.unit}"
+            raise InputError(self.path, f"{self.nominal:g} {self.unit} is not inside {bounds}")
+
+    @property
+    def is_of_machine(self) -> bool:
+        """Whether platform.toml has this number; else it is a tilt or an error of a signal."""
+        return not self.path.startswith((TILT, SIGNAL))
+
+    @property
+    def leg(self) -> int | None:
+        """Index of the leg that alone has it, from 0; None for others."""
+        found = re.match(r"leg\.(\d+)\.", self.path)
+        return int(found[1]) - 1 if found else None
+
+
+class Spread(NamedTuple):
+    """Standard deviation of a prior: an amount of something of the machine."""
+
+    amount: float
+    of: Literal["value", "arm", "moment", "unit"] = "value"
+    """the value itself; the mean distance of the platform joints; the mean moment of inertia of
+    the same body; or the SI unit"""
+
+
+PAYLOAD = {
+    "platform.body.mass": Spread(0.10),
+    "platform.body.center_of_mass.*": Spread(0.05, "arm"),
+    "platform.body.inertia.*": Spread(0.20, "moment"),
+}
+"""Spreads of the platform with what is fixed to it, which is often only guessed."""
+
+PLATFORM = {
+    "platform.body.mass": Spread(0.02),
+    "platform.body.center_of_mass.*": Spread(0.01, "arm"),
+    "platform.body.inertia.*": Spread(0.05, "moment"),
+}
+"""Spreads of the same numbers where a drawing gives them."""
+
+LEGS = {
+    "leg.*.mass": Spread(0.05),
+    "leg.*.center_of_mass.*": Spread(0.02, "arm"),
+    "leg.*.inertia.*": Spread(0.10, "moment"),
+    "leg.*.density": Spread(0.05),
+    "leg.foot_mass": Spread(0.05),
+    "leg.upper_mass": Spread(0.05),
+    "leg.spring_mass": Spread(0.05),
+    "leg.housing_mass": Spread(0.05),
+    "leg.follower_mass": Spread(0.05),
+    "leg.axial.stiffness": Spread(0.20),
+    "leg.axial.damping": Spread(0.50),
+    "leg.stiffness": Spread(0.20),
+    "leg.damping": Spread(0.50),
+}
+"""Spreads of bodies and springs of the legs."""
+
+FRICTION = {
+    "leg.drive.friction": Spread(0.30),
+    "leg.drive.friction_torque": Spread(0.30),
+    "leg.drive.viscous": Spread(0.30),
+    "leg.drive.viscous_torque": Spread(0.30),
+    "leg.drive.breakaway": Spread(0.15, "unit"),
+    "leg.drive.stribeck_speed": Spread(0.50),
+    "leg.friction.coulomb": Spread(0.30),
+    "leg.friction.viscous": Spread(0.30),
+    "leg.friction.transition_speed": Spread(0.50),
+}
+"""Spreads of friction: it changes that much with load, temperature and wear (`hardware_spread`)."""
+
+DRIVES = {
+    "leg.drive.delay": Spread(0.50),
+    "leg.drive.current_lag": Spread(0.40),
+    "leg.drive.backlash": Spread(0.50),
+    "leg.drive.stiffness": Spread(0.20),
+    "leg.drive.damping": Spread(0.50),
+    "leg.drive.armature_inertia": Spread(0.10),
+    "leg.drive.moving_mass": Spread(0.10),
+    "signal.forces.scale": Spread(0.05, "unit"),
+}
+"""The scale of measured forces is the error of the torque constant, where currents give them."""
+
+GRAVITY = {"tilt.x": Spread(5e-3, "unit"), "tilt.y": Spread(5e-3, "unit")}
+"""Rotations of the base out of level [rad]: 5 mm/m, a floor that nobody levelled."""
+
+SENSORS = {
+    "signal.*": Spread(1.0),
+    "imu.position.*": Spread(5e-3, "unit"),
+    "imu.attitude.*": Spread(1e-2, "unit"),
+}
+"""Spreads of errors of signals come from the machine; see `added`."""
+
+GROUPS: dict[str, dict[str, Spread]] = {
+    "payload": PAYLOAD,
+    "platform": PLATFORM,
+    "legs": LEGS,
+    "friction": FRICTION,
+    "drives": DRIVES,
+    "gravity": GRAVITY,
+    "sensors": SENSORS,
+}
+"""Patterns of paths by name of the group."""
+
+OTHERS = {
+    "*.joints.radius": Spread(2e-4, "unit"),
+    "*.joints.height": Spread(2e-4, "unit"),
+    "*.joints.coordinates.*": Spread(2e-4, "unit"),
+    "*.joints.*": Spread(1e-3, "unit"),
+    "home.position.*": Spread(5e-4, "unit"),
+    "*": Spread(0.05),
+}
+"""Paths of no group; the first pattern that fits."""
+
+
+class SignalErrors(NamedTuple):
+    """Errors of one signal: it reads scale * value(t - delay) + bias."""
+
+    scale: float
+    bias: FloatArray
+    """`(w,)` in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
+    delay: float
+    """[s]"""
+
+
+def with_parameters(platform: Model, parameters: Sequence[Parameter], values: Any) -> Model:
+    """Return a machine of the same class with values `(p,)` of its parameters, in SI.
+
+    Tilts and errors of signals belong to no machine; see `gravity_field` and `signal_errors`.
+
+    Raises:
+        InputError: not p finite numbers, or values that no machine can have (names the paths).
+    """
+    given = values_by_path(parameters, values)
+    own = {each.path: given[each.path] for each in parameters if each.is_of_machine}
+    changed = with_values(platform.parameters, own)
+    if changed is platform.parameters:
+        return platform
+    return type(platform)(changed, limits=platform.limits, like=platform)
+
+
+def values_by_path(parameters: Sequence[Parameter], values: Any) -> dict[str, float]:
+    """Return values `(p,)` of parameters by path.
+
+    Raises:
+        InputError: not p finite numbers.
+    """
+    found = as_vector(values, "values", len(parameters))
+    paths = [parameter.path for parameter in parameters]
+    return dict(zip(paths, found.tolist(), strict=True))
+
+
+def gravity_field(
+    platform: MachineModel, parameters: Sequence[Parameter], values: Any
+) -> FloatArray:
+    """Return the field of gravity `(3,)` [m/s2] in base axes, for a base that is tilted.
+
+    The tilts are the components of one rotation vector from level axes to those of the base. An
+    engine feels the same with a base that is accelerated by the level field minus this one.
+
+    Raises:
+        InputError: not p finite numbers.
+    """
+    given = values_by_path(parameters, values)
+    x, y = (given.get(f"{TILT}{axis}", 0.0) for axis in "xy")
+    angle = math.hypot(x, y)
+    share = float(np.sinc(angle / math.pi))
+    gravity = given.get("gravity", platform.parameters.gravity)
+    return gravity * np.array([y * share, -x * share, -math.cos(angle)])
+
+
+def bias_units(platform: MachineModel, signal: str) -> tuple[str, ...]:
+    """Return the units of the biases of a signal: those of its columns, six of a pose."""
+    if signal == "pose":
+        return tuple(unit.removesuffix("/s") for unit in TWIST_UNITS)
+    return signal_units(platform)[signal]
+
+
+def signal_errors(
+    platform: MachineModel, parameters: Sequence[Parameter], values: Any
+) -> dict[str, SignalErrors]:
+    """Return the errors of those signals of which a parameter is among the given, by signal.
+
+    Raises:
+        InputError: not p finite numbers.
+    """
+    found: dict[str, SignalErrors] = {}
+    for path, value in values_by_path(parameters, values).items():
+        if not path.startswith(SIGNAL):
+            continue
+        _, signal, error, *column = path.split(".")
+        width = len(bias_units(platform, signal))
+        old = found.get(signal, SignalErrors(1.0, np.zeros(width), 0.0))
+        if error == "bias":
+            bias = old.bias.copy()
+            bias[int(column[0])] = value
+            found[signal] = old._replace(bias=bias)
+        elif error == "scale":
+            found[signal] = old._replace(scale=value)
+        else:
+            found[signal] = old._replace(delay=value)
+    return found
+
+
+DELAY, SCALE, BIAS = 1e-3, 1e-3, 2e-3
+"""Spreads: of a delay [s], of a scale, and of a bias in parts of the range of the signal."""
+
+FORCE_SCALE, FORCE_BIAS = 0.05, 0.01
+"""The same of forces, which drives compute from currents and a torque constant."""
+
+
+def added(platform: MachineModel) -> dict[str, Parameter]:
+    """Return tilts of the base, and scale, delay and biases of each signal, by path.
+
+    A signal is read as scale * value(t - delay) + bias; poses have no scale. An inertial sensor has
+    errors of its own only where the machine has one.
+    """
+    found = []
+    if platform.parameters.gravity > 0.0:
+        for axis in "xy":
+            words = f"tilt of the base about its {axis} axis"
+            bounds = (-LARGEST_TILT, LARGEST_TILT)
+            found.append(Parameter(f"{TILT}{axis}", words, "rad", 0.0, 5e-3, *bounds))
+    for signal, (scale, bias) in _spreads(platform).items():
+        words = f"scale of the measured {signal}"
+        found.append(Parameter(f"{SIGNAL}{signal}.scale", words, "", 1.0, scale, 0.5, 2.0))
+        found += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
+    place, turn = POSE_BIAS
+    found += _errors(platform, "pose", [place] * 3 + [turn] * 3)
+    return {parameter.path: parameter for parameter in found}
+
+
+def _spreads(platform: MachineModel) -> dict[str, tuple[float, float]]:
+    """Return the spreads of scale and bias of each signal."""
+    ranges = platform.maximum_coordinates - platform.minimum_coordinates
+    found = {"coordinates": (SCALE, BIAS * float(ranges.mean()))}
+    parameters = platform.parameters
+    weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / platform.n_actuators
+    efforts = [leg.actuator.effort or weight for leg in parameters.legs]
+    found["forces"] = (FORCE_SCALE, FORCE_BIAS * max(efforts))
+    if parameters.imu is not None:
+        imu = parameters.imu
+        found["accelerometer"] = _of_triad(imu.accelerometers, 0.05)
+        found["gyroscope"] = _of_triad(imu.gyroscopes, 1e-3)
+    return found
+
+
+def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[float, float]:
+    """Return the spreads of scale and bias; where the file has none, the usual ones."""
+    if triad is None:
+        return SCALE, bias
+    return triad.scale_factor or SCALE, triad.bias or bias
+
+
+def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> list[Parameter]:
+    """Return the delay of a signal, and its biases with these spreads."""
+    path, words = f"{SIGNAL}{signal}", f"measured {signal}"
+    text = f"delay of the {words}"
+    found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY, -LATEST, LATEST)]
+    pairs = zip(biases, bias_units(platform, signal), strict=True)
+    for column, (bias, unit) in enumerate(pairs):
+        whose = f"leg {column + 1}" if is_per_leg(signal, platform) else "xyz"[column % 3]
+        turned = "rotation about " if signal == "pose" and unit == "rad" else ""
+        text = f"bias of the {words}, {turned}{whose}"
+        bounds = (-MAX_BIAS_SPREADS * bias, MAX_BIAS_SPREADS * bias)
+        found.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, bias, *bounds))
+    return found
+
+
+LEAST_SHARE, MOST_TIMES, MOST_SPREADS = 0.02, 10.0, 20.0
+"""Bounds: of a number that stays above zero in parts of its value, and of others in spreads."""
+
+
+def groups_of(platform: MachineModel) -> tuple[str, ...]:
+    """Return the groups of which a machine has at least one parameter."""
+    extra = added(as_model(platform))
+    return tuple(name for name in GROUPS if _of_group(platform, name, extra))
+
+
+def select(
+    platform: MachineModel,
+    names: str | Iterable[str],
+    spreads: Mapping[str, float | str] | None = None,
+) -> tuple[Parameter, ...]:
+    """Return parameters of a machine, each once, in the order of the names.
+
+    Args:
+        platform: the machine.
+        names: groups (`GROUPS`), numeric paths of platform.toml, paths of tilts ("tilt.x") and of
+            errors of signals ("signal.forces.scale"), or patterns of them with `*`; a list, or one
+            text with commas. A path below "leg." is one parameter of all legs, or one for each
+            where they differ. A group leaves out what is zero in the file.
+        spreads: standard deviations in place of the usual ones, by path: in SI or with a unit.
+
+    Raises:
+        InputError: a group, path or pattern that the machine does not have, a number that cannot
+            be identified, or a spread that is missing or not above zero.
+    """
+    as_model(platform)
+    given = names.split(",") if isinstance(names, str) else list(names)
+    if not given or not all(isinstance(name, str) and name.strip() for name in given):
+        raise InputError("parameters", f"must be names of groups or paths, not {brief(names)}")
+    extra, found = added(platform), dict[str, Parameter]()
+    own = {path: _own(platform, path, value) for path, value in dict(spreads or {}).items()}
+    for name in map(str.strip, given):
+        for parameter in _named(platform, name, extra, own):
+            found.setdefault(parameter.path, parameter)
+    unused = sorted(own.keys() - found.keys())
+    if unused:
+        raise InputError(f"spreads[{unused[0]!r}]", "is no path of the selected parameters")
+    return tuple(found.values())
+
+
+def _own(platform: MachineModel, path: str, value: float | str) -> float:
+    try:
+        extra = added(platform)
+        unit = extra[path].unit if path in extra else unit_at(platform.parameters, path)
+        spread = to_si(value, unit)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"spreads[{path!r}]", str(error)) from None
+    if not spread > 0.0:
+        raise InputError(f"spreads[{path!r}]", f"must be above zero, not {spread:g}")
+    return spread
+
+
+def _named(
+    platform: MachineModel, name: str, extra: dict[str, Parameter], own: dict[str, float]
+) -> list[Parameter]:
+    """Return the parameters of one name."""
+    if name in GROUPS:
+        paths = _of_group(platform, name, extra)
+        if not paths:
+            known = ", ".join(groups_of(platform))
+            raise InputError(
+                "parameters",
+                f"{platform.name} has none of the group {name!r}; it has {known}"
+                + _with_configuration(platform),
+            )
+        return [
+            each
+            for path, spread in paths.items()
+            for each in _parameters(platform, path, spread, extra, own, group=name)
+        ]
+    if "*" in name:
+        paths = {path: _usual(path) for path in _known(platform, extra) if fnmatchcase(path, name)}
+        if not paths:
+            raise InputError("parameters", f"{platform.name} has no path like {name!r}")
+        lists = [_parameters(platform, *pair, extra, own, group=name) for pair in paths.items()]
+        return [parameter for each in lists for parameter in each]
+    if name.startswith((TILT, SIGNAL)) and name not in extra:
+        raise InputError("parameters", f"no {name!r}; known: {', '.join(extra)}")
+    if "." not in name:
+        known = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
+        raise InputError("parameters", f"{name!r} is no group; name one of the {known}")
+    return _parameters(platform, name, _usual(name), extra, own)
+
+
+def _with_configuration(platform: MachineModel) -> str:
+    configuration = platform.parameters.configuration
+    known = ", ".join(configuration.known) if configuration else ""
+    return f". Its configurations may have more: {known}" if known else ""
+
+
+def _known(platform: MachineModel, extra: dict[str, Parameter]) -> tuple[str, ...]:
+    return (*numeric_paths(platform.parameters), *extra)
+
+
+def _of_group(platform: MachineModel, group: str, extra: dict[str, Parameter]) -> dict[str, Spread]:
+    """Return the paths of a group with their spreads; of legs those of all legs together."""
+    found: dict[str, Spread] = {}
+    for path in _known(platform, extra):
+        if path.startswith("leg.") and path.split(".")[1].isdecimal():
+            continue
+        for pattern, spread in GROUPS[group].items():
+            whole = path in extra or any(nominal_values(platform.parameters, path).values())
+            if fnmatchcase(path, pattern) and (whole or spread.of != "value"):
+                found.setdefault(path, spread)
+    return found
+
+
+def _usual(path: str) -> Spread:
+    """Return the spread of a path that is named alone: of the first group that has it."""
+    keys = path.split(".")
+    common = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
+    patterns = [pair for group in GROUPS.values() for pair in group.items()]
+    return next(
+        spread for pattern, spread in (*patterns, *OTHERS.items()) if fnmatchcase(common, pattern)
+    )
+
+
+def _parameters(
+    platform: MachineModel,
+    path: str,
+    spread: Spread,
+    extra: dict[str, Parameter],
+    own: dict[str, float],
+    *,
+    group: str = "",
+) -> list[Parameter]:
+    """Return the parameter of a path, or one for each leg where legs differ."""
+    if path in extra:
+        return [replace(extra[path], spread=own.get(path, extra[path].spread))]
+    machine, found = platform.parameters, []
+    for single, value in nominal_values(machine, path).items():
+        amount = own.get(single) or own.get(path) or _amount(machine, single, spread, value)
+        if not amount:
+            if group:
+                continue
+            raise InputError(path, "is zero in the file, so its spread has to be given")
+        found.append(_parameter(machine, single, value, amount))
+    return found
+
+
+def _amount(machine: MachineParameters, path: str, spread: Spread, value: float) -> float:
+    """Return a standard deviation in the unit of the number."""
+    scale = abs(value)
+    if spread.of == "unit":
+        scale = 1.0
+    elif spread.of == "arm":
+        scale = machine.mean_arm
+    elif spread.of == "moment":
+        body, _, entry = path.rpartition(".inertia.")
+        moments = [nominal_values(machine, f"{body}.inertia.{k}.{k}") for k in entry.split(".")]
+        scale = math.sqrt(math.prod(max(each.values()) for each in moments))
+    return spread.amount * scale
+
+
+def _parameter(machine: MachineParameters, path: str, value: float, spread: float) -> Parameter:
+    keys = path.split(".")
+    unit = unit_at(machine, path)
+    if keys[-1] in ("counts", "analogue_bits", "microsteps"):
+        raise InputError(path, "is a whole number, which logs cannot identify")
+    entries = keys[-2:] if "inertia" in keys else []
+    signed = SIGNED.intersection(keys) or len(set(entries)) == 2 or value < 0.0
+    lower, upper = value - MOST_SPREADS * spread, value + MOST_SPREADS * spread
+    if not signed:
+        least = 1.0 if keys[-1] == "breakaway" else LEAST_SHARE * value
+        lower = 0.0 if MAY_VANISH.intersection(keys) else least
+        upper = max(MOST_TIMES * value, MOST_SPREADS * spread)
+    return Parameter(path, in_words(path), unit, value, spread, lower, upper)

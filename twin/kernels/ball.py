@@ -1,0 +1,555 @@
+"""The ball on the platform: contact, flight, motion and steps."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.assembly import Work, add_direction, assemble, field, make_work
+from twin.kernels.dynamics.forward import STATE_SIZE, Load, accelerate, fill_pose_rate, normalise
+from twin.kernels.integrators import Stages, combine, shift
+from twin.kernels.jit import compiled, device
+from twin.kernels.legs.dispatch import deflections_per_leg
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    dot,
+    quaternion_rate,
+    rotate,
+    rotate_back,
+    rotation,
+    scale,
+    subtract,
+)
+from twin.kernels.platform_state import platform_state
+
+BALL_SIZE = 17
+
+SMOOTH_SPEED = 1e-3
+"""[m/s] about which rolling resistance changes its sign; of a Coulomb law it is zero."""
+
+
+RADIUS, MASS, INERTIA_FACTOR, PLATE_RADIUS, PLATE_HEIGHT, FRICTION, RESISTANCE = range(7)
+"""Entries of a ball's constants."""
+
+X, Y, SPIN, TURN = 0, 1, 2, 5
+"""Entries of a ball's state: position on the plate [m], angular velocity in base axes [rad/s],
+quaternion of its orientation."""
+
+FLIES, GAP, DRIFT, KICK = 9, 10, 11, 14
+"""Further entries: 1 for a ball off the plate's face, else 0; its distance [m] from the face; its
+velocity [m/s] against the plate in plate axes while it flies; force [N] in base axes by which the
+plate feels the landing over one step."""
+
+
+ROLLING, SLIPPING, LOST, FLYING = 0, 1, 2, 3
+"""Status of a ball: as the equations assume; friction would not do; over the plate's edge or a
+radius above it; pushed off, and soon back."""
+
+
+@device
+def contact_frame(matrix: Matrix) -> tuple[Vector, Vector, Vector]:
+    """Return the plate's normal and two directions along it, base axes."""
+    return (
+        (matrix[2], matrix[5], matrix[8]),
+        (matrix[0], matrix[3], matrix[6]),
+        (matrix[1], matrix[4], matrix[7]),
+    )
+
+
+@device
+def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector) -> Vector:
+    """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
+    if state[FLIES] > 0.0:
+        return state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
+    a, b, _ = rotate_back(matrix, subtract((state[SPIN], state[SPIN + 1], state[SPIN + 2]), omega))
+    return ball[RADIUS] * b, -ball[RADIUS] * a, 0.0
+
+
+@device
+def along(normal: Vector, vector: Vector) -> Vector:
+    """Return the part of a vector along the plate."""
+    return subtract(vector, scale(dot(normal, vector), normal))
+
+
+@device
+def arms(ball: FloatArray, state: FloatArray, matrix: Matrix) -> tuple[Vector, Vector]:
+    """Return contact and centre of the ball from the reference point, base axes."""
+    height = ball[PLATE_HEIGHT]
+    contact = rotate(matrix, (state[X], state[Y], height))
+    return contact, rotate(matrix, (state[X], state[Y], height + ball[RADIUS] + state[GAP]))
+
+
+@device
+def resisting_moment(ball: FloatArray, normal: Vector, spin: Vector, gravity: Vector) -> Vector:
+    """Return the moment of rolling resistance on the ball under its weight, base axes."""
+    load = -ball[MASS] * dot(normal, gravity)
+    turning = along(normal, spin)
+    radius = ball[RADIUS]
+    speed = sqrt(dot(turning, turning) + (SMOOTH_SPEED / radius) ** 2)
+    return scale(-ball[RESISTANCE] * max(load, 0.0) * radius / speed, turning)
+
+
+@device
+def contact_bias(
+    ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector, gravity: Vector
+) -> tuple[Vector, Vector]:
+    """Return the force f of the module's equation, and the moment of rolling resistance."""
+    normal = contact_frame(matrix)[0]
+    _, centre = arms(ball, state, matrix)
+    spin = subtract((state[SPIN], state[SPIN + 1], state[SPIN + 2]), omega)
+    moving = scale(ball[RADIUS], cross(spin, normal))
+    swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
+    felt = subtract(swing, gravity)
+    moment = resisting_moment(ball, normal, spin, gravity)
+    factor = ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
+    turned = scale(ball[RADIUS], cross(normal, cross(omega, spin)))
+    sideways = scale(ball[MASS] * factor, add(along(normal, felt), turned))
+    braking = scale(1.0 / (ball[RADIUS] * (1.0 + ball[INERTIA_FACTOR])), cross(normal, moment))
+    upward = scale(ball[MASS] * dot(normal, felt), normal)
+    return add(upward, subtract(sideways, braking)), moment
+
+
+@device
+def contact_force(
+    ball: FloatArray, normal: Vector, contact: Vector, bias: Vector, acceleration: FloatArray
+) -> Vector:
+    """Return the force of the plate on the ball, base axes, under the platform's acceleration."""
+    spinning = (acceleration[3], acceleration[4], acceleration[5])
+    point = add((acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact))
+    across = dot(normal, point)
+    factor = ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
+    inertial = scale(factor, subtract(point, scale(across, normal)))
+    return add(bias, scale(ball[MASS], add(inertial, scale(across, normal))))
+
+
+@device
+def spin_rate(ball: FloatArray, normal: Vector, force: Vector, moment: Vector) -> Vector:
+    """Return the angular acceleration of the ball, base axes: I dOmega/dt = -r n x F + M."""
+    inertia = ball[INERTIA_FACTOR] * ball[MASS] * ball[RADIUS] ** 2
+    return scale(1.0 / inertia, add(scale(-ball[RADIUS], cross(normal, force)), moment))
+
+
+@device
+def is_off(ball: FloatArray, state: FloatArray) -> bool:
+    """Return whether a ball is over the plate's edge, or a radius above it."""
+    over = not state[X] ** 2 + state[Y] ** 2 <= ball[PLATE_RADIUS] ** 2
+    return over or not state[GAP] <= ball[RADIUS]
+
+
+@device
+def contact_status(ball: FloatArray, state: FloatArray, normal: Vector, force: Vector) -> int:
+    """Return the status of a ball on the plate's face for the force of the plate on it.
+
+    Where the force would have to pull, the ball flies.
+    """
+    if is_off(ball, state):
+        return LOST
+    push = dot(normal, force)
+    if not push > 0.0:
+        return FLYING
+    friction = along(normal, force)
+    return ROLLING if dot(friction, friction) <= (ball[FRICTION] * push) ** 2 else SLIPPING
+
+
+@device
+def put_ball(
+    ball: FloatArray, pose: FloatArray, twist: FloatArray, start: FloatArray, state: FloatArray
+) -> None:
+    """Fill `state` (17,) of a ball that rolls without spin against the plate.
+
+    `start` (4,): position [m] and velocity [m/s] in plate axes. Rolling: Omega_r = n x v / r.
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    state[X], state[Y] = start[0], start[1]
+    spin = rotate(matrix, (-start[3] / ball[RADIUS], start[2] / ball[RADIUS], 0.0))
+    for k in range(3):
+        state[SPIN + k] = twist[3 + k] + spin[k]
+        state[TURN + 1 + k] = 0.0
+    state[TURN] = 1.0
+    for k in range(FLIES, BALL_SIZE):
+        state[k] = 0.0
+
+
+@device
+def fill_ball(
+    ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray, motion: FloatArray
+) -> None:
+    """Fill `motion` (13,): pose and twist of the ball in the base frame."""
+    platform = platform_state(pose, twist)
+    matrix, omega = platform.matrix, platform.omega
+    _, centre = arms(ball, state, matrix)
+    moving = rotate(matrix, relative_velocity(ball, state, matrix, omega))
+    velocity = add(platform.velocity, add(cross(omega, centre), moving))
+    for k in range(3):
+        motion[k] = pose[k] + centre[k]
+        motion[7 + k] = velocity[k]
+        motion[10 + k] = state[SPIN + k]
+    for k in range(4):
+        motion[3 + k] = state[TURN + k]
+
+
+@compiled
+def put_balls(
+    ball: FloatArray,
+    poses: FloatArray,
+    twists: FloatArray,
+    starts: FloatArray,
+    states: FloatArray,
+    motions: FloatArray,
+) -> int:
+    """Fill `states` (batch, 17) and `motions` (batch, 13) from `starts` (batch, 4); returns -1."""
+    for k in range(poses.shape[0]):
+        put_ball(ball, poses[k], twists[k], starts[k], states[k])
+        fill_ball(ball, poses[k], twists[k], states[k], motions[k])
+    return -1
+
+
+@compiled
+def fill_balls(
+    ball: FloatArray,
+    poses: FloatArray,
+    twists: FloatArray,
+    states: FloatArray,
+    motions: FloatArray,
+) -> int:
+    """Fill `motions` (batch, 13) of balls from their `states` (batch, 17); returns -1."""
+    for k in range(poses.shape[0]):
+        fill_ball(ball, poses[k], twists[k], states[k], motions[k])
+    return -1
+
+
+@device
+def seen_from_plate(
+    pose: FloatArray, twist: FloatArray, motion: FloatArray, seen: FloatArray
+) -> None:
+    """Fill `seen` (6,): position and velocity of a ball in plate axes, relative to the plate.
+
+    The position counts from the reference point.
+    """
+    platform = platform_state(pose, twist)
+    arm = subtract((motion[0], motion[1], motion[2]), platform.position)
+    velocity = subtract((motion[7], motion[8], motion[9]), platform.velocity)
+    moving = rotate_back(platform.matrix, subtract(velocity, cross(platform.omega, arm)))
+    at = rotate_back(platform.matrix, arm)
+    for k in range(3):
+        seen[k] = at[k]
+        seen[3 + k] = moving[k]
+
+
+@compiled
+def see_balls(poses: FloatArray, twists: FloatArray, motions: FloatArray, seen: FloatArray) -> int:
+    """Fill `seen` (batch, 6) as `seen_from_plate` does; returns -1."""
+    for k in range(poses.shape[0]):
+        seen_from_plate(poses[k], twists[k], motions[k], seen[k])
+    return -1
+
+
+@device
+def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray) -> None:
+    """Turn the state of a rolling ball into that of a flying one, at the same velocity."""
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    rolled = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
+    state[FLIES], state[GAP] = 1.0, 0.0
+    for k in range(3):
+        state[DRIFT + k] = rolled[k]
+
+
+@device
+def flight_rate(
+    ball: FloatArray,
+    state: FloatArray,
+    matrix: Matrix,
+    omega: Vector,
+    gravity: Vector,
+    acceleration: FloatArray,
+    dy: FloatArray,
+) -> None:
+    """Fill `dy` of the position and velocity of a flying ball, relative to the plate."""
+    _, centre = arms(ball, state, matrix)
+    linear = (acceleration[0], acceleration[1], acceleration[2])
+    alpha = (acceleration[3], acceleration[4], acceleration[5])
+    moving = rotate(matrix, (state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]))
+    swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
+    carried = add(add(linear, cross(alpha, centre)), swing)
+    seen = rotate_back(matrix, subtract(gravity, carried))
+    dy[0], dy[1], dy[GAP] = state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
+    for k in range(3):
+        dy[SPIN + k] = 0.0
+        dy[DRIFT + k] = seen[k]
+
+
+@device
+def land(
+    ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray, step: float
+) -> None:
+    """Turn the state of a flying ball into that of a rolling one; spread its impulse over `step`.
+
+    The velocity becomes (v + k v_rolling) / (1 + k).
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    omega, radius, factor = (twist[3], twist[4], twist[5]), ball[RADIUS], ball[INERTIA_FACTOR]
+    spin = (state[SPIN], state[SPIN + 1], state[SPIN + 2])
+    a, b, c = rotate_back(matrix, subtract(spin, omega))
+    x = (state[DRIFT] + factor * radius * b) / (1.0 + factor)
+    y = (state[DRIFT + 1] - factor * radius * a) / (1.0 + factor)
+    change = (x - state[DRIFT], y - state[DRIFT + 1], -state[DRIFT + 2])
+    kick = rotate(matrix, scale(-ball[MASS] / step, change))
+    spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
+    state[FLIES] = state[GAP] = 0.0
+    for k in range(3):
+        state[SPIN + k] = spin[k]
+        state[KICK + k] = kick[k]
+        state[DRIFT + k] = 0.0
+
+
+@device
+def add_ball(
+    ball: FloatArray, state: FloatArray, matrix: Matrix, bias: Vector, moment: Vector, work: Work
+) -> None:
+    """Add the ball to mass matrix and bias of the platform in `work`."""
+    normal, first, second = contact_frame(matrix)
+    contact, _ = arms(ball, state, matrix)
+    sideways = ball[MASS] * ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
+    add_direction(work.mass_matrix, ball[MASS], normal, cross(contact, normal))
+    add_direction(work.mass_matrix, sideways, first, cross(contact, first))
+    add_direction(work.mass_matrix, sideways, second, cross(contact, second))
+    turning = add(cross(contact, bias), moment)
+    for k in range(3):
+        work.bias[k] += bias[k]
+        work.bias[k + 3] += turning[k]
+
+
+@device
+def add_kick(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
+    """Add the force of a landing on the plate to the bias of the platform in `work`."""
+    contact, _ = arms(ball, state, matrix)
+    kick = (state[KICK], state[KICK + 1], state[KICK + 2])
+    turning = cross(contact, kick)
+    for k in range(3):
+        work.bias[k] -= kick[k]
+        work.bias[k + 3] -= turning[k]
+
+
+@device
+def ball_rate(
+    ball: FloatArray,
+    state: FloatArray,
+    matrix: Matrix,
+    omega: Vector,
+    force: Vector,
+    moment: Vector,
+    dy: FloatArray,
+) -> None:
+    """Fill `dy` (17,) of a rolling ball under the force and the moment of the plate on it."""
+    normal = contact_frame(matrix)[0]
+    dy[0], dy[1], _ = relative_velocity(ball, state, matrix, omega)
+    dy[SPIN], dy[SPIN + 1], dy[SPIN + 2] = spin_rate(ball, normal, force, moment)
+    turn_rate(state, dy)
+
+
+@device
+def turn_rate(state: FloatArray, dy: FloatArray) -> None:
+    """Fill `dy` of the ball's orientation."""
+    dy[TURN], dy[TURN + 1], dy[TURN + 2], dy[TURN + 3] = quaternion_rate(
+        state[TURN],
+        state[TURN + 1],
+        state[TURN + 2],
+        state[TURN + 3],
+        state[SPIN],
+        state[SPIN + 1],
+        state[SPIN + 2],
+    )
+
+
+@device
+def rolling_derivative(
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    rolls: bool,
+    y: FloatArray,
+    load: Load,
+    dy: FloatArray,
+    work: Work,
+) -> tuple[bool, int]:
+    """Fill `dy` at `y` (13 + 2k + 17,) under a constant load; its slope is not used.
+
+    A ball that no longer `rolls` keeps its position on the plate and exerts no force.
+
+    Returns whether the platform has an acceleration, and the ball's status in this state.
+    """
+    count = deflections_per_leg(legs) * legs.rows.shape[0]
+    size = STATE_SIZE + 2 * count
+    fill_pose_rate(y, dy)
+    platform = platform_state(y[:7], y[7:13])
+    matrix, omega = platform.matrix, platform.omega
+    state, deflection, gravity = y[size:], y[13:size], field(body)
+    flies = state[FLIES] > 0.0
+    bias, moment = contact_bias(ball, state, matrix, omega, gravity)
+    singular = assemble(body, legs, platform, deflection, work)
+    if rolls and not flies:
+        add_ball(ball, state, matrix, bias, moment, work)
+    if rolls:
+        add_kick(ball, state, matrix, work)
+    regular = accelerate(body, legs, platform, deflection, load.forces, load.wrench, dy[7:], work)
+    regular = regular and singular < 0
+    normal = contact_frame(matrix)[0]
+    push = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
+    for i in range(count):
+        dy[13 + count + i] = dy[13 + i]
+        dy[13 + i] = y[13 + count + i]
+    own = dy[size:]
+    for k in range(BALL_SIZE):
+        own[k] = 0.0
+    if not rolls:
+        return regular, LOST
+    if flies:
+        flight_rate(ball, state, matrix, omega, gravity, dy[7:13], own)
+        turn_rate(state, own)
+        return regular, LOST if is_off(ball, state) else FLYING
+    ball_rate(ball, state, matrix, omega, push, moment, own)
+    return regular, contact_status(ball, state, normal, push)
+
+
+@device
+def rolling_move(
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    status: int,
+    y: FloatArray,
+    load: Load,
+    step: float,
+    stages: Stages,
+) -> tuple[bool, int]:
+    """Advance `y` (m,) in place by one Runge-Kutta step of order four.
+
+    Args:
+        body: platform constants.
+        legs: leg constants.
+        ball: constants of the ball.
+        status: of the ball before; once `LOST`, always lost.
+        y: state, the ball's behind the platform's and the legs'; unchanged when the step fails.
+        load: constant forces on the machine.
+        step: [s].
+        stages: overwritten.
+
+    Returns:
+        Whether the step was done, and the ball's status at its start.
+    """
+    trial, rates, work = stages
+    size, rolls = y.shape[0], status != LOST
+    regular, status = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)
+    own = y[size - BALL_SIZE :]
+    flies = own[FLIES] > 0.0
+    # The plate gives way under the force of a landing, which is no reason to take off again.
+    landed = own[KICK] != 0.0 or own[KICK + 1] != 0.0 or own[KICK + 2] != 0.0
+    takes_off = status == FLYING and not flies and not landed
+    if takes_off:
+        take_off(ball, y[:7], y[7:13], own)
+    if takes_off or (rolls and status == LOST):
+        rolls = status != LOST
+        regular = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)[0]
+    for stage in range(3):
+        shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
+        regular &= rolling_derivative(body, legs, ball, rolls, trial, load, rates[stage + 1], work)[
+            0
+        ]
+    if not (combine(y, step, rates, trial) and regular):
+        return False, status
+    for j in range(size):
+        y[j] = trial[j]
+    normalise(legs, y[: size - BALL_SIZE])
+    normalise_turn(own)
+    for k in range(3):
+        own[KICK + k] = 0.0
+    if rolls and own[FLIES] > 0.0 and own[GAP] <= 0.0:
+        land(ball, y[:7], y[7:13], own, step)
+    return True, status
+
+
+@device
+def normalise_turn(state: FloatArray) -> None:
+    """Scale the ball's quaternion to length one."""
+    inverse = 1.0 / sqrt(
+        state[TURN] ** 2 + state[TURN + 1] ** 2 + state[TURN + 2] ** 2 + state[TURN + 3] ** 2
+    )
+    for k in range(TURN, TURN + 4):
+        state[k] *= inverse
+
+
+@compiled
+def rolling_rate(
+    ball: FloatArray,
+    gravity: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    state: FloatArray,
+    rate: FloatArray,
+    wrench: FloatArray,
+) -> int:
+    """Fill `rate` (17,) of a ball's state and `wrench` (6,) on it, for a given motion of the plate.
+
+    `gravity` is a vector `(3,)`; `wrench` holds the plate's force on the ball and its moment of
+    rolling resistance. Returns the ball's status.
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    omega = (twist[3], twist[4], twist[5])
+    pull = (gravity[0], gravity[1], gravity[2])
+    normal, contact = contact_frame(matrix)[0], arms(ball, state, matrix)[0]
+    bias, moment = contact_bias(ball, state, matrix, omega, pull)
+    force = contact_force(ball, normal, contact, bias, acceleration)
+    rate[:] = 0.0
+    ball_rate(ball, state, matrix, omega, force, moment, rate)
+    for k in range(3):
+        wrench[k] = force[k]
+        wrench[3 + k] = moment[k]
+    return contact_status(ball, state, normal, force)
+
+
+@compiled
+def rolling_resistance(
+    ball: FloatArray,
+    gravity: FloatArray,
+    normal: FloatArray,
+    spin: FloatArray,
+    moment: FloatArray,
+) -> None:
+    """Fill `moment` (3,) of rolling resistance on a ball that turns at `spin` against the plate."""
+    moment[0], moment[1], moment[2] = resisting_moment(
+        ball,
+        (normal[0], normal[1], normal[2]),
+        (spin[0], spin[1], spin[2]),
+        (gravity[0], gravity[1], gravity[2]),
+    )
+
+
+@compiled
+def rolling_steps(
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    status: int,
+    y: FloatArray,
+    load: Load,
+    step: float,
+    count: int,
+) -> tuple[int, int]:
+    """Advance `y` (m,) in place by `count` steps of `step` [s] under a constant load.
+
+    Returns the steps done, and the ball's status at the start of the last one.
+    """
+    size = y.shape[0]
+    stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
+    for k in range(count):
+        moved, status = rolling_move(body, legs, ball, status, y, load, step, stages)
+        if not moved:
+            return k, status
+    return count, status

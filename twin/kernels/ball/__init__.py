@@ -1,1 +1,0 @@
-"""A ball that rolls on the platform or flies above it."""

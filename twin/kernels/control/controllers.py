@@ -1,0 +1,350 @@
+"""Controllers as kernels: position loops, computed torque, observer, supervision and set points."""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.forward import inverse_dynamics
+from twin.kernels.jit import compiled, device
+from twin.kernels.kinematics import newton_step, residual
+from twin.kernels.legs.dispatch import actuation_rate, constraint_count, project_onto_constraints
+from twin.kernels.linear_algebra import Vector, turned
+from twin.kernels.platform_state import platform_state
+
+NEWTON_STEPS = 4
+"""From the pose of the last sample two steps reach rounding error."""
+
+CONVERGED = 1e-14
+"""Newton step [m] or [rad] that is rounding error."""
+
+SINGULAR_PIVOT_RATIO = 1e-12
+"""Ratio of the Jacobian's pivots below which no pose is found."""
+
+FITTING = 1e-3
+"""Residual in parts of the longest coordinate up to which readings belong to a pose: where there
+are more actuators than degrees of freedom, encoder steps leave one."""
+
+
+SPEED, CHANGE, INTEGRAL, COMMAND = range(4)
+"""Rows of the loops `(4, n)`: largest speed [m/s, rad/s], largest change of it in a control period,
+integral of the error, and the last command."""
+
+
+@compiled
+def limited_speeds(
+    loops: FloatArray,
+    gain: float,
+    integral_gain: float,
+    setpoint: FloatArray,
+    measured: FloatArray,
+    rates: FloatArray,
+    share: float,
+    command: FloatArray,
+) -> bool:
+    """Fill `command` (n,) with speeds: share of `rates`, gain times error, integral; limited.
+
+    Args:
+        loops: `(4, n)`; integral and last command are overwritten.
+        gain: [1/s].
+        integral_gain: of an error over one control period [1/s].
+        setpoint: `(n,)`.
+        measured: `(n,)` coordinates.
+        rates: `(n,)` of the reference.
+        share: of the rates.
+        command: overwritten.
+
+    Returns:
+        Whether any speed was limited. Only errors that lead back change its integral.
+    """
+    limited = False
+    for i in range(len(command)):
+        error, last, integral = setpoint[i] - measured[i], loops[COMMAND, i], loops[INTEGRAL, i]
+        wanted = share * rates[i] + gain * error + integral
+        low = max(-loops[SPEED, i], last - loops[CHANGE, i])
+        high = min(loops[SPEED, i], last + loops[CHANGE, i])
+        given = min(max(wanted, low), high) if wanted == wanted else wanted
+        if given != wanted:
+            limited = True
+        if (wanted - given) * error <= 0.0:
+            loops[INTEGRAL, i] = integral + integral_gain * error
+        command[i] = loops[COMMAND, i] = given
+    return limited
+
+
+class LegModels(NamedTuple):
+    """Discrete state-space models of n legs: x' = A x + B u, y = C x + D u."""
+
+    A: FloatArray
+    """`(n, 3, 3)`"""
+    B: FloatArray
+    """`(n, 3)`"""
+    C: FloatArray
+    """`(n, 3)`"""
+    D: FloatArray
+    """`(n,)`"""
+
+
+@compiled
+def observe(
+    model: LegModels,
+    gain: FloatArray,
+    force: FloatArray,
+    position: FloatArray,
+    state: FloatArray,
+    innovation: FloatArray,
+) -> None:
+    """Predict over one period under `force` (n,), then correct with `position` (n,), in place.
+
+    Args:
+        model: of the legs.
+        gain: `(n, 3)`.
+        force: `(n,)` held over the past period.
+        position: `(n,)` measured now.
+        state: `(n, 3)`, overwritten.
+        innovation: `(n,)`, overwritten with the error of the prediction.
+    """
+    for i in range(state.shape[0]):
+        a, b, c = state[i, 0], state[i, 1], state[i, 2]
+        missed = position[i] - model.D[i] * force[i]
+        for k in range(3):
+            state[i, k] = (
+                model.A[i, k, 0] * a
+                + model.A[i, k, 1] * b
+                + model.A[i, k, 2] * c
+                + model.B[i, k] * force[i]
+            )
+            missed -= model.C[i, k] * state[i, k]
+        for k in range(3):
+            state[i, k] += gain[i, k] * missed
+        innovation[i] = missed
+
+
+@compiled
+def all_near(values: FloatArray, others: FloatArray, bounds: FloatArray) -> bool:
+    """Return whether no `values` (n,) is further from `others` (n,) than `bounds` (n,)."""
+    near = True
+    for i in range(len(bounds)):
+        near &= abs(values[i] - others[i]) <= bounds[i]
+    return near
+
+
+@compiled
+def all_within(values: FloatArray, bounds: FloatArray) -> bool:
+    """Return whether the magnitudes of `values` (n,) are at most `bounds` (n,)."""
+    within = True
+    for i in range(len(bounds)):
+        within &= abs(values[i]) <= bounds[i]
+    return within
+
+
+@compiled
+def any_reaches(values: FloatArray, bounds: FloatArray) -> bool:
+    """Return whether the magnitude of one of `values` (n,) is at least its bound `(n,)`."""
+    reached = False
+    for i in range(len(bounds)):
+        reached |= abs(values[i]) >= bounds[i]
+    return reached
+
+
+@device
+def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> bool:
+    """Move the pose in `y` (13,) to that of `coordinates` (n,); return whether there is one.
+
+    By Newton from the last pose, in the least-squares sense where readings are more than degrees of
+    freedom.
+    """
+    size = 0.0
+    for i in range(legs.rows.shape[0]):
+        size = max(size, abs(coordinates[i]))
+    step = work.step
+    pose = y[:7]
+    for _ in range(NEWTON_STEPS):
+        residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+        if (
+            not abs(newton_step(work.matrix, work.right, work.step, work.normal))
+            > SINGULAR_PIVOT_RATIO
+        ):
+            return False
+        largest = 0.0
+        for k in range(6):
+            largest = max(largest, abs(step[k]))
+        if not largest < 1.0:
+            return False
+        for k in range(3):
+            pose[k] += step[k]
+        pose[3], pose[4], pose[5], pose[6] = turned(
+            pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
+        )
+        if largest <= CONVERGED:
+            break
+    missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+    return bool(missed <= FITTING * max(size, 1.0))
+
+
+@device
+def find_twist(legs: Any, rates: FloatArray, y: FloatArray, work: Any) -> bool:
+    """Fill the twist in `y` (13,) from actuator `rates` (n,) at its pose.
+
+    `work.matrix` holds the Jacobian there, as `find_pose` leaves it. Returns whether it is regular.
+    """
+    n = legs.rows.shape[0]
+    for i in range(n):
+        work.right[i] = rates[i]
+    for i in range(constraint_count(legs)):
+        work.right[n + i] = 0.0
+    regular = (
+        abs(newton_step(work.matrix, work.right, work.step, work.normal)) > SINGULAR_PIVOT_RATIO
+    )
+    for k in range(6):
+        y[7 + k] = work.step[k]
+    project_onto_constraints(legs, y)
+    return regular
+
+
+@device
+def moved(y: FloatArray, acceleration: FloatArray, span: float) -> None:
+    """Move a state `y` (13,) on by `span` [s] under an acceleration (6,) that does not change."""
+    half = 0.5 * span * span
+    turn = (
+        span * y[10] + half * acceleration[3],
+        span * y[11] + half * acceleration[4],
+        span * y[12] + half * acceleration[5],
+    )
+    for k in range(3):
+        y[k] += span * y[7 + k] + half * acceleration[k]
+    y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
+    for k in range(6):
+        y[7 + k] += span * acceleration[k]
+
+
+@device
+def rotation_error(reference: FloatArray, pose: FloatArray) -> Vector:
+    """Return the rotation vector [rad], base axes, from `pose` (7,) to `reference` (7,).
+
+    It is the shorter way round.
+    """
+    # reference times the conjugate of pose
+    w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
+    a, b, c, d = reference[3], reference[4], reference[5], reference[6]
+    scalar = a * w - b * x - c * y - d * z
+    turn = (
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    )
+    sign = -1.0 if scalar < 0.0 else 1.0
+    sine = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2])
+    factor = 2.0 * atan2(sine, sign * scalar) / sine if sine > 1e-12 else 2.0
+    return sign * factor * turn[0], sign * factor * turn[1], sign * factor * turn[2]
+
+
+@device
+def pose_error(reference: FloatArray, pose: FloatArray, error: FloatArray) -> None:
+    """Fill `error` (6,) with displacement and rotation vector from `pose` to `reference` (7,).
+
+    Both in base axes; turned by the rotation vector, the platform has the reference's attitude.
+    """
+    turn = rotation_error(reference, pose)
+    for k in range(3):
+        error[k] = reference[k] - pose[k]
+        error[3 + k] = turn[k]
+
+
+FOUND, NO_POSE, SINGULAR = 0, 1, 2
+"""Results of one sample."""
+
+
+class RigidMachine(NamedTuple):
+    """Constants of a machine whose legs have no springs in series."""
+
+    body: FloatArray
+    """`(BODY_SIZE,)` of the platform"""
+    legs: Any
+    """of the kinematics"""
+    inertia: FloatArray
+    """`(n,)` of the motors, in the actuators' coordinates [kg, kg m2]"""
+    no_deflection: FloatArray
+    """`(0,)`"""
+    no_wrench: FloatArray
+    """`(6,)` zeros"""
+
+
+@compiled
+def task_state(
+    legs: Any, coordinates: FloatArray, rates: FloatArray, y: FloatArray, work: Any
+) -> int:
+    """Fill the state `y` (13,) of readings, from that of the sample before; return a code."""
+    if not find_pose(legs, coordinates, y, work):
+        return NO_POSE
+    return FOUND if find_twist(legs, rates, y, work) else SINGULAR
+
+
+@compiled
+def predict(y: FloatArray, spans: FloatArray, accelerations: FloatArray, ahead: FloatArray) -> None:
+    """Fill `ahead` (13,) with `y` (13,) after `spans` (d,) [s] under `accelerations` (d, 6)."""
+    for k in range(13):
+        ahead[k] = y[k]
+    for k in range(spans.shape[0]):
+        moved(ahead, accelerations[k], spans[k])
+
+
+@compiled
+def corrected_acceleration(
+    ahead: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    gains: FloatArray,
+    integral: FloatArray,
+    error: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Fill `error` (6,) of the pose and `out` (6,): a_ref + Kd e' + Kp e + integral.
+
+    Args:
+        ahead: `(13,)` state.
+        pose: `(7,)` of the reference.
+        twist: `(6,)` of the reference.
+        acceleration: `(6,)` of the reference.
+        gains: `(6, 2)` Kp [1/s2] and Kd [1/s].
+        integral: `(6,)`.
+        error: `(6,)`, overwritten.
+        out: `(6,)`, overwritten.
+    """
+    pose_error(pose, ahead, error)
+    for k in range(6):
+        out[k] = (
+            acceleration[k]
+            + gains[k, 1] * (twist[k] - ahead[7 + k])
+            + gains[k, 0] * error[k]
+            + integral[k]
+        )
+
+
+@compiled
+def required_forces(
+    machine: RigidMachine,
+    ahead: FloatArray,
+    acceleration: FloatArray,
+    forces: FloatArray,
+    turning: FloatArray,
+    work: Any,
+) -> int:
+    """Fill `forces` (n,) on the legs and `turning` (n,) of the motors; return a code."""
+    twist, legs, state = ahead[7:], machine.legs, platform_state(ahead[:7], ahead[7:])
+    if not inverse_dynamics(
+        machine.body, legs, state, machine.no_deflection, acceleration, machine.no_wrench,
+        forces, work,
+    ):  # fmt: skip
+        return SINGULAR
+    for i in range(legs.rows.shape[0]):
+        linear, angular = actuation_rate(legs, i, state)
+        total = 0.0
+        for k in range(3):
+            total += work.jacobian[i, k] * acceleration[k]
+            total += work.jacobian[i, 3 + k] * acceleration[3 + k]
+            total += linear[k] * twist[k] + angular[k] * twist[3 + k]
+        turning[i] = machine.inertia[i] * total
+    return FOUND

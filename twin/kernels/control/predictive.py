@@ -1,0 +1,681 @@
+"""Predictive control: costs, rollouts, the backward pass and shooting."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.control.controllers import FOUND, RigidMachine, pose_error, required_forces
+from twin.kernels.dynamics.assembly import assemble, make_work
+from twin.kernels.dynamics.forward import accelerate, add_motors
+from twin.kernels.integrators import Stages, driven_step
+from twin.kernels.jit import allocating, compiled, device
+from twin.kernels.kinematics import fill_row
+from twin.kernels.lanes import Width, lanes_work
+from twin.kernels.legs.dispatch import actuation
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import cross, factor_positive, solve_lower, solve_upper, turned
+from twin.kernels.numbers.arrays import as_lanes
+from twin.kernels.platform_state import platform_state, resting_state
+
+
+class Course(NamedTuple):
+    """The reference at the S + 1 nodes of a plan, and between them."""
+
+    pose: FloatArray
+    """`(S + 1, 7)`"""
+    twist: FloatArray
+    """`(S + 1, 6)`"""
+    acceleration: FloatArray
+    """`(S, 6)` mean between two nodes"""
+    forces: FloatArray
+    """`(S, n)` of the motors, friction left out"""
+    low: FloatArray
+    """`(S, n)` smallest forces of the motors"""
+    high: FloatArray
+    """`(S, n)` largest"""
+
+
+class Cost(NamedTuple):
+    """Weights of a plan's cost, which has no unit."""
+
+    scale: FloatArray
+    """`(6,)` of squared deviations of the pose [1/m2, 1/rad2]"""
+    speed: float
+    """of those of the twist, against those of the pose [s2]"""
+    effort: float
+    """of those of the acceleration [s4]"""
+    terminal: FloatArray
+    """`(2, 2)` of pose and twist at the end, against `scale`"""
+    low: FloatArray
+    """`(n,)` coordinates from which on short legs cost"""
+    high: FloatArray
+    """`(n,)` the same of long ones"""
+    fastest: FloatArray
+    """`(n,)` rates from which on they cost"""
+    stroke_weight: FloatArray
+    """`(n,)` of squared coordinates beyond [1/m2, 1/rad2]"""
+    speed_weight: FloatArray
+    """`(n,)` of squared rates beyond"""
+
+
+@compiled
+def course_forces(
+    machine: RigidMachine,
+    y: FloatArray,
+    accelerations: FloatArray,
+    forces: FloatArray,
+    slopes: FloatArray,
+    work: Any,
+) -> int:
+    """Fill the motors' forces of states and accelerations, and the derivatives by these.
+
+    Args:
+        machine: constants.
+        y: `(S, 13)` states.
+        accelerations: `(S, 6)`; the same afterwards.
+        forces: `(S, n)`, overwritten.
+        slopes: `(S, n, 6)` [kg] and so on, overwritten; or with no rows.
+        work: as for inverse dynamics.
+
+    Returns:
+        A code of `twin.kernels.control.controllers`.
+    """
+    n = forces.shape[1]
+    legs, turning, acceleration = forces[0].copy(), forces[0].copy(), accelerations[0].copy()
+    for s in range(forces.shape[0]):
+        for column in range(-1, 6 if slopes.shape[0] else 0):
+            acceleration[:] = accelerations[s]
+            if column >= 0:
+                acceleration[column] += 1.0
+            code = required_forces(machine, y[s], acceleration, legs, turning, work)
+            if code != FOUND:
+                return code
+            for i in range(n):
+                if column < 0:
+                    forces[s, i] = legs[i] + turning[i]
+                else:
+                    slopes[s, i, column] = legs[i] + turning[i] - forces[s, i]
+    return FOUND
+
+
+@device
+def displace(pose: FloatArray, deviation: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (7,) with `pose` (7,), displaced by the first six entries of a deviation."""
+    for k in range(3):
+        out[k] = pose[k] + deviation[k]
+    a, b, c = deviation[3], deviation[4], deviation[5]
+    out[3], out[4], out[5], out[6] = turned(pose[3], pose[4], pose[5], pose[6], a, b, c)
+
+
+@device
+def place(pose: FloatArray, deviation: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (7,) as `displace` does, of lanes too, for rotations well below 1 rad.
+
+    The quaternion (1, r / 2) turns by 2 atan(r / 2) in place of r: 0.7 mrad less at 0.2 rad.
+    """
+    a, b, c = 0.5 * deviation[3], 0.5 * deviation[4], 0.5 * deviation[5]
+    w, x, y, z = pose[3], pose[4], pose[5], pose[6]
+    inverse = 1.0 / sqrt(1.0 + a * a + b * b + c * c)
+    for k in range(3):
+        out[k] = pose[k] + deviation[k]
+    out[3] = (w - a * x - b * y - c * z) * inverse
+    out[4] = (x + a * w + b * z - c * y) * inverse
+    out[5] = (y - a * z + b * w + c * x) * inverse
+    out[6] = (z + a * y - b * x + c * w) * inverse
+
+
+@device
+def deviate(pose: FloatArray, twist: FloatArray, y: FloatArray, out: FloatArray) -> None:
+    """Fill the deviation `out` (12,) of a state `y` (13,) from a pose and a twist."""
+    pose_error(y, pose, out)
+    for k in range(6):
+        out[6 + k] = y[7 + k] - twist[k]
+
+
+@compiled
+def deviation_of(pose: FloatArray, twist: FloatArray, y: FloatArray, out: FloatArray) -> None:
+    """Fill the deviation `out` (12,) of a state `y` (13,) from a pose and a twist."""
+    deviate(pose, twist, y, out)
+
+
+@compiled
+def along(path: FloatArray, span: float, share: float, setpoint: FloatArray) -> None:
+    """Add the deviation between two nodes to a setpoint, by the cubic that has both rates.
+
+    Args:
+        path: `(2, 12)` deviations at the nodes.
+        span: [s] between them.
+        share: of the span, 0 to 1.
+        setpoint: `(19,)` pose, twist and acceleration, overwritten.
+    """
+    u, v = share, 1.0 - share
+    pose, moved = setpoint[:7].copy(), path[0].copy()
+    for k in range(6):
+        a, b, r, q = path[0, k], path[1, k], span * path[0, 6 + k], span * path[1, 6 + k]
+        moved[k] = v * v * (a * (1.0 + 2.0 * u) + r * u) + u * u * (b * (1.0 + 2.0 * v) - q * v)
+        rate = 6.0 * u * v * (b - a) + r * v * (1.0 - 3.0 * u) + q * u * (3.0 * u - 2.0)
+        bend = 6.0 * (b - a) * (1.0 - 2.0 * u) + r * (6.0 * u - 4.0) + q * (6.0 * u - 2.0)
+        setpoint[7 + k] += rate / span
+        setpoint[13 + k] += bend / (span * span)
+    displace(pose, moved, setpoint)
+
+
+@device
+def squares(deviation: FloatArray, k: int, pose: float, both: float, twist: float) -> float:
+    """Return a squared deviation of axis k with weights of pose, product and twist."""
+    a, b = deviation[k], deviation[6 + k]
+    return pose * (a * a) + (2.0 * both) * (a * b) + twist * (b * b)
+
+
+@device
+def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
+    """Return what leg i costs beyond its stroke and its speed."""
+    short, long = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
+    fast = max(0.0, abs(rate) - cost.fastest[i])
+    stroke = cost.stroke_weight[i] * (short * short + long * long)
+    return stroke + cost.speed_weight[i] * (fast * fast)
+
+
+class Group(NamedTuple):
+    """States of a group of rollouts, in lanes."""
+
+    pose: FloatArray
+    twist: FloatArray
+    deviation: FloatArray
+    command: FloatArray
+    """`(6,)` acceleration beside the reference's"""
+    acceleration: FloatArray
+    forces: FloatArray
+    coordinates: FloatArray
+    rates: FloatArray
+    total: FloatArray
+    """`(1,)` cost so far"""
+
+
+@allocating
+def make_group(n: int, width: Width) -> Group:
+    """Return memory for a group of rollouts of a machine with n legs."""
+    w = len(width)
+    return Group(
+        as_lanes(np.empty((7, w)), width),
+        as_lanes(np.empty((6, w)), width),
+        as_lanes(np.empty((12, w)), width),
+        as_lanes(np.empty((6, w)), width),
+        as_lanes(np.empty((6, w)), width),
+        as_lanes(np.empty((n, w)), width),
+        as_lanes(np.empty((n, w)), width),
+        as_lanes(np.empty((n, w)), width),
+        as_lanes(np.empty((1, w)), width),
+    )
+
+
+@device
+def drive(
+    group: Group,
+    course: Course,
+    cost: Cost,
+    slopes: FloatArray,
+    jacobian: FloatArray,
+    s: int,
+    span: float,
+) -> None:
+    """Fill the forces of a group within their limits; move coordinates on, and add costs."""
+    for i in range(slopes.shape[1]):
+        rate, force = 0.0, course.forces[s, i]
+        for k in range(6):
+            rate += jacobian[i, k] * group.twist[k]
+            force += slopes[s, i, k] * group.command[k]
+        group.forces[i] = max(course.low[s, i], min(course.high[s, i], force))
+        if s > 0:
+            group.coordinates[i] += 0.5 * span * (group.rates[i] + rate)
+            group.total[0] += beyond(cost, i, group.coordinates[i], rate)
+        group.rates[i] = rate
+
+
+@device
+def move(group: Group, course: Course, cost: Cost, s: int, span: float) -> None:
+    """Move the deviations of a group on by a span, and add what the acceleration costs."""
+    d = group.deviation
+    for k in range(6):
+        more = group.acceleration[k] - course.acceleration[s, k]
+        d[k] += span * d[6 + k] + (0.5 * span * span) * more
+        d[6 + k] += span * more
+        group.total[0] += (cost.effort * cost.scale[k]) * (more * more)
+
+
+@compiled
+def rollouts(
+    machine: RigidMachine,
+    width: Width,
+    course: Course,
+    cost: Cost,
+    feedback: FloatArray,
+    span: float,
+    slopes: FloatArray,
+    start: tuple[FloatArray, FloatArray],
+    inputs: FloatArray,
+    noise: tuple[FloatArray, FloatArray],
+    totals: FloatArray,
+    path: FloatArray,
+) -> None:
+    """Fill the costs of rollouts; infinite for groups in which one meets a singular pose.
+
+    In each span the acceleration is the reference's plus inputs plus noise, plus feedback of the
+    deviation from the second on. It becomes forces by the derivatives of those of the reference,
+    limited to what the motors give. The state is then moved on with the acceleration under these
+    forces.
+
+    Args:
+        machine: constants.
+        width: one entry per lane.
+        course: the reference.
+        cost: weights.
+        feedback: `(2, lanes)` of pose [1/s2] and twist [1/s], in every group.
+        span: [s] between nodes.
+        slopes: `(S, n, 6)` of the reference's forces by acceleration.
+        start: deviation `(12,)` and coordinates `(n,)` at the first node.
+        inputs: `(S, 6)` accelerations.
+        noise: knots `(groups, k, 6, lanes)` [m/s2, rad/s2], and where the spans `(S,)` are among
+            them, straight lines between.
+        totals: `(groups, lanes)`, overwritten.
+        path: `(S + 1, 12, lanes)`, overwritten with the deviations of the last group.
+    """
+    n, spans, legs = slopes.shape[1], slopes.shape[0], machine.legs
+    work, group, back = lanes_work(legs, width), make_group(n, width), as_lanes(feedback, width)
+    d, end, tape = group.deviation, cost.terminal, as_lanes(path, width)
+    for g in range(totals.shape[0]):
+        knots, fine = as_lanes(noise[0][g], width), True
+        group.total[0] = 0.0
+        for k in range(12):
+            d[k] = start[0][k]
+        for i in range(n):
+            group.coordinates[i] = start[1][i]
+        for s in range(spans):
+            knot = int(noise[1][s])
+            share = noise[1][s] - knot
+            place(course.pose[s], d, group.pose)
+            for k in range(6):
+                group.twist[k] = course.twist[s, k] + d[6 + k]
+                more = (1.0 - share) * knots[knot, k] + share * knots[knot + 1, k]
+                group.command[k] = inputs[s, k] + more
+                if s > 0:
+                    group.command[k] -= back[0] * d[k] + back[1] * d[6 + k]
+                    group.total[0] += cost.scale[k] * squares(d, k, 1.0, 0.0, cost.speed)
+                tape[s, k], tape[s, 6 + k] = d[k], d[6 + k]
+            state = platform_state(group.pose, group.twist)
+            fine &= assemble(machine.body, legs, state, machine.no_deflection, work) < 0
+            drive(group, course, cost, slopes, work.jacobian, s, span)
+            add_motors(legs, machine.inertia, state, work)
+            fine &= accelerate(
+                machine.body, legs, state, machine.no_deflection, group.forces, machine.no_wrench,
+                group.acceleration, work,
+            )  # fmt: skip
+            if not fine:
+                break
+            move(group, course, cost, s, span)
+        for k in range(6):
+            tape[spans, k], tape[spans, 6 + k] = d[k], d[6 + k]
+            group.total[0] += cost.scale[k] * squares(d, k, end[0, 0], end[0, 1], end[1, 1])
+        as_lanes(totals[g : g + 1], width)[0] = group.total[0]
+        if not fine:
+            for lane in range(totals.shape[1]):
+                totals[g, lane] = np.inf
+
+
+class Plan(NamedTuple):
+    """States and forces over S spans, and where they bring the legs."""
+
+    y: FloatArray
+    """`(S + 1, 13)`"""
+    forces: FloatArray
+    """`(S, n)` of the motors, held over each span"""
+    deviation: FloatArray
+    """`(S + 1, 12)` from the reference"""
+    coordinates: FloatArray
+    """`(S + 1, n)`"""
+    jacobian: FloatArray
+    """`(S + 1, n, 6)`"""
+
+
+class Correction(NamedTuple):
+    """Change of a plan's forces: share * forces + gains @ change of the state."""
+
+    forces: FloatArray
+    """`(S, n)`"""
+    gains: FloatArray
+    """`(S, n, 12)`"""
+
+
+@device
+def fill_legs(legs: Legs, plan: Plan, s: int) -> None:
+    """Fill coordinates and Jacobian of a plan's state."""
+    at = resting_state(plan.y[s])
+    for i in range(legs.rows.shape[0]):
+        arm, w, plan.coordinates[s, i] = actuation(legs, i, at.position, at.matrix)
+        fill_row(plan.jacobian[s], i, w, cross(arm, w))
+
+
+@device
+def drift(y: FloatArray, defect: FloatArray) -> None:
+    """Move a state `y` (13,) on by a defect `(12,)`."""
+    displace(y, defect, y)
+    for k in range(6):
+        y[7 + k] += defect[6 + k]
+
+
+@compiled
+def reference_defects(
+    machine: RigidMachine, course: Course, span: float, defects: FloatArray
+) -> bool:
+    """Fill what the steps of a reference under its forces miss of it; False where one fails.
+
+    A reference's forces change within a span, and those of a plan do not. Added to every step,
+    the defects (S, 12) make the reference itself a plan.
+    """
+    y, target = np.empty(13), np.empty(13)
+    stages = Stages(np.empty(13), np.empty((4, 13)), make_work(machine.legs))
+    for s in range(defects.shape[0]):
+        y[:7], y[7:] = course.pose[s], course.twist[s]
+        target[:7], target[7:] = course.pose[s + 1], course.twist[s + 1]
+        if not driven_step(
+            machine.body, machine.legs, machine.inertia, y, course.forces[s], machine.no_wrench,
+            span, stages,
+        ):  # fmt: skip
+            return False
+        deviate(y, y[7:], target, defects[s])
+    return True
+
+
+@compiled
+def shoot(
+    machine: RigidMachine,
+    course: Course,
+    span: float,
+    defects: FloatArray,
+    last: Plan,
+    change: Correction,
+    share: float,
+    plan: Plan,
+) -> bool:
+    """Fill `plan` from its first state on; return False where a step fails.
+
+    Args:
+        machine: constants.
+        course: the reference.
+        span: [s].
+        defects: `(S, 12)` of the reference.
+        last: the plan that is corrected.
+        change: its correction.
+        share: of the forces of the correction.
+        plan: overwritten, except for its first state.
+    """
+    legs, e = machine.legs, np.empty(12)
+    stages = Stages(np.empty(13), np.empty((4, 13)), make_work(legs))
+    spans, n = plan.forces.shape
+    for s in range(spans + 1):
+        deviate(course.pose[s], course.twist[s], plan.y[s], plan.deviation[s])
+        fill_legs(legs, plan, s)
+        if s == spans:
+            break
+        deviate(last.y[s], last.y[s, 7:], plan.y[s], e)
+        for i in range(n):
+            force = last.forces[s, i] + share * change.forces[s, i]
+            for k in range(12):
+                force += change.gains[s, i, k] * e[k]
+            plan.forces[s, i] = max(course.low[s, i], min(course.high[s, i], force))
+        y = plan.y[s + 1]
+        y[:] = plan.y[s]
+        if not driven_step(
+            machine.body, legs, machine.inertia, y, plan.forces[s], machine.no_wrench, span, stages
+        ):
+            return False
+        drift(y, defects[s])
+    return True
+
+
+@compiled
+def plan_cost(course: Course, cost: Cost, effort: FloatArray, plan: Plan) -> float:
+    """Return the cost of a plan; `effort` (n, n) weighs differences from the reference's forces."""
+    spans, n = plan.forces.shape
+    end, total = cost.terminal, 0.0
+    for k in range(6):
+        last = squares(plan.deviation[spans], k, end[0, 0], end[0, 1], end[1, 1])
+        total += cost.scale[k] * last
+    for s in range(spans):
+        for k in range(6):
+            total += cost.scale[k] * squares(plan.deviation[s], k, 1.0, 0.0, cost.speed)
+        more = plan.forces[s] - course.forces[s]
+        for i in range(n):
+            rate = 0.0
+            for k in range(6):
+                rate += plan.jacobian[s, i, k] * plan.y[s, 7 + k]
+            total += beyond(cost, i, plan.coordinates[s, i], rate)
+            for j in range(n):
+                total += effort[i, j] * (more[i] * more[j])
+    return total
+
+
+ROUNDS, SMALLEST_SHARE = 30, 1e-4
+"""Adopted: most Newton steps between the limits; one for each force that reaches its own, and more;
+and the smallest share of one."""
+
+
+@device
+def solve_free(factor: FloatArray, free: FloatArray, right: FloatArray, work: FloatArray) -> None:
+    """Overwrite `right` (n,) by its solution in the free entries, and zeros in the others."""
+    count = 0
+    for i in range(right.shape[0]):
+        if free[i] > 0.0:
+            work[count] = right[i]
+            count += 1
+    solve_lower(factor, work, count)
+    solve_upper(factor, work, count)
+    count = 0
+    for i in range(right.shape[0]):
+        right[i] = 0.0
+        if free[i] > 0.0:
+            right[i] = work[count]
+            count += 1
+
+
+@device
+def free_factor(matrix: FloatArray, free: FloatArray, factor: FloatArray) -> None:
+    """Fill the Cholesky factor of the rows and columns of a matrix that are free."""
+    row = 0
+    for i in range(free.shape[0]):
+        if free[i] > 0.0:
+            column = 0
+            for j in range(i + 1):
+                if free[j] > 0.0:
+                    factor[row, column] = matrix[i, j]
+                    column += 1
+            row += 1
+    factor_positive(factor, row)
+
+
+@device
+def value_of(matrix: FloatArray, slope: FloatArray, x: FloatArray) -> float:
+    """Return x' matrix x / 2 + slope' x."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        half = slope[i]
+        for j in range(x.shape[0]):
+            half += 0.5 * matrix[i, j] * x[j]
+        total += half * x[i]
+    return total
+
+
+@compiled
+def least_between(
+    matrix: FloatArray,
+    slope: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    x: FloatArray,
+    free: FloatArray,
+    factor: FloatArray,
+) -> None:
+    """Fill `x` (n,) with the least of x' matrix x / 2 + slope' x between limits.
+
+    By projected Newton steps, halved until they lower the value. `free` (n,) is 1 where x is
+    between its limits, and `factor` (n, n) the Cholesky factor of the matrix in these entries.
+    """
+    n = x.shape[0]
+    change, work, tried = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        x[i] = max(low[i], min(high[i], 0.0))
+    best = value_of(matrix, slope, x)
+    for _ in range(ROUNDS):
+        for i in range(n):
+            change[i] = -slope[i]
+            for j in range(n):
+                change[i] -= matrix[i, j] * x[j]
+            held = (x[i] <= low[i] and change[i] < 0.0) or (x[i] >= high[i] and change[i] > 0.0)
+            free[i] = 0.0 if held or low[i] == high[i] else 1.0
+        free_factor(matrix, free, factor)
+        solve_free(factor, free, change, work)
+        share, lower = 1.0, False
+        while share > SMALLEST_SHARE and not lower:
+            for i in range(n):
+                tried[i] = max(low[i], min(high[i], x[i] + share * change[i]))
+            found = value_of(matrix, slope, tried)
+            lower = found < best
+            share *= 0.5
+        if not lower:
+            break
+        for i in range(n):
+            x[i] = tried[i]
+        best = found
+
+
+@device
+def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
+    """Add the derivatives of what a state costs beyond stroke and speed, to first order."""
+    for i in range(plan.coordinates.shape[1]):
+        row, at = plan.jacobian[s, i], plan.coordinates[s, i]
+        rate = 0.0
+        for k in range(6):
+            rate += row[k] * plan.y[s, 7 + k]
+        over = max(0.0, at - cost.high[i]) - max(0.0, cost.low[i] - at)
+        fast = max(0.0, rate - cost.fastest[i]) - max(0.0, -rate - cost.fastest[i])
+        a = cost.stroke_weight[i] if over != 0.0 else 0.0
+        b = cost.speed_weight[i] if fast != 0.0 else 0.0
+        for k in range(6):
+            value[k, 12] += a * over * row[k]
+            value[6 + k, 12] += b * fast * row[k]
+            for j in range(6):
+                value[k, j] += a * row[k] * row[j]
+                value[6 + k, 6 + j] += b * row[k] * row[j]
+
+
+@device
+def add_deviation(
+    value: FloatArray, k: int, scale: float, weights: tuple[float, float, float], d: FloatArray
+) -> None:
+    """Add the derivatives of what a deviation (12,) costs along axis k: pose, both, twist."""
+    pose, both, twist = scale * weights[0], scale * weights[1], scale * weights[2]
+    value[k, k] += pose
+    value[k, 6 + k] += both
+    value[6 + k, k] += both
+    value[6 + k, 6 + k] += twist
+    value[k, 12] += pose * d[k] + both * d[6 + k]
+    value[6 + k, 12] += both * d[k] + twist * d[6 + k]
+
+
+@device
+def add_product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Add a b to the columns of `out` that b has."""
+    for i in range(out.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(b.shape[0]):
+                out[i, j] += a[i, k] * b[k, j]
+
+
+@device
+def add_transposed(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Add a' b to `out`, of as many columns of a and b as it has rows and columns."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            for k in range(a.shape[0]):
+                out[i, j] += a[k, i] * b[k, j]
+
+
+@compiled
+def backward(
+    slopes: tuple[FloatArray, FloatArray],
+    course: Course,
+    cost: Cost,
+    effort: FloatArray,
+    plan: Plan,
+    damping: float,
+    change: Correction,
+) -> float:
+    """Fill the `change` that lowers `plan_cost` most; return by how much, to second order.
+
+    What lies ahead of a node costs x' V x / 2 + p' x for a change x of its state. Matrices with a
+    column 12 hold V and p, or gains and forces, side by side.
+
+    Args:
+        slopes: of each step by state, A `(S, 12, 12)`, and by forces, B `(S, 12, n)`.
+        course: the reference.
+        cost: weights.
+        effort: `(n, n)` weights of the forces.
+        plan: that is improved.
+        damping: weight of changes of the forces, in parts of that of the forces.
+        change: overwritten.
+    """
+    spans, n = plan.forces.shape
+    value, end, gained = np.zeros((12, 13)), cost.terminal, 0.0
+    x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
+    work, slope, low, high = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for k in range(6):
+        weights = (end[0, 0], end[0, 1], end[1, 1])
+        add_deviation(value, k, cost.scale[k], weights, plan.deviation[spans])
+    for s in range(spans - 1, -1, -1):
+        by_state, by_force = slopes[0][s], slopes[1][s]
+        ahead, moved, mixed = np.zeros((12, 13)), np.zeros((12, n)), np.zeros((n, 13))
+        bend, both, law = np.zeros((n, n)), np.zeros((n, 13)), np.zeros((n, 13))
+        add_product(value, by_state, ahead)
+        add_product(value, by_force, moved)
+        for k in range(12):
+            ahead[k, 12] = value[k, 12]
+        add_transposed(by_force, moved, bend)
+        add_transposed(by_force, ahead, mixed)
+        for i in range(n):
+            for j in range(n):
+                bend[i, j] += (1.0 + damping) * effort[i, j]
+                mixed[i, 12] += effort[i, j] * (plan.forces[s, j] - course.forces[s, j])
+            slope[i] = mixed[i, 12]
+            low[i] = course.low[s, i] - plan.forces[s, i]
+            high[i] = course.high[s, i] - plan.forces[s, i]
+        least_between(bend, slope, low, high, x, free, factor)
+        for i in range(n):
+            law[i, 12] = change.forces[s, i] = x[i]
+        for k in range(12):
+            for i in range(n):
+                x[i] = -mixed[i, k]
+            solve_free(factor, free, x, work)
+            for i in range(n):
+                law[i, k] = change.gains[s, i, k] = x[i]
+        for i in range(n):
+            for k in range(13):
+                both[i, k] = mixed[i, k]
+        add_product(bend, law, both)
+        value = np.zeros((12, 13))
+        add_transposed(by_state, ahead, value)
+        add_transposed(mixed, law, value)
+        add_transposed(law, both, value)
+        for i in range(n):
+            gained -= law[i, 12] * (mixed[i, 12] + both[i, 12])
+        for k in range(6):
+            weights = (1.0, 0.0, cost.speed)
+            add_deviation(value, k, cost.scale[k], weights, plan.deviation[s])
+        add_limits(cost, plan, s, value)
+        for i in range(12):
+            for j in range(i):
+                value[i, j] = value[j, i] = 0.5 * (value[i, j] + value[j, i])
+    return gained

@@ -1,1 +1,0 @@
-"""Predictive control at every period: rollouts in lanes, shooting and its backward pass."""

@@ -1,1 +1,0 @@
-"""Integration over time: Runge-Kutta with fixed steps, Dormand-Prince with adapted steps."""

@@ -1,0 +1,430 @@
+"""Kinematics: inverse and forward, Jacobian, constraints and gaps of the loops."""
+
+from __future__ import annotations
+
+from math import inf, isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import compiled, device, replaceable
+from twin.kernels.legs.dispatch import (
+    actuation,
+    actuation_rate,
+    constraint_count,
+    fill_constraints,
+    fill_joints,
+    project_onto_constraints,
+    smallest_scale,
+)
+from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.pillar import CONSTRAINT_COUNT
+from twin.kernels.linear_algebra import (
+    Vector,
+    add,
+    cross,
+    dot,
+    norm,
+    scale,
+    solve_general,
+    subtract,
+    turned,
+)
+from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
+
+COUNT = CONSTRAINT_COUNT
+"""Constraints of the one kind of leg that has any."""
+
+TOLERANCE = 1e-9
+"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
+
+CONVERGED = 2e-15
+"""Residual relative to the longest leg at which Newton can gain nothing more in float64."""
+
+ACCEPTED = 2e-13
+"""Relative residual accepted when rounding stops the descent."""
+
+LARGEST_TURN = 0.5
+"""Largest turn [rad] of one Newton step; the linearisation means nothing beyond."""
+
+SINGULAR = 1e-14
+"""Ratio of the Jacobian's pivots below which a Newton step is rounding error."""
+
+NEWTON_STEPS = 25
+
+SMALLEST_PIECE = 1.0 / 512.0
+
+
+@device
+def inverse_kinematics(legs: Legs, pose: FloatArray, coordinates: FloatArray) -> bool:
+    """Fill `coordinates` (n,) of one pose (7,): lengths [m] or crank angles [rad].
+
+    Returns False where a leg cannot reach the pose; its coordinate is NaN then.
+
+    Reference: Stewart thesis, equations (2.3) to (2.5), with the rotation platform to base.
+    """
+    at = resting_state(pose)
+    within = True
+    for i in range(legs.rows.shape[0]):
+        coordinates[i] = actuation(legs, i, at.position, at.matrix)[2]
+        within &= isfinite(coordinates[i])
+    return within
+
+
+@compiled
+def inverse_kinematics_batch(legs: Legs, poses: FloatArray, coordinates: FloatArray) -> int:
+    """Fill `coordinates` (batch, n) of `poses` (batch, 7); return the first out of reach or -1."""
+    failed = -1
+    for k in range(poses.shape[0]):
+        if not inverse_kinematics(legs, poses[k], coordinates[k]) and failed < 0:
+            failed = k
+    return failed
+
+
+@compiled
+def leg_coordinates_batch(
+    legs: Legs,
+    home: FloatArray,
+    poses: FloatArray,
+    twists: FloatArray,
+    accelerations: FloatArray,
+    out: FloatArray,
+) -> int:
+    """Fill `out` (batch, n, joints, 3): values, rates and accelerations of all legs' joints.
+
+    `home` (n, HOME_SIZE) holds the joints' zeros. Returns the index of the first state without
+    such coordinates, or -1.
+    """
+    for k in range(poses.shape[0]):
+        state, a = platform_state(poses[k], twists[k]), accelerations[k]
+        acceleration = Acceleration((a[0], a[1], a[2]), (a[3], a[4], a[5]))
+        for i in range(legs.rows.shape[0]):
+            if not fill_joints(legs, home, i, state, acceleration, out[k, i]):
+                return k
+    return -1
+
+
+@compiled
+def coordinates_and_rates(
+    legs: Legs,
+    pose: FloatArray,
+    twist: FloatArray,
+    coordinates: FloatArray,
+    rates: FloatArray,
+) -> None:
+    """Fill actuator `coordinates` (n,) and their `rates` (n,) of one state."""
+    state = platform_state(pose, twist)
+    for i in range(legs.rows.shape[0]):
+        arm, w, coordinates[i] = actuation(legs, i, state.position, state.matrix)
+        rates[i] = dot(w, add(state.velocity, cross(state.omega, arm)))
+
+
+@device
+def fill_row(matrix: FloatArray, i: int, linear: Vector, angular: Vector) -> None:
+    """Write a row (linear, angular) of a Jacobian."""
+    for k in range(3):
+        matrix[i, k] = linear[k]
+        matrix[i, k + 3] = angular[k]
+
+
+@device
+def jacobian(legs: Legs, pose: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (n, 6): rows (w_i, arm_i x w_i), so that actuator rates = J twist."""
+    at = resting_state(pose)
+    for i in range(legs.rows.shape[0]):
+        arm, w, _ = actuation(legs, i, at.position, at.matrix)
+        fill_row(out, i, w, cross(arm, w))
+
+
+@compiled
+def jacobian_batch(legs: Legs, poses: FloatArray, out: FloatArray) -> int:
+    """Fill `out` (batch, n, 6); returns -1."""
+    for k in range(poses.shape[0]):
+        jacobian(legs, poses[k], out[k])
+    return -1
+
+
+@device
+def jacobian_derivative(legs: Legs, state: PlatformState, out: FloatArray) -> None:
+    """Fill `out` (n, 6) with dJ/dt: actuator accelerations = J a + dJ/dt twist."""
+    for i in range(legs.rows.shape[0]):
+        linear, angular = actuation_rate(legs, i, state)
+        fill_row(out, i, linear, angular)
+
+
+@compiled
+def jacobian_derivative_batch(
+    legs: Legs, poses: FloatArray, twists: FloatArray, out: FloatArray
+) -> int:
+    """Fill `out` (batch, n, 6) with dJ/dt; returns -1."""
+    for k in range(poses.shape[0]):
+        jacobian_derivative(legs, platform_state(poses[k], twists[k]), out[k])
+    return -1
+
+
+@compiled
+def constraints_batch(legs: Legs, poses: FloatArray, twists: FloatArray, out: FloatArray) -> int:
+    """Fill `out` (batch, constraints, 8): C (6 entries), drift, and the error of the pose."""
+    for k in range(poses.shape[0]):
+        fill_constraints(legs, platform_state(poses[k], twists[k]), out[k])
+    return -1
+
+
+@compiled
+def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -> int:
+    """Move `states` (batch, 13) and `accelerations` (batch, 6) onto the constraints.
+
+    Height and normal of the platform keep their value, rate and acceleration. The normal n
+    accelerates with alpha x n + omega x (omega x n); a change of the second term is made up by the
+    angular acceleration.
+    """
+    rows, matrix, right = np.empty((COUNT, 8)), np.empty((6, 6)), np.empty(6)
+    for k in range(states.shape[0]):
+        y, a = states[k], accelerations[k]
+        given = (y[10], y[11], y[12])
+        project_onto_constraints(legs, y)
+        state = platform_state(y[:7], y[7:13])
+        fill_constraints(legs, state, rows)
+        omega, n = state.omega, (state.matrix[2], state.matrix[5], state.matrix[8])
+        turning = subtract(cross(given, cross(given, n)), cross(omega, cross(omega, n)))
+        required = add((a[3], a[4], a[5]), cross(n, turning))
+        along = (0.0, n[2], -n[1])
+        first = scale(1.0 / norm(along), along)
+        second = cross(first, n)
+        for j in range(6):
+            for i in range(COUNT):
+                matrix[i, j] = rows[i, j]
+                matrix[COUNT + i, j] = 0.0
+        for i in range(COUNT):
+            right[i] = -rows[i, 6]
+            matrix[4, 3 + i] = first[i]
+            matrix[5, 3 + i] = second[i]
+        matrix[3, 2] = 1.0
+        right[3], right[4], right[5] = a[2], dot(first, required), dot(second, required)
+        solve_general(matrix, right, 6)
+        for j in range(6):
+            a[j] = right[j]
+    return -1
+
+
+class PoseMemory(NamedTuple):
+    """Arrays that one solution overwrites; n legs, c constraints."""
+
+    right: FloatArray
+    """`(n + c,)`"""
+    matrix: FloatArray
+    """`(n + c, 6)`"""
+    rows: FloatArray
+    """`(c, 8)`"""
+    normal: FloatArray
+    """`(6, 6)`"""
+    step: FloatArray
+    """`(6,)`"""
+    trial: FloatArray
+    """`(7,)`"""
+    last: FloatArray
+    """`(7,)`"""
+    start: FloatArray
+    """`(n,)`"""
+    target: FloatArray
+    """`(n,)`"""
+
+
+@compiled
+def make_work(count: int, constraints: int) -> PoseMemory:
+    """Return the work arrays of a machine with so many legs and constraints."""
+    size = count + constraints
+    return PoseMemory(
+        np.empty(size),
+        np.empty((size, 6)),
+        np.empty((constraints, 8)),
+        np.empty((6, 6)),
+        np.empty(6),
+        np.empty(7),
+        np.empty(7),
+        np.empty(count),
+        np.empty(count),
+    )
+
+
+@replaceable
+def larger(error: float, largest: float) -> float:
+    """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
+    if not error <= largest:
+        return error if error > largest else inf
+    return largest
+
+
+@device
+def residual(
+    legs: Legs,
+    pose: FloatArray,
+    coordinates: FloatArray,
+    right: FloatArray,
+    matrix: FloatArray,
+    rows: FloatArray,
+) -> float:
+    """Fill `right` with q* - q(pose) and `matrix` with J; return the largest residual.
+
+    Constraints follow after the legs; `rows` (constraints, 8) is overwritten. Arrays one by one:
+    the whole `PoseMemory` in their place takes a third more time.
+    """
+    at = resting_state(pose)
+    largest = 0.0
+    count = legs.rows.shape[0]
+    for i in range(count):
+        arm, w, coordinate = actuation(legs, i, at.position, at.matrix)
+        fill_row(matrix, i, w, cross(arm, w))
+        right[i] = coordinates[i] - coordinate
+        largest = larger(abs(right[i]), largest)
+    fill_constraints(legs, at, rows)
+    for i in range(constraint_count(legs)):
+        for k in range(6):
+            matrix[count + i, k] = rows[i, k]
+        right[count + i] = -rows[i, 7]
+        largest = larger(abs(rows[i, 7]), largest)
+    return largest
+
+
+@device
+def newton_step(
+    matrix: FloatArray, right: FloatArray, step: FloatArray, normal: FloatArray
+) -> float:
+    """Fill `step` (6,) with the solution of `matrix step = right`, by least squares if need be.
+
+    Returns the same as `solve_general`; without the sign where there is no determinant.
+    """
+    size = matrix.shape[0]
+    system = matrix if size == 6 else normal
+    for i in range(6):
+        if size == 6:
+            step[i] = right[i]
+            continue
+        step[i] = 0.0
+        for k in range(size):
+            step[i] += matrix[k, i] * right[k]
+        for j in range(6):
+            normal[i, j] = 0.0
+            for k in range(size):
+                normal[i, j] += matrix[k, i] * matrix[k, j]
+    return solve_general(system, step, 6)
+
+
+@device
+def newton(
+    legs: Legs, coordinates: FloatArray, pose: FloatArray, work: PoseMemory
+) -> tuple[bool, float, int]:
+    """Improve `pose` in place; return (converged, residual, iterations).
+
+    A change of sign of the Jacobian's determinant on the way ends the search: the other side is
+    another assembly branch.
+    """
+    right, matrix, rows = work.right, work.matrix, work.rows
+    trial, step = work.trial, work.step
+    size, branch = smallest_scale(legs), 0.0
+    for i in range(legs.rows.shape[0]):
+        size = max(size, abs(coordinates[i]))
+    error = residual(legs, pose, coordinates, right, matrix, rows)
+    for iteration in range(NEWTON_STEPS):
+        if error <= CONVERGED * size:
+            return True, error, iteration
+        regular = newton_step(matrix, right, step, work.normal)
+        if iteration == 0:
+            branch = regular
+        if not (abs(regular) > SINGULAR and regular * branch > 0.0):
+            return False, error, iteration
+        turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
+        factor = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
+        smaller = False
+        for _ in range(8):
+            for k in range(3):
+                trial[k] = pose[k] + factor * step[k]
+            trial[3], trial[4], trial[5], trial[6] = turned(
+                pose[3],
+                pose[4],
+                pose[5],
+                pose[6],
+                factor * step[3],
+                factor * step[4],
+                factor * step[5],
+            )
+            now = residual(legs, trial, coordinates, right, matrix, rows)
+            if now < error:
+                smaller = True
+                break
+            if error <= ACCEPTED * size:
+                return True, error, iteration
+            factor *= 0.5
+        if not smaller:
+            return False, error, iteration
+        for k in range(7):
+            pose[k] = trial[k]
+        error = now
+    return error <= ACCEPTED * size, error, NEWTON_STEPS
+
+
+@device
+def forward_kinematics(
+    legs: Legs, coordinates: FloatArray, guess: FloatArray, pose: FloatArray, work: PoseMemory
+) -> tuple[bool, float, int]:
+    """Fill `pose` (7,) with the pose of `coordinates` (n,) on the branch of `guess` (7,).
+
+    `work` comes from `make_work` and is overwritten. Returns (converged, residual, iterations);
+    when not converged, `pose` is the last one reached.
+    """
+    start, target, last = work.start, work.target, work.last
+    for k in range(7):
+        pose[k] = guess[k]
+    converged, error, count = newton(legs, coordinates, pose, work)
+    if converged:
+        return True, error, count
+    inverse_kinematics(legs, guess, start)
+    for k in range(7):
+        last[k] = guess[k]
+    done, piece = 0.0, 0.25
+    while done < 1.0:
+        reach = min(1.0, done + piece)
+        for i in range(legs.rows.shape[0]):
+            target[i] = start[i] + reach * (coordinates[i] - start[i])
+        for k in range(7):
+            pose[k] = last[k]
+        converged, error, steps = newton(legs, target, pose, work)
+        count += steps
+        if converged:
+            done = reach
+            piece = min(2.0 * piece, 0.25)
+            for k in range(7):
+                last[k] = pose[k]
+        else:
+            piece *= 0.5
+            if piece < SMALLEST_PIECE:
+                for k in range(7):
+                    pose[k] = last[k]
+                error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+                return False, error, count
+    return True, error, count
+
+
+@compiled
+def forward_kinematics_batch(
+    legs: Legs,
+    coordinates: FloatArray,
+    guesses: FloatArray,
+    found: FloatArray,
+) -> int:
+    """Fill `found` (batch, 9): pose, residual and iterations.
+
+    Returns the index of the first set of coordinates without a pose, or -1.
+    """
+    work = make_work(legs.rows.shape[0], constraint_count(legs))
+    failed = -1
+    for k in range(coordinates.shape[0]):
+        converged, error, count = forward_kinematics(
+            legs, coordinates[k], guesses[k], found[k, :7], work
+        )
+        found[k, 7] = error
+        found[k, 8] = count
+        if not converged and failed < 0:
+            failed = k
+    return failed

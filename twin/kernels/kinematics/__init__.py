@@ -1,1 +1,0 @@
-"""Kinematics of parallel platforms: actuator coordinates, Jacobian, forward solution."""

@@ -1,1 +1,0 @@
-"""Prismatic actuators perpendicular to the platform, their feet on the floor."""

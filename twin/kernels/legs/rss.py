@@ -1,0 +1,297 @@
+"""Crank legs: kinematics and dynamics."""
+
+from __future__ import annotations
+
+from math import acos, atan2, nan, pi, sqrt
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs.interface import (
+    AXIS,
+    BASE_JOINT,
+    GEOMETRY_SIZE,
+    HOME_COORDINATE,
+    LegResponse,
+)
+from twin.kernels.legs.ups import leg_vector, universal_joint
+from twin.kernels.linear_algebra import Matrix, Vector, add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import Acceleration, PlatformState
+
+JOINT_COUNT = 3
+
+ZERO = GEOMETRY_SIZE
+"""Direction c0 of the crank at angle zero."""
+
+CRANK_LENGTH = GEOMETRY_SIZE + 3
+
+ROD_LENGTH = GEOMETRY_SIZE + 4
+
+BRANCH = GEOMETRY_SIZE + 5
+"""1 for the elbow at the larger angle, -1 for the other."""
+
+MIDDLE = GEOMETRY_SIZE + 6
+"""Angle in the middle of the crank's range: of all turns, the one nearest to it counts."""
+
+RSS_GEOMETRY_SIZE = GEOMETRY_SIZE + 7
+
+SMALLEST_SCALE = pi
+"""Angles [rad] are computed with errors of their full range's rounding."""
+
+SMALLEST_GAIN = 1e-4
+"""e . c' below which crank and rod are stretched or folded, and no rate moves the tip."""
+
+ROD_MASS = RSS_GEOMETRY_SIZE
+
+CRANK_INERTIA = RSS_GEOMETRY_SIZE + 1
+"""About the crank's axis."""
+
+CRANK_MASS = RSS_GEOMETRY_SIZE + 2
+
+CRANK_MOMENT = RSS_GEOMETRY_SIZE + 3
+"""Mass times centre of mass, along the axis, along c' and along c."""
+
+LEG_SIZE = RSS_GEOMETRY_SIZE + 6
+
+TINY = 1e-300
+"""[kg2] Square that is nothing beside that of any mass."""
+
+
+class Crank(NamedTuple):
+    """Position of crank and rod of one leg, base axes."""
+
+    arm: Vector
+    """from the reference point to the platform joint [m]"""
+    vector: Vector
+    """from the base joint to the platform joint [m]"""
+    direction: Vector
+    """c"""
+    turning: Vector
+    """c' = u x c"""
+    rod: Vector
+    """e"""
+    gain: float
+    """l_c e . c' [m]"""
+
+
+@device
+def nearest(angle: float, middle: float) -> float:
+    """Return the angle [rad] that differs by whole turns and is nearest to `middle`."""
+    return angle - 2.0 * pi * round((angle - middle) / (2.0 * pi))
+
+
+@device
+def crank_equation(
+    legs: FloatArray, i: int, vector: Vector, zero: Vector, side: Vector
+) -> tuple[float, float, float]:
+    """Return A, B and K of the equation of the crank's angle for a tip at `vector`."""
+    crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
+    needed = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
+    return dot(vector, zero), dot(vector, side), needed
+
+
+@device
+def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
+    """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
+    zero = row(legs, i, ZERO)
+    side = cross(row(legs, i, AXIS), zero)
+    along, across, needed = crank_equation(legs, i, vector, zero, side)
+    reach = sqrt(along * along + across * across)
+    if not abs(needed) <= reach:
+        return nan
+    angle = atan2(across, along) + legs[i, BRANCH] * acos(needed / reach)
+    return nearest(angle, legs[i, MIDDLE])
+
+
+@device
+def crank_direction(legs: FloatArray, i: int, vector: Vector) -> Vector:
+    """Return the crank's direction c for a tip at `vector` from its joint; NaN out of reach.
+
+    That of `crank_angle`, without angles: cos(theta) = (A K - b B s) / r^2 and
+    sin(theta) = (B K + b A s) / r^2 with r^2 = A^2 + B^2, s^2 = r^2 - K^2 and the branch b.
+    """
+    zero = row(legs, i, ZERO)
+    side = cross(row(legs, i, AXIS), zero)
+    along, across, needed = crank_equation(legs, i, vector, zero, side)
+    square = along * along + across * across
+    root = legs[i, BRANCH] * sqrt(square - needed * needed)
+    cosine = (along * needed - across * root) / square
+    sine = (across * needed + along * root) / square
+    return add(scale(cosine, zero), scale(sine, side))
+
+
+@device
+def crank(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> Crank:
+    """Return the position of crank and rod of leg i."""
+    arm, vector = leg_vector(legs, i, position, matrix)
+    direction = crank_direction(legs, i, vector)
+    turning = cross(row(legs, i, AXIS), direction)
+    length = legs[i, CRANK_LENGTH]
+    rod = scale(1.0 / legs[i, ROD_LENGTH], subtract(vector, scale(length, direction)))
+    return Crank(arm, vector, direction, turning, rod, length * dot(rod, turning))
+
+
+@device
+def actuation(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float]:
+    """Return arm, w and crank angle; see `twin.kernels.legs.dispatch`."""
+    at = crank(legs, i, position, matrix)
+    return at.arm, scale(1.0 / at.gain, at.rod), crank_angle(legs, i, at.vector)
+
+
+@device
+def crank_rates(legs: FloatArray, i: int, at: Crank, tip_velocity: Vector) -> tuple[float, Vector]:
+    """Return the rates of the crank's angle and of w."""
+    length, inverse = legs[i, CRANK_LENGTH], 1.0 / at.gain
+    rate = dot(at.rod, tip_velocity) / at.gain
+    rod_rate = scale(
+        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(length * rate, at.turning))
+    )
+    gain_rate = length * (dot(rod_rate, at.turning) - rate * dot(at.rod, at.direction))
+    return rate, scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, at.rod)))
+
+
+@device
+def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
+    """Return the time derivatives of w and arm x w, the row of the Jacobian."""
+    at = crank(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, at.arm)
+    _, changing = crank_rates(legs, i, at, add(state.velocity, arm_rate))
+    return changing, add(scale(1.0 / at.gain, cross(arm_rate, at.rod)), cross(at.arm, changing))
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
+    at = crank(legs, i, state.position, state.matrix)
+    length = legs[i, CRANK_LENGTH]
+    arm_rate = cross(state.omega, at.arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = add(
+        add(acceleration.linear, cross(acceleration.angular, at.arm)), cross(state.omega, arm_rate)
+    )
+    rate, changing = crank_rates(legs, i, at, tip_velocity)
+    second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(changing, tip_velocity)
+    elbow_velocity = scale(length * rate, at.turning)
+    elbow_acceleration = scale(
+        length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
+    )
+    _, _, regular = universal_joint(
+        home,
+        i,
+        row(legs, i, AXIS),
+        at.rod,
+        legs[i, ROD_LENGTH],
+        subtract(tip_velocity, elbow_velocity),
+        subtract(tip_acceleration, elbow_acceleration),
+        out[1:],
+    )
+    out[0, 0] = crank_angle(legs, i, at.vector) - home[i, HOME_COORDINATE]
+    out[0, 1] = rate
+    out[0, 2] = second_rate
+    # The elbow's first axis is the crank's, about which the crank has turned already.
+    out[1, 0] = nearest(out[1, 0] - out[0, 0], 0.0)
+    out[1, 1] -= rate
+    out[1, 2] -= second_rate
+    return regular and abs(at.gain) > SMALLEST_GAIN * length
+
+
+class RssLegs(NamedTuple):
+    """Constants of legs with crank, elbow and slender rod."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
+@device
+def inverse(mass: float) -> float:
+    """Return 1 / mass, and zero for a mass of zero."""
+    return mass / (mass * mass + TINY)
+
+
+@device
+def factored(
+    xx: float, yy: float, zz: float, xy: float, xz: float, yz: float
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return directions and masses whose sum m_k u_k u_k^T is the symmetric matrix given.
+
+    A massless rod leaves a matrix of rank one, a massless leg none.
+    """
+    reciprocal = inverse(xx)
+    l_yx, l_zx = xy * reciprocal, xz * reciprocal
+    d_y = yy - l_yx * xy
+    l_zy = (yz - l_zx * xy) * inverse(d_y)
+    d_z = zz - l_zx * xz - l_zy * l_zy * d_y
+    return (1.0, l_yx, l_zx), (0.0, 1.0, l_zy), (0.0, 0.0, 1.0), (xx, d_y, d_z)
+
+
+@device
+def crank_center(legs: FloatArray, i: int, at: Crank) -> Vector:
+    """Return mass times centre of mass of the crank from its base joint, base frame."""
+    moment = row(legs, i, CRANK_MOMENT)
+    axis = row(legs, i, AXIS)
+    across = add(scale(moment[0], axis), scale(moment[1], at.turning))
+    return add(across, scale(moment[2], at.direction))
+
+
+@device
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the platform joint of leg i."""
+    at = crank(legs, i, state.position, state.matrix)
+    length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
+    arm_rate = cross(state.omega, at.arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = cross(state.omega, arm_rate)
+    rate, changing = crank_rates(legs, i, at, tip_velocity)
+    w = scale(1.0 / at.gain, at.rod)
+    second_rate = dot(w, tip_acceleration) + dot(changing, tip_velocity)
+    q = scale(length, at.turning)
+    elbow = subtract(scale(second_rate, q), scale(length * rate * rate, at.direction))
+    sixth = mass / 6.0
+    weight = scale(0.5 * mass, gravity)
+    at_elbow = subtract(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
+    at_tip = subtract(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
+    inertia = legs[i, CRANK_INERTIA]
+    falling = dot(cross(row(legs, i, AXIS), crank_center(legs, i, at)), gravity)
+    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - falling, w))
+
+    third = mass / 3.0
+    total = inertia + third * length * length
+    first, second, last, masses = factored(
+        third + 2.0 * sixth * q[0] * w[0] + total * w[0] * w[0],
+        third + 2.0 * sixth * q[1] * w[1] + total * w[1] * w[1],
+        third + 2.0 * sixth * q[2] * w[2] + total * w[2] * w[2],
+        sixth * (q[0] * w[1] + q[1] * w[0]) + total * w[0] * w[1],
+        sixth * (q[0] * w[2] + q[2] * w[0]) + total * w[0] * w[2],
+        sixth * (q[1] * w[2] + q[2] * w[1]) + total * w[1] * w[2],
+    )
+    regular = abs(at.gain) > SMALLEST_GAIN * length
+    return LegResponse(at.arm, w, first, second, last, masses, force, regular)
+
+
+@device
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
+    at = crank(legs, i, state.position, state.matrix)
+    length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
+    tip = add(state.velocity, cross(state.omega, at.arm))
+    rate = dot(at.rod, tip) / at.gain
+    elbow = scale(length * rate, at.turning)
+    kinetic = mass / 6.0 * (dot(elbow, elbow) + dot(elbow, tip) + dot(tip, tip))
+    kinetic += 0.5 * legs[i, CRANK_INERTIA] * rate * rate
+    base = row(legs, i, BASE_JOINT)
+    ends = add(add(base, scale(length, at.direction)), add(state.position, at.arm))
+    moment = add(crank_center(legs, i, at), scale(legs[i, CRANK_MASS], base))
+    return kinetic, -dot(gravity, add(scale(0.5 * mass, ends), moment)), 0.0

@@ -1,1 +1,0 @@
-"""Crank, elbow and slender rod."""

@@ -1,1 +1,0 @@
-"""UPS legs with a spring and a damper beside the actuator."""

@@ -1,0 +1,394 @@
+"""Telescopic legs: kinematics and dynamics."""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs.interface import (
+    AXIS,
+    BASE_JOINT,
+    GEOMETRY_SIZE,
+    HOME_COORDINATE,
+    PLATFORM_JOINT,
+    LegResponse,
+)
+from twin.kernels.linear_algebra import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    dot,
+    norm,
+    rotate,
+    row,
+    scale,
+    subtract,
+)
+from twin.kernels.platform_state import Acceleration, PlatformState
+
+JOINT_COUNT = 3
+
+SMALLEST_COSINE = 1e-9
+"""Sine of the angle between leg and first axis below which the joint angles mean nothing."""
+
+AXISYMMETRIC = GEOMETRY_SIZE
+"""1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
+
+HOUSING_MASS = GEOMETRY_SIZE + 1
+
+HOUSING_CENTER = GEOMETRY_SIZE + 2
+
+ROD_MASS = GEOMETRY_SIZE + 5
+
+ROD_CENTER = GEOMETRY_SIZE + 6
+
+TENSOR = GEOMETRY_SIZE + 9
+"""Housing about the base joint plus rod about its own centre: xx, yy, zz, xy, xz, yz."""
+
+LEG_SIZE = GEOMETRY_SIZE + 15
+
+SINGULAR_SINE = 1e-6
+"""Sine of the angle between leg and first axis below which the leg's spin is undefined."""
+
+
+@device
+def leg_vector(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> tuple[Vector, Vector]:
+    """Return arm r = R b_i and leg vector d = p + r - a_i, base frame."""
+    arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
+    return arm, subtract(add(position, arm), row(legs, i, BASE_JOINT))
+
+
+@device
+def leg_line(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float]:
+    """Return arm, unit direction and length of leg i, base frame."""
+    arm, vector = leg_vector(legs, i, position, matrix)
+    length = norm(vector)
+    return arm, scale(1.0 / length, vector), length
+
+
+actuation = leg_line
+"""See `twin.kernels.legs.dispatch`: the arm is the tip's, w the leg's direction."""
+
+
+@device
+def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
+    """Return the time derivatives of w and arm x w, the row of the Jacobian."""
+    arm, direction, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    length_rate = dot(direction, tip_velocity)
+    turning = scale(1.0 / length, subtract(tip_velocity, scale(length_rate, direction)))
+    return turning, add(cross(arm_rate, direction), cross(arm, turning))
+
+
+@device
+def leg_frame(first_axis: Vector, direction: Vector) -> tuple[Vector, Vector, float, float]:
+    """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|."""
+    normal = cross(first_axis, direction)
+    cosine = sqrt(dot(normal, normal))
+    second = scale(1.0 / cosine, normal)
+    return second, cross(direction, second), dot(first_axis, direction) / cosine, cosine
+
+
+@device
+def leg_rotation(
+    frame_x: Vector,
+    frame_y: Vector,
+    direction: Vector,
+    tangent: float,
+    length: float,
+    tip_velocity: Vector,
+) -> tuple[Vector, float]:
+    """Return the leg's angular velocity in its own frame and the length rate.
+
+    The spin follows from the universal joint: omega_z = tan(psi) omega_y.
+    """
+    omega_x = -dot(tip_velocity, frame_y) / length
+    omega_y = dot(tip_velocity, frame_x) / length
+    return (omega_x, omega_y, tangent * omega_y), dot(tip_velocity, direction)
+
+
+@device
+def leg_acceleration(
+    omega: Vector, length_rate: float, tangent: float, length: float, tip_acceleration: Vector
+) -> tuple[Vector, float]:
+    """Return the leg's angular acceleration and the second rate of its length.
+
+    All vectors in the leg frame; the tip accelerates with `tip_acceleration`.
+    """
+    alpha_x = -(tip_acceleration[1] + 2.0 * length_rate * omega[0]) / length + omega[2] * omega[1]
+    alpha_y = (tip_acceleration[0] - 2.0 * length_rate * omega[1]) / length - omega[2] * omega[0]
+    alpha_z = tangent * (alpha_y - omega[0] * omega[2]) - omega[0] * omega[1]
+    second_rate = tip_acceleration[2] + length * (omega[0] * omega[0] + omega[1] * omega[1])
+    return (alpha_x, alpha_y, alpha_z), second_rate
+
+
+@device
+def universal_angles(
+    home: FloatArray, i: int, first: Vector, x: Vector, y: Vector, along: Vector
+) -> tuple[float, float]:
+    """Return the angles of a universal joint about its two axes, zero at home.
+
+    Args:
+        home: home rows `(n, HOME_SIZE)`.
+        i: leg.
+        first: first axis.
+        x: x axis of the leg frame, the second axis.
+        y: y axis of the leg frame.
+        along: z axis of the leg frame.
+    """
+    home_x = (home[i, 0], home[i, 3], home[i, 6])
+    home_z = (home[i, 2], home[i, 5], home[i, 8])
+    home_y = cross(home_z, home_x)
+    turn = atan2(dot(first, cross(home_x, x)), dot(home_x, x))
+    return turn, atan2(dot(first, home_z), dot(first, home_y)) - atan2(
+        dot(first, along), dot(first, y)
+    )
+
+
+@device
+def universal_joint(
+    home: FloatArray,
+    i: int,
+    first: Vector,
+    along: Vector,
+    length: float,
+    velocity: Vector,
+    acceleration: Vector,
+    out: FloatArray,
+) -> tuple[float, float, bool]:
+    """Write angles, rates and accelerations of a universal joint; return those of the length.
+
+    The first two rows of `out` (joints, 3) are filled. `velocity` and `acceleration` are those of
+    the leg's far end relative to the joint. The last value returned is False where the leg lies
+    along the first axis.
+    """
+    x, y, tangent, cosine = leg_frame(first, along)
+    if not (length > 0.0 and cosine > SMALLEST_COSINE):
+        return 0.0, 0.0, False
+    turn, rate = leg_rotation(x, y, along, tangent, length, velocity)
+    in_frame = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
+    turn_rate, second_rate = leg_acceleration(turn, rate, tangent, length, in_frame)
+    out[0, 0], out[1, 0] = universal_angles(home, i, first, x, y, along)
+    out[0, 1] = turn[1] / cosine
+    out[1, 1] = turn[0]
+    out[0, 2] = (turn_rate[1] - turn[0] * turn[2]) / cosine
+    out[1, 2] = turn_rate[0]
+    return rate, second_rate, True
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (3, 3) with (first angle, second angle, extension)."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = add(
+        add(acceleration.linear, cross(acceleration.angular, arm)), cross(state.omega, arm_rate)
+    )
+    rate, second_rate, regular = universal_joint(
+        home, i, row(legs, i, AXIS), along, length, tip_velocity, tip_acceleration, out
+    )
+    out[2, 0] = length - home[i, HOME_COORDINATE]
+    out[2, 1] = rate
+    out[2, 2] = second_rate
+    return regular
+
+
+Tensor = tuple[float, float, float, float, float, float]
+"""xx, yy, zz, xy, xz, yz"""
+
+
+class UpsLegs(NamedTuple):
+    """Constants of legs with universal joint, prismatic actuator and spherical joint."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
+class LegMotion(NamedTuple):
+    """Motion of a leg in its own frame, under the part of the acceleration already known."""
+
+    length: float
+    """[m]"""
+    rate: float
+    """of the length [m/s]"""
+    second_rate: float
+    """of the length [m/s2]"""
+    tangent: float
+    """tan(psi)"""
+    omega: Vector
+    """angular velocity [rad/s]"""
+    alpha: Vector
+    """angular acceleration [rad/s2]"""
+    weight: Vector
+    """acceleration that every body feels [m/s2]"""
+
+
+@device
+def fixed_tensor_times(legs: FloatArray, i: int, a: Vector) -> Vector:
+    """Return the length-independent part of the leg's tensor times a vector, leg frame."""
+    xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
+    xy, xz, yz = legs[i, TENSOR + 3], legs[i, TENSOR + 4], legs[i, TENSOR + 5]
+    return (
+        xx * a[0] + xy * a[1] + xz * a[2],
+        xy * a[0] + yy * a[1] + yz * a[2],
+        xz * a[0] + yz * a[1] + zz * a[2],
+    )
+
+
+@device
+def leg_tensor(legs: FloatArray, i: int, mass: float, center: Vector) -> Tensor:
+    """Return the tensor of leg i about its base joint, leg frame: xx, yy, zz, xy, xz, yz.
+
+    The rod has the given mass and its centre at `center` [m] from the base joint.
+    """
+    cx, cy, cz = center
+    return (
+        legs[i, TENSOR] + mass * (cy * cy + cz * cz),
+        legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz),
+        legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy),
+        legs[i, TENSOR + 3] - mass * cx * cy,
+        legs[i, TENSOR + 4] - mass * cx * cz,
+        legs[i, TENSOR + 5] - mass * cy * cz,
+    )
+
+
+@device
+def in_base(x: Vector, y: Vector, z: Vector, a: Vector) -> Vector:
+    """Return the base-frame vector with leg-frame components a."""
+    return (
+        x[0] * a[0] + y[0] * a[1] + z[0] * a[2],
+        x[1] * a[0] + y[1] * a[1] + z[1] * a[2],
+        x[2] * a[0] + y[2] * a[1] + z[2] * a[2],
+    )
+
+
+@device
+def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector]:
+    """Return effective masses and force of a leg whose bodies are axisymmetric, leg frame."""
+    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    inverse = 1.0 / motion.length
+    mass = legs[i, ROD_MASS]
+    reach = motion.length + legs[i, ROD_CENTER + 2]
+    across, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
+    lever = mass * reach
+    transverse = across + lever * reach
+    spread = transverse - axial
+    coriolis = 2.0 * lever * motion.rate
+    fall = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + lever
+    moment_x = (
+        transverse * alpha[0]
+        - spread * omega[1] * omega[2]
+        + coriolis * omega[0]
+        + fall * weight[1]
+    )
+    moment_y = (
+        transverse * alpha[1]
+        + spread * omega[0] * omega[2]
+        + coriolis * omega[1]
+        - fall * weight[0]
+    )
+    moment_z = axial * alpha[2]
+    spin = omega[0] * omega[0] + omega[1] * omega[1]
+    force = (
+        (moment_y + tangent * moment_z) * inverse,
+        -moment_x * inverse,
+        mass * (motion.second_rate - reach * spin - weight[2]),
+    )
+    square = inverse * inverse
+    return ((transverse + tangent * tangent * axial) * square, transverse * square, mass), force
+
+
+@device
+def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector, Vector]:
+    """Return L (three entries), D and the force of a leg with general bodies, leg frame."""
+    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    inverse = 1.0 / motion.length
+    mass = legs[i, ROD_MASS]
+    center = row(legs, i, ROD_CENTER)
+    center = (center[0], center[1], center[2] + motion.length)
+    spin = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
+    rod = add(add(cross(alpha, center), spin), (0.0, 0.0, motion.second_rate))
+    rod = scale(mass, subtract(rod, weight))
+    moment = add(
+        add(fixed_tensor_times(legs, i, alpha), cross(omega, fixed_tensor_times(legs, i, omega))),
+        subtract(
+            cross(center, rod),
+            cross(scale(legs[i, HOUSING_MASS], row(legs, i, HOUSING_CENTER)), weight),
+        ),
+    )
+    force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod[2])
+
+    square = inverse * inverse
+    xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
+    e_xx = (yy + tangent * (2.0 * yz + tangent * zz)) * square
+    e_xy = -(xy + tangent * xz) * square
+    e_xz = -mass * center[0] * inverse
+    e_yy = xx * square
+    e_yz = -mass * center[1] * inverse
+    reciprocal = 1.0 / e_xx
+    l_yx, l_zx = e_xy * reciprocal, e_xz * reciprocal
+    d_y = e_yy - l_yx * e_xy
+    l_zy = (e_yz - l_zx * e_xy) / d_y
+    d_z = mass - l_zx * e_xz - l_zy * l_zy * d_y
+    return (l_yx, l_zx, l_zy), (e_xx, d_y, d_z), force
+
+
+@device
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the tip of leg i."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    known = cross(state.omega, arm_rate)
+    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), along)
+    omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
+    known = (dot(known, x), dot(known, y), dot(known, along))
+    alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
+    motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
+    regular = cosine > SINGULAR_SINE and length > 0.0
+    if legs[i, AXISYMMETRIC] == 1.0:
+        first, second = x, y
+        masses, force = axisymmetric_response(legs, i, motion)
+    else:
+        lower, masses, force = general_response(legs, i, motion)
+        first = add(x, add(scale(lower[0], y), scale(lower[1], along)))
+        second = add(y, scale(lower[2], along))
+    return LegResponse(
+        arm, along, first, second, along, masses, in_base(x, y, along, force), regular
+    )
+
+
+@device
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
+    x, y, tangent, _ = leg_frame(row(legs, i, AXIS), along)
+    omega, rate = leg_rotation(x, y, along, tangent, length, tip_velocity)
+    center = row(legs, i, ROD_CENTER)
+    center = (center[0], center[1], center[2] + length)
+    rod = add(cross(omega, center), (0.0, 0.0, rate))
+    mass, housing = legs[i, ROD_MASS], legs[i, HOUSING_MASS]
+    kinetic = 0.5 * (dot(omega, fixed_tensor_times(legs, i, omega)) + mass * dot(rod, rod))
+    moment = add(scale(housing, row(legs, i, HOUSING_CENTER)), scale(mass, center))
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
+    fallen = dot(weight, moment) + (housing + mass) * dot(gravity, row(legs, i, BASE_JOINT))
+    return kinetic, -fallen, 0.0

@@ -1,1 +1,0 @@
-"""Universal joint, prismatic actuator, spherical joint."""

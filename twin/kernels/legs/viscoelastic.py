@@ -1,0 +1,166 @@
+"""Legs with a spring and a damper in series: dynamics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs import ups
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, GEOMETRY_SIZE, LegResponse
+from twin.kernels.legs.ups import SINGULAR_SINE, leg_frame, leg_line
+from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import Acceleration, PlatformState
+
+JOINT_COUNT = 4
+
+DEFLECTION_COUNT = 1
+"""Springs in series with the actuator of one leg."""
+
+SPRING_LENGTH = GEOMETRY_SIZE
+
+HOUSING_LENGTH = GEOMETRY_SIZE + 1
+
+FOLLOWER_LENGTH = GEOMETRY_SIZE + 2
+
+SPRING_MASS = GEOMETRY_SIZE + 3
+
+HOUSING_MASS = GEOMETRY_SIZE + 4
+
+FOLLOWER_MASS = GEOMETRY_SIZE + 5
+
+STIFFNESS = GEOMETRY_SIZE + 6
+
+DAMPING = GEOMETRY_SIZE + 7
+
+LEG_SIZE = GEOMETRY_SIZE + 8
+
+
+class ViscoelasticLegs(NamedTuple):
+    """Constants of UPS legs with a viscoelastic element in series with the actuator."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (4, 3) with (first angle, second angle, spring, actuator).
+
+    The spring's row is zero and the actuator's that of the whole leg: the spring moves apart from
+    the platform. A caller that knows its state moves it from one row to the other.
+    """
+    regular = ups.fill_joints(legs, home, i, state, acceleration, out)
+    for k in range(3):
+        out[3, k] = out[2, k]
+        out[2, k] = 0.0
+    return regular
+
+
+@device
+def mass_distances(legs: FloatArray, i: int, length: float, spring: float) -> Vector:
+    """Return the distances [m] of the three masses from the base joint."""
+    end = legs[i, SPRING_LENGTH] + spring
+    return 0.5 * end, end + legs[i, HOUSING_LENGTH], length - legs[i, FOLLOWER_LENGTH]
+
+
+@device
+def moments(
+    legs: FloatArray, i: int, length: float, rate: float, spring: float, spring_rate: float
+) -> Vector:
+    """Return sum m s^2, sum m s, and sum m s s'."""
+    near, middle, far = mass_distances(legs, i, length, spring)
+    m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
+    return (
+        m1 * near * near + m2 * middle * middle + m3 * far * far,
+        m1 * near + m2 * middle + m3 * far,
+        (0.5 * m1 * near + m2 * middle) * spring_rate + m3 * far * rate,
+    )
+
+
+@device
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the tip of leg i."""
+    count = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[count + i]
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = cross(state.omega, arm_rate)
+    rate = dot(along, tip_velocity)
+    inverse = 1.0 / length
+    turning = scale(inverse, subtract(tip_velocity, scale(rate, along)))
+    spin = dot(turning, turning)
+    axial = dot(along, tip_acceleration)
+    # Transverse acceleration of the leg's direction, and the part of gravity across the leg.
+    bending = scale(
+        inverse,
+        subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, turning)),
+    )
+    falling = dot(gravity, along)
+    across = subtract(scale(falling, along), gravity)
+    inertia, first_moment, coriolis = moments(legs, i, length, rate, spring, spring_rate)
+    force = add(
+        scale(inertia * inverse, bending),
+        add(scale(2.0 * coriolis * inverse, turning), scale(first_moment * inverse, across)),
+    )
+    mass = legs[i, FOLLOWER_MASS]
+    far = length - legs[i, FOLLOWER_LENGTH]
+    pull = mass * (axial + (length - far) * spin - falling)
+    x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
+    transverse = inertia * inverse * inverse
+    masses = (transverse, transverse, mass)
+    regular = cosine > SINGULAR_SINE and length > 0.0
+    return LegResponse(arm, along, x, y, along, masses, add(force, scale(pull, along)), regular)
+
+
+@device
+def deflection_acceleration(
+    legs: FloatArray,
+    i: int,
+    state: PlatformState,
+    gravity: Vector,
+    deflection: FloatArray,
+    actuator_force: float,
+) -> float:
+    """Return the second rate of the spring's extension [m/s2]."""
+    count = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[count + i]
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
+    sliding = dot(along, tip_velocity)
+    spin = (dot(tip_velocity, tip_velocity) - sliding * sliding) / (length * length)
+    near, middle, _ = mass_distances(legs, i, length, spring)
+    m1, m2 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS]
+    force = (0.5 * m1 * near + m2 * middle) * spin + (0.5 * m1 + m2) * dot(gravity, along)
+    force -= legs[i, STIFFNESS] * spring + legs[i, DAMPING] * spring_rate + actuator_force
+    return force / (0.25 * m1 + m2)
+
+
+@device
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
+    count = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[count + i]
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
+    rate = dot(along, tip_velocity)
+    spin = (dot(tip_velocity, tip_velocity) - rate * rate) / (length * length)
+    inertia, first_moment, _ = moments(legs, i, length, rate, spring, spring_rate)
+    m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
+    sliding = (0.25 * m1 + m2) * spring_rate * spring_rate + m3 * rate * rate
+    moment = add(scale(first_moment, along), scale(m1 + m2 + m3, row(legs, i, BASE_JOINT)))
+    stored = 0.5 * legs[i, STIFFNESS] * spring * spring
+    lost = legs[i, DAMPING] * spring_rate * spring_rate
+    return 0.5 * (inertia * spin + sliding), stored - dot(gravity, moment), lost

@@ -1,1 +1,0 @@
-"""UPS legs with a viscoelastic element in series with the actuator."""

@@ -1,0 +1,256 @@
+"""Commands, observation, reward and termination of `BallBalance`, row by row."""
+
+from __future__ import annotations
+
+from math import cos, isfinite, sin, sqrt
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.ball import seen_from_plate
+from twin.kernels.batched.analytic import Machines
+from twin.kernels.bundle import unbundled
+from twin.kernels.jit import compiled, device
+from twin.kernels.linear_algebra import rotate_back, rotation
+from twin.kernels.tasks.task import (
+    CONTINUES,
+    ENGINE,
+    History,
+    Results,
+    Scales,
+    add_increment,
+    add_terms,
+    beyond_travel,
+    calmness,
+    closeness,
+    count,
+    displaced_coordinates,
+    following_speed,
+    put,
+    put_all,
+    put_difference,
+    put_scalar,
+    smoothness,
+)
+
+
+class Targets(NamedTuple):
+    """Targets of the balls, in plate axes."""
+
+    centers: FloatArray
+    """`(N, k, 2)` one after the other [m]"""
+    circles: FloatArray
+    """`(N, 3)` about them: radius [m], rate [rad/s], phase [rad]"""
+    now: FloatArray
+    """`(N, 4)` position [m] and velocity [m/s]"""
+
+
+class Increments(NamedTuple):
+    """State of actions that are increments of the pose, with work arrays."""
+
+    axes: IndexArray
+    """`(a,)` axes, 3 along and 3 about the base axes, that the actions move"""
+    offset: FloatArray
+    """`(N, a)` displacement from home [m, rad]; `(N, 0)` where actions are speeds"""
+    setpoint: FloatArray
+    """`(N, n)` coordinates commanded for now"""
+    home: FloatArray
+    """`(7,)`"""
+    target: FloatArray
+    """`(n,)` work: coordinates at the end of the period"""
+    displacement: FloatArray
+    """`(6,)` work"""
+    state: FloatArray
+    """`(13,)` work"""
+
+
+class Limits(NamedTuple):
+    """Numbers of targets, reward and termination."""
+
+    period: float
+    """of control [s]"""
+    hold: float
+    """time between targets [s]"""
+    fine: float
+    """scale of distances in the reward [m]"""
+    wide: float
+    """distance that gives no reward [m]"""
+    quick: float
+    """scale of speeds [m/s]"""
+    overtravel: float
+    """share of the travel"""
+
+
+class Balls(NamedTuple):
+    """Balls of the batched plant."""
+
+    state: FloatArray
+    """`(N, 13)` pose and twist in the base frame"""
+    lost: IndexArray
+    """`(N,)` whether they have left the plate"""
+    seen: FloatArray
+    """`(6,)` work: position and velocity in plate axes"""
+
+
+class Signals(NamedTuple):
+    """Motion of ball and plate in physical units and plate axes, for `info`."""
+
+    ball_position: FloatArray
+    """`(N, 2)` [m]"""
+    ball_velocity: FloatArray
+    """`(N, 2)` [m/s] against the plate"""
+    target: FloatArray
+    """`(N, 2)` [m]"""
+    target_error: FloatArray
+    """`(N, 2)` target less ball [m]"""
+    slope: FloatArray
+    """`(N, 2)` how far the plate's x and y axes point down"""
+    tilt_rate: FloatArray
+    """`(N, 2)` of roll and pitch [rad/s]"""
+
+
+BALL, LIMIT = range(2, 4)
+"""Further codes of why an episode ends."""
+
+RADIUS, RATE, PHASE = range(3)
+"""Entries of a circle: [m], [rad/s], [rad]."""
+
+
+@compiled
+def pose_command(actions: FloatArray, bundle: Any) -> None:
+    """Fill `command` (N, n) with rates that follow a pose displaced from home by increments.
+
+    Args:
+        actions: `(N, a)` increments.
+        bundle: of `ActionLaw`, constants of the legs, `Increments` (advanced in place), measured
+            coordinates `(N, n)`, and the command, overwritten.
+    """
+    law, legs, increments, measured, command = unbundled(bundle)
+    axes, displacement, target = increments.axes, increments.displacement, increments.target
+    for k in range(6):
+        displacement[k] = 0.0
+    for i in range(command.shape[0]):
+        setpoint, offset = increments.setpoint[i], increments.offset[i]
+        for k in range(axes.shape[0]):
+            displacement[axes[k]] = add_increment(offset, k, actions[i, k], law)
+        reached = displaced_coordinates(
+            legs, increments.home, displacement, increments.state, target
+        )
+        for j in range(setpoint.shape[0]):
+            aim = target[j] if reached else setpoint[j]
+            command[i, j] = following_speed(aim, setpoint[j], measured[i, j], law)
+            setpoint[j] = aim
+
+
+@device
+def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
+    """Fill position and velocity of the target in environment i, `step` periods after the reset."""
+    elapsed = step * limits.period
+    k = int(elapsed / limits.hold + 1e-9) % targets.centers.shape[1]
+    radius, rate = targets.circles[i, RADIUS], targets.circles[i, RATE]
+    angle = targets.circles[i, PHASE] + rate * elapsed
+    now = targets.now[i]
+    now[0] = targets.centers[i, k, 0] + radius * cos(angle)
+    now[1] = targets.centers[i, k, 1] + radius * sin(angle)
+    now[2] = -radius * rate * sin(angle)
+    now[3] = radius * rate * cos(angle)
+
+
+@device
+def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: Signals) -> None:
+    """Fill the signals of environment i: ball against plate and target, plate against gravity."""
+    pose, twist, seen = machines.pose[i], machines.twist[i], balls.seen
+    seen_from_plate(pose, twist, balls.state[i], seen)
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    turning = rotate_back(matrix, (twist[3], twist[4], twist[5]))
+    for k in range(2):
+        signals.ball_position[i, k] = seen[k]
+        signals.ball_velocity[i, k] = seen[3 + k]
+        signals.target[i, k] = targets.now[i, k]
+        signals.target_error[i, k] = targets.now[i, k] - seen[k]
+        signals.slope[i, k] = -matrix[6 + k]
+        signals.tilt_rate[i, k] = turning[k]
+
+
+@device
+def observe(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    targets: Targets,
+    offset: FloatArray,
+    signals: Signals,
+) -> None:
+    """Fill the observation of environment i; see the table of `BallBalanceEnv`."""
+    scale, out = results.scale, results.observation[i]
+    at = put_all(out, 0, signals.target_error[i], scale)
+    at = put_all(out, at, signals.ball_position[i], scale)
+    at = put_all(out, at, signals.ball_velocity[i], scale)
+    at = put(out, at, targets.now[i, 2], scale)
+    at = put(out, at, targets.now[i, 3], scale)
+    at = put_all(out, at, signals.slope[i], scale)
+    at = put_all(out, at, signals.tilt_rate[i], scale)
+    at = put_difference(out, at, machines.measured[i], scales.middle, scale)
+    at = put_all(out, at, machines.measured_rates[i], scale)
+    at = put_all(out, at, offset[i], scale)
+    for j in range(history.action.shape[1]):
+        at = put_scalar(out, at, history.action[i, j])
+
+
+@device
+def reward(
+    i: int,
+    lost: bool,
+    targets: Targets,
+    limits: Limits,
+    signals: Signals,
+    history: History,
+    term: FloatArray,
+) -> None:
+    """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
+    error, velocity = signals.target_error[i], signals.ball_velocity[i]
+    distance = sqrt(error[0] * error[0] + error[1] * error[1])
+    u, v = velocity[0] - targets.now[i, 2], velocity[1] - targets.now[i, 3]
+    speed = sqrt(u * u + v * v)
+    if not isfinite(distance + speed):
+        # The machine has failed: no reward, and no NaN.
+        distance, speed = limits.wide, limits.quick
+    term[0] = closeness(distance, limits.fine, limits.wide)
+    term[1] = calmness(speed, limits.quick)
+    term[2] = smoothness(history.action[i], history.before[i])
+    term[3] = -1.0 if lost else 0.0
+
+
+@device
+def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Limits) -> int:
+    """Return the code of why the episode of environment i ends."""
+    if machines.failed[i]:
+        return ENGINE
+    if lost:
+        return BALL
+    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+
+
+@compiled
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
+    """Fill observation, reward and termination of the environments `indices` (m,).
+
+    Args:
+        indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`, `Signals`,
+            `Balls`, `Increments`.
+    """
+    machines, scales, history, results, targets, limits, signals, balls, increments = unbundled(
+        bundle
+    )
+    count(actions, history.steps, history.action, history.before)
+    for number in range(indices.shape[0]):
+        i = indices[number]
+        move_target(i, history.steps[i], limits, targets)
+        sense(i, machines, balls, targets, signals)
+        observe(i, machines, scales, history, results, targets, increments.offset, signals)
+        reward(i, balls.lost[i], targets, limits, signals, history, results.term[i])
+        add_terms(results, i)
+        results.reason[i] = terminate(i, machines, balls.lost[i], scales, limits)

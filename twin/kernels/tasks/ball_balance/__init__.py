@@ -1,1 +1,0 @@
-"""Ball balance: commands, observation, reward."""

@@ -1,0 +1,440 @@
+"""Commands, observation, reward and termination of `PoseTracking`, row by row."""
+
+from __future__ import annotations
+
+from math import cos, isfinite, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.batched.analytic import Machines
+from twin.kernels.bundle import unbundled
+from twin.kernels.jit import compiled, device
+from twin.kernels.kinematics import inverse_kinematics
+from twin.kernels.lanes import Width, lanes_memory
+from twin.kernels.legs.dispatch import actuation, project_onto_constraints
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import add, cross, dot, norm, quaternion_product, row
+from twin.kernels.numbers.arrays import as_lanes, write_column
+from twin.kernels.platform_state import platform_state
+from twin.kernels.tasks.task import (
+    CONTINUES,
+    ENGINE,
+    FRESH,
+    ActionLaw,
+    History,
+    Results,
+    Scales,
+    add_increment,
+    add_terms,
+    beyond_travel,
+    closeness,
+    count,
+    displaced_coordinates,
+    economy,
+    fill_pose_error,
+    following_speed,
+    put,
+    put_all,
+    put_difference,
+    put_scalar,
+    rise,
+    smoothness,
+    turned_on,
+)
+
+SLACK = 1e-9
+"""Of the actuators' range, for rounding."""
+
+
+class ReferenceArrays(NamedTuple):
+    """Motions to follow, sampled at the k control instants of an episode."""
+
+    pose: FloatArray
+    """`(N, k, 7)`"""
+    coordinates: FloatArray
+    """`(N, k, n)`"""
+    rates: FloatArray
+    """`(N, k, n)`"""
+
+
+class Increments(NamedTuple):
+    """State of actions that are increments of the pose, with work arrays."""
+
+    offset: FloatArray
+    """`(N, 6)` displacement [m, rad]"""
+    setpoint: FloatArray
+    """`(N, n)` coordinates commanded for now"""
+    home: FloatArray
+    """`(7,)`"""
+    home_coordinates: FloatArray
+    """`(n,)`"""
+    plain: FloatArray
+    """`(n,)` work: coordinates without displacement"""
+    displaced: FloatArray
+    """`(n,)` work: coordinates with it"""
+    state: FloatArray
+    """`(13,)` work"""
+
+
+class Limits(NamedTuple):
+    """Numbers of observation, reward and termination."""
+
+    period: float
+    """of control [s]"""
+    preview: int
+    """control periods ahead that are observed"""
+    leak: float
+    """part of accumulated errors that is left after a period"""
+    position_scale: float
+    """[m]"""
+    attitude_scale: float
+    """[rad]"""
+    largest_position: float
+    """[m]"""
+    largest_attitude: float
+    """[rad]"""
+    overtravel: float
+    """share of the travel"""
+
+
+class Signals(NamedTuple):
+    """Errors in physical units, for `info` and the observation."""
+
+    position_error: FloatArray
+    """`(N, 3)` reference less platform [m], base axes"""
+    orientation_error: FloatArray
+    """`(N, 3)` rotation vector from platform to reference [rad], base axes"""
+    coordinate_error: FloatArray
+    """`(N, n)` reference less measured coordinate [m, rad]"""
+    reference_pose: FloatArray
+    """`(N, 7)`"""
+    accumulated: FloatArray
+    """`(N, n)` error of coordinates, summed with forgetting [m s, rad s]"""
+
+
+class Sines(NamedTuple):
+    """Sum of `cosine` cos(omega t) + `sine` sin(omega t), faded in and out."""
+
+    omega: FloatArray
+    """`(m,)` [rad/s]"""
+    cosine: FloatArray
+    """`(m, 6)` displacements [m], angles about fixed axes x, y, z [rad]"""
+    sine: FloatArray
+    """`(m, 6)`"""
+    duration: float
+    """[s]"""
+    fade: float
+    """[s] at either end, above zero"""
+
+
+@device
+def fill_axes(
+    sines: Sines,
+    time: float,
+    cosines: FloatArray,
+    of_sines: FloatArray,
+    value: FloatArray,
+    rate: FloatArray,
+) -> None:
+    """Fill displacements and angles `value` (6,) and their rates (6,) at a time [s].
+
+    `cosines` and `of_sines` (m,) are those of omega times the time.
+    """
+    into, into_slope = rise(time / sines.fade)
+    out, out_slope = rise((sines.duration - time) / sines.fade)
+    window, slope = into + out - 1.0, (into_slope - out_slope) / sines.fade
+    for k in range(6):
+        value[k] = 0.0
+        rate[k] = 0.0
+    for j in range(sines.omega.shape[0]):
+        omega = sines.omega[j]
+        of_cosine, of_sine = cosines[j], of_sines[j]
+        for k in range(6):
+            a, b = sines.cosine[j, k], sines.sine[j, k]
+            value[k] += a * of_cosine + b * of_sine
+            rate[k] += omega * (b * of_cosine - a * of_sine)
+    for k in range(6):
+        rate[k] = slope * value[k] + window * rate[k]
+        value[k] = window * value[k]
+
+
+@device
+def fill_state(home: FloatArray, value: FloatArray, rate: FloatArray, y: FloatArray) -> None:
+    """Fill `y` (13,): pose and twist of displacements and angles about home.
+
+    The rotation is Rz Ry Rx; each axis is carried by the rotations after it.
+    """
+    a, b, c = 0.5 * value[3], 0.5 * value[4], 0.5 * value[5]
+    cx, sx, cy, sy, cz, sz = cos(a), sin(a), cos(b), sin(b), cos(c), sin(c)
+    turn = (
+        cz * cy * cx + sz * sy * sx,
+        cz * cy * sx - sz * sy * cx,
+        cz * sy * cx + sz * cy * sx,
+        sz * cy * cx - cz * sy * sx,
+    )
+    for k in range(3):
+        y[k] = home[k] + value[k]
+        y[7 + k] = rate[k]
+    y[3], y[4], y[5], y[6] = quaternion_product(turn, (home[3], home[4], home[5], home[6]))
+    # cos and sin of the whole angles, from those of half of them
+    cos_y, sin_y = cy * cy - sy * sy, 2.0 * sy * cy
+    cos_z, sin_z = cz * cz - sz * sz, 2.0 * sz * cz
+    y[10] = cos_z * cos_y * rate[3] - sin_z * rate[4]
+    y[11] = sin_z * cos_y * rate[3] + cos_z * rate[4]
+    y[12] = rate[5] - sin_y * rate[3]
+
+
+@compiled
+def fill_motion(
+    legs: Legs,
+    home: FloatArray,
+    sines: Sines,
+    scales: Scales,
+    period: float,
+    rows: tuple[FloatArray, FloatArray, FloatArray],
+    width: Width,
+) -> bool:
+    """Fill poses (k, 7), coordinates (k, n) and rates (k, n) at instants a period [s] apart.
+
+    Legs that constrain the platform leave out what it cannot follow. Returns whether all
+    coordinates and rates are within the limits.
+    """
+    pose, coordinates, rates = rows
+    time, count = np.empty((2, len(width))), sines.omega.shape[0]
+    turns, span = np.empty((2, count)), len(width) * period
+    for j in range(count):
+        turns[0, j], turns[1, j] = cos(sines.omega[j] * span), sin(sines.omega[j] * span)
+    cosines, of_sines = lanes_memory(count, width), lanes_memory(count, width)
+    value, rate, y = lanes_memory(6, width), lanes_memory(6, width), lanes_memory(13, width)
+    within = True
+    for first in range(0, pose.shape[0], len(width)):
+        for lane in range(len(width)):
+            time[0, lane] = (first + lane) * period
+            time[1, lane] = min(time[0, lane], sines.duration)
+        times = as_lanes(time, width)
+        for j in range(count):
+            cosine, sine, angle = cosines[j], of_sines[j], sines.omega[j] * times[0]
+            if first % (FRESH * len(width)) == 0:
+                cosines[j], of_sines[j] = cos(angle), sin(angle)
+            else:
+                cosines[j], of_sines[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
+        fill_axes(sines, times[1], cosines, of_sines, value, rate)
+        fill_state(home, value, rate, y)
+        project_onto_constraints(legs, y)
+        for k in range(7):
+            write_column(pose, first, k, y[k])
+        state = platform_state(y[:7], y[7:13])
+        for i in range(legs.rows.shape[0]):
+            arm, w, coordinate = actuation(legs, i, state.position, state.matrix)
+            speed = dot(w, add(state.velocity, cross(state.omega, arm)))
+            write_column(coordinates, first, i, coordinate)
+            write_column(rates, first, i, speed)
+            off, reach = abs(coordinate - scales.middle[i]), (1.0 + 2.0 * SLACK) * scales.half[i]
+            if not (off <= reach and abs(speed) <= scales.speed[i]):
+                within = False
+    return within
+
+
+POSITION, ATTITUDE, LIMIT = range(2, 5)
+"""Further codes of why an episode ends."""
+
+
+@device
+def velocity_command(
+    actions: FloatArray,
+    steps: IndexArray,
+    law: ActionLaw,
+    coordinates: FloatArray,
+    measured: FloatArray,
+    command: FloatArray,
+) -> None:
+    """Fill `command` (N, n): scaled actions, on top of the reference's mean rates or not.
+
+    Args:
+        actions: `(N, n)`.
+        steps: `(N,)` control periods since the reset.
+        law: of the actions.
+        coordinates: `(N, k, n)` of the reference.
+        measured: `(N, n)` coordinates.
+        command: overwritten.
+    """
+    end = coordinates.shape[1] - 1
+    for i in range(command.shape[0]):
+        now, then = min(steps[i], end), min(steps[i] + 1, end)
+        for j in range(command.shape[1]):
+            rate = 0.0
+            if law.residual:
+                rate = (coordinates[i, then, j] - coordinates[i, now, j]) / law.period
+                rate += law.gain * (coordinates[i, now, j] - measured[i, j])
+            command[i, j] = rate + law.scale[j] * actions[i, j]
+
+
+@compiled
+def fill_velocity_command(actions: FloatArray, bundle: Any) -> None:
+    """Fill a command as `velocity_command`; the bundle is of what that takes besides actions."""
+    steps, law, coordinates, measured, command = unbundled(bundle)
+    velocity_command(actions, steps, law, coordinates, measured, command)
+
+
+@compiled
+def pose_command(
+    actions: FloatArray,
+    steps: IndexArray,
+    law: ActionLaw,
+    legs: Any,
+    reference: ReferenceArrays,
+    increments: Increments,
+    measured: FloatArray,
+    command: FloatArray,
+) -> None:
+    """Fill `command` (N, n) with rates that follow a pose moved by increments.
+
+    Args:
+        actions: `(N, 6)` increments of the displacement from the reference, or from home.
+        steps: `(N,)` control periods since the reset.
+        law: of the actions.
+        legs: constants of the legs.
+        reference: motions.
+        increments: advanced in place.
+        measured: `(N, n)` coordinates.
+        command: overwritten.
+    """
+    plain, displaced = increments.plain, increments.displaced
+    for i in range(command.shape[0]):
+        then = min(steps[i] + 1, reference.pose.shape[1] - 1)
+        offset, setpoint = increments.offset[i], increments.setpoint[i]
+        for k in range(6):
+            add_increment(offset, k, actions[i, k], law)
+        pose = reference.pose[i, then] if law.residual else increments.home
+        origin = reference.coordinates[i, then] if law.residual else increments.home_coordinates
+        inverse_kinematics(legs, pose, plain)
+        reached = displaced_coordinates(legs, pose, offset, increments.state, displaced)
+        for j in range(command.shape[1]):
+            target = origin[j] + (displaced[j] - plain[j]) if reached else setpoint[j]
+            command[i, j] = following_speed(target, setpoint[j], measured[i, j], law)
+            setpoint[j] = target
+
+
+@device
+def sense(
+    i: int,
+    machines: Machines,
+    step: int,
+    reference: ReferenceArrays,
+    limits: Limits,
+    signals: Signals,
+) -> None:
+    """Fill the errors of environment i, `step` periods after its reset."""
+    now = min(step, reference.pose.shape[1] - 1)
+    for j in range(machines.measured.shape[1]):
+        error = reference.coordinates[i, now, j] - machines.measured[i, j]
+        kept = signals.accumulated[i, j] * limits.leak
+        signals.accumulated[i, j] = kept + limits.period * error if step > 0 else 0.0
+        signals.coordinate_error[i, j] = error
+    pose = reference.pose[i, now]
+    fill_pose_error(pose, machines.pose[i], signals.position_error[i], signals.orientation_error[i])
+    for j in range(7):
+        signals.reference_pose[i, j] = pose[j]
+
+
+@device
+def observe(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    reference: ReferenceArrays,
+    limits: Limits,
+    signals: Signals,
+) -> None:
+    """Fill the observation of environment i; see the table of `PoseTrackingEnv`."""
+    scale, out = results.scale, results.observation[i]
+    end = reference.pose.shape[1] - 1
+    now = min(history.steps[i], end)
+    at = put_all(out, 0, signals.coordinate_error[i], scale)
+    at = put_difference(out, at, reference.rates[i, now], machines.measured_rates[i], scale)
+    at = put_all(out, at, signals.accumulated[i], scale)
+    at = put_difference(out, at, machines.measured[i], scales.middle, scale)
+    at = put_all(out, at, machines.measured_rates[i], scale)
+    table = reference.coordinates[i]
+    for ahead in range(limits.preview + 1):
+        first, second = min(now + ahead, end), min(now + ahead + 1, end)
+        before = first if ahead == 0 else min(now + ahead - 1, end)
+        for j in range(table.shape[1]):
+            change = table[second, j] - table[first, j]
+            change -= table[first, j] - table[before, j]
+            at = put(out, at, change / limits.period, scale)
+    for j in range(history.action.shape[1]):
+        at = put_scalar(out, at, history.action[i, j])
+
+
+@device
+def reward(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    limits: Limits,
+    signals: Signals,
+    term: FloatArray,
+) -> None:
+    """Fill the reward's terms of environment i; see the table of `PoseTrackingEnv`."""
+    position = norm(row(signals.position_error, i, 0))
+    attitude = norm(row(signals.orientation_error, i, 0))
+    term[0] = closeness(position, limits.position_scale, limits.largest_position)
+    term[1] = closeness(attitude, limits.attitude_scale, limits.largest_attitude)
+    term[2] = smoothness(history.action[i], history.before[i])
+    term[3] = economy(machines.effort[i], scales.effort)
+
+
+@device
+def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signals: Signals) -> int:
+    """Return the code of why the episode of environment i ends."""
+    position = norm(row(signals.position_error, i, 0))
+    attitude = norm(row(signals.orientation_error, i, 0))
+    if machines.failed[i] or not isfinite(position + attitude):
+        return ENGINE
+    if position > limits.largest_position:
+        return POSITION
+    if attitude > limits.largest_attitude:
+        return ATTITUDE
+    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+
+
+@device
+def evaluate_row(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    reference: ReferenceArrays,
+    limits: Limits,
+    signals: Signals,
+) -> None:
+    """Fill observation, reward and termination of environment i."""
+    sense(i, machines, history.steps[i], reference, limits, signals)
+    observe(i, machines, scales, history, results, reference, limits, signals)
+    reward(i, machines, scales, history, limits, signals, results.term[i])
+    add_terms(results, i)
+    results.reason[i] = terminate(i, machines, scales, limits, signals)
+
+
+@compiled
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
+    """Fill observation, reward and termination of the environments `indices` (m,).
+
+    Args:
+        indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `ReferenceArrays`, `Limits` and
+            `Signals`.
+    """
+    machines, scales, history, results, reference, limits, signals = unbundled(bundle)
+    count(actions, history.steps, history.action, history.before)
+    for number in range(indices.shape[0]):
+        i = indices[number]
+        evaluate_row(i, machines, scales, history, results, reference, limits, signals)

@@ -1,1 +1,0 @@
-"""Pose tracking: commands, observation, reward."""

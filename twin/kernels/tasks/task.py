@@ -1,0 +1,361 @@
+"""What all tasks share: arrays, observations, rewards, ends and a shaken base."""
+
+from __future__ import annotations
+
+from math import cos, inf, log1p, pi, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.batched.analytic import Machines
+from twin.kernels.control.controllers import rotation_error
+from twin.kernels.jit import compiled, device
+from twin.kernels.kinematics import inverse_kinematics
+from twin.kernels.lanes import lanes_memory
+from twin.kernels.legs.dispatch import project_onto_constraints
+from twin.kernels.linear_algebra import turned
+from twin.kernels.numbers.arrays import as_lanes
+from twin.kernels.numbers.lanes import lane
+
+INFINITY = inf
+
+LARGEST = 10.0
+"""Bound of every observation, in parts of a channel's scale; larger values are clipped."""
+
+FINE = 0.1
+"""Of the level: motion that already counts as still."""
+
+COARSE = 10.0
+"""Of the level: motion from which `stillness` is zero."""
+
+AXES = (0, 0, 0, 0)
+"""Lanes: three axes, and one that does not count."""
+
+FRESH = 128
+"""Steps after which sines are computed anew: a turn adds a rounding error."""
+
+
+class Scales(NamedTuple):
+    """Typical sizes of the quantities of a machine's actuators."""
+
+    lower: FloatArray
+    """`(n,)` least coordinate [m, rad]"""
+    upper: FloatArray
+    """`(n,)` greatest"""
+    middle: FloatArray
+    """`(n,)` between both"""
+    half: FloatArray
+    """`(n,)` half the way from one to the other"""
+    speed: FloatArray
+    """`(n,)` the actuator's limit; without one, half the way in 1 / (2 pi) s [m/s, rad/s]"""
+    effort: FloatArray
+    """`(n,)` the actuator's limit; without one, twice the force that holds the machine [N, N m]"""
+    holding: FloatArray
+    """`(n,)` forces that hold the machine at home"""
+
+
+class History(NamedTuple):
+    """Control periods since the reset, with the last two actions."""
+
+    steps: IndexArray
+    """`(N,)` control periods"""
+    action: FloatArray
+    """`(N, a)` of the last period, within 1"""
+    before: FloatArray
+    """`(N, a)` of the period before"""
+
+
+class Results(NamedTuple):
+    """Results of a control period, with the constants that scale them."""
+
+    observation: Any
+    """`(N, o)`, float32"""
+    scale: FloatArray
+    """`(o,)` physical value that 1 in an observation means"""
+    term: FloatArray
+    """`(N, t)` of the reward, not weighted"""
+    weights: FloatArray
+    """`(t,)`"""
+    reward: FloatArray
+    """`(N,)`"""
+    reason: IndexArray
+    """`(N,)` code of why the episode ends; 0 where it continues"""
+
+
+class ActionLaw(NamedTuple):
+    """Meaning of actions, and the loop around the encoders that follows them."""
+
+    scale: FloatArray
+    """`(a,)` physical value of 1, of increments within one period"""
+    bounds: FloatArray
+    """`(a,)` largest displacement that increments add up to [m, rad]"""
+    gain: float
+    """of the position loop [1/s]"""
+    period: float
+    """of control [s]"""
+    residual: bool
+    """whether actions come on top of the reference"""
+
+
+@device
+def add_increment(offset: FloatArray, k: int, action: float, law: ActionLaw) -> float:
+    """Add an action to entry k of a displacement `(a,)`, within its bounds; return the entry."""
+    moved = offset[k] + law.scale[k] * action
+    offset[k] = min(max(moved, -law.bounds[k]), law.bounds[k])
+    return float(offset[k])
+
+
+@device
+def displaced_coordinates(
+    legs: Any, pose: FloatArray, offset: FloatArray, y: FloatArray, coordinates: FloatArray
+) -> bool:
+    """Fill `coordinates` (n,) of a `pose` (7,) displaced by `offset` (6,) along the base axes.
+
+    `y` (13,) is work: the displaced pose, at rest, projected onto the constraints of the legs.
+    Returns False where an actuator cannot reach it.
+    """
+    for k in range(3):
+        y[k] = pose[k] + offset[k]
+    y[3], y[4], y[5], y[6] = turned(
+        pose[3], pose[4], pose[5], pose[6], offset[3], offset[4], offset[5]
+    )
+    for k in range(6):
+        y[7 + k] = 0.0
+    project_onto_constraints(legs, y)
+    return inverse_kinematics(legs, y[:7], coordinates)
+
+
+@device
+def following_speed(setpoint: float, last: float, measured: float, law: ActionLaw) -> float:
+    """Return the speed of an actuator from its `last` setpoint to the next within one period."""
+    return (setpoint - last) / law.period + law.gain * (last - measured)
+
+
+@device
+def put_scalar(out: Any, at: int, value: float) -> int:
+    """Write a value without unit, clipped, zero for NaN; return the next index."""
+    out[at] = min(max(value, -LARGEST), LARGEST) if value == value else 0.0
+    return at + 1
+
+
+@device
+def put(out: Any, at: int, value: float, scale: FloatArray) -> int:
+    """Write `value` in parts of `scale[at]` to `out[at]`, clipped; return the next index."""
+    return put_scalar(out, at, value / scale[at])
+
+
+@device
+def put_all(out: Any, at: int, values: FloatArray, scale: FloatArray) -> int:
+    """Write all `values` (k,) as `put` does; return the next index."""
+    for j in range(values.shape[0]):
+        at = put(out, at, values[j], scale)
+    return at
+
+
+@device
+def put_difference(
+    out: Any, at: int, values: FloatArray, origin: FloatArray, scale: FloatArray
+) -> int:
+    """Write `values` (k,) less `origin` (k,) as `put` does; return the next index."""
+    for j in range(values.shape[0]):
+        at = put(out, at, values[j] - origin[j], scale)
+    return at
+
+
+@device
+def fill_pose_error(
+    reference: FloatArray, pose: FloatArray, position: FloatArray, rotation: FloatArray
+) -> None:
+    """Fill `position` (3,) and `rotation` (3,), the rotation vector from `pose` to `reference`.
+
+    Both in base axes; the rotation is the shorter way round.
+    """
+    turn = rotation_error(reference, pose)
+    for k in range(3):
+        position[k] = reference[k] - pose[k]
+        rotation[k] = turn[k]
+
+
+@compiled
+def accept(actions: Any, out: FloatArray) -> bool:
+    """Fill `out` (N, a) with `actions` clipped to 1; return False where one is not finite."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            value = float(actions[i, j])
+            if not abs(value) < INFINITY:
+                return False
+            out[i, j] = min(max(value, -1.0), 1.0)
+    return True
+
+
+@device
+def count(actions: FloatArray, steps: IndexArray, last: FloatArray, before: FloatArray) -> None:
+    """Add a control period with `actions` (N, a), none where N is 0, to arrays of a `History`."""
+    for i in range(actions.shape[0]):
+        steps[i] += 1
+        for j in range(actions.shape[1]):
+            before[i, j] = last[i, j]
+            last[i, j] = actions[i, j]
+
+
+@device
+def closeness(error: float, scale: float, largest: float) -> float:
+    """Return 1 without error, 0 at `largest`, falling with the logarithm of 1 + error / scale.
+
+    So an error of a tenth of the scale still matters, and one of a hundred times the scale too.
+    """
+    return max(0.0, 1.0 - log1p(error / scale) / log1p(largest / scale))
+
+
+@device
+def stillness(size: float, level: float) -> float:
+    """Return 1 without motion, 0 from ten times the level on, falling with its logarithm.
+
+    A platform that moves as its base does, at the level, gets 0.48; a tenth of it 0.85.
+    """
+    return closeness(size / level, FINE, COARSE)
+
+
+@device
+def calmness(speed: float, usual: float) -> float:
+    """Return minus the square of a speed [m/s] in parts of `usual`, no less than -1."""
+    part = speed / usual
+    return -min(part * part, 1.0)
+
+
+@device
+def smoothness(action: FloatArray, before: FloatArray) -> float:
+    """Return minus the mean square change of an action `(a,)` since the one before, 0 to -4."""
+    total = 0.0
+    for j in range(action.shape[0]):
+        change = action[j] - before[j]
+        total += change * change
+    return -total / action.shape[0]
+
+
+@device
+def economy(effort: FloatArray, largest: FloatArray) -> float:
+    """Return minus the mean square of efforts `(n,)` in parts of the `largest` `(n,)`."""
+    total = 0.0
+    for j in range(effort.shape[0]):
+        part = effort[j] / largest[j]
+        total += part * part
+    return -total / effort.shape[0]
+
+
+@device
+def stroke(coordinates: FloatArray, start: FloatArray, half: FloatArray) -> float:
+    """Return minus the mean square of coordinates `(n,)` from `start`, in parts of `half` (n,)."""
+    total = 0.0
+    for j in range(coordinates.shape[0]):
+        part = (coordinates[j] - start[j]) / half[j]
+        total += part * part
+    return -total / coordinates.shape[0]
+
+
+@device
+def add_terms(results: Results, i: int) -> None:
+    """Fill the reward of environment i with the weighted sum of its terms."""
+    total = 0.0
+    for j in range(results.weights.shape[0]):
+        total += results.weights[j] * results.term[i, j]
+    results.reward[i] = total
+
+
+@device
+def rise(share: float) -> tuple[float, float]:
+    """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
+    u = min(1.0, max(0.0, share))
+    left = u * (1.0 - u)
+    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * left * left
+
+
+@device
+def window(time: float, duration: float, fade: float) -> tuple[float, float]:
+    """Return how far the motion has faded in, and not yet out, and the rate of that [1/s]."""
+    into, into_slope = rise(time / fade)
+    out, out_slope = rise((duration - time) / fade)
+    return into * out, (into_slope * out - into * out_slope) / fade
+
+
+@device
+def turned_on(cosine: float, sine: float, by_cosine: float, by_sine: float) -> tuple[float, float]:
+    """Return cosine and sine of an angle, larger by that of `by_cosine` and `by_sine`."""
+    return cosine * by_cosine - sine * by_sine, sine * by_cosine + cosine * by_sine
+
+
+@compiled
+def fill_shaking(
+    lines: FloatArray,
+    duration: float,
+    fade: float,
+    step: float,
+    mean: FloatArray,
+    place: FloatArray,
+) -> None:
+    """Fill what a base does that swings as the sum of `lines`, from rest to rest.
+
+    Each line of acceleration A sin(omega t + phi) displaces by -A sin(omega t + phi) / omega^2;
+    the sum is faded in and out. Mean accelerations over steps are differences of exact velocities,
+    so that a base that takes them is nowhere faster or slower than the sum.
+
+    Args:
+        lines: `(3, k, 3)` per axis: frequency [Hz], acceleration [m/s2], phase [rad].
+        duration: [s], at its end the base is back at rest.
+        fade: [s].
+        step: of the engine [s].
+        mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
+        place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
+    """
+    ratio, count, width = mean.shape[1], lines.shape[1], AXES
+    numbers = np.ones((7, count, len(width)))
+    for axis in range(3):
+        for k in range(count):
+            omega = 2.0 * pi * lines[axis, k, 0]
+            swing, turn = lines[axis, k, 1] / omega, omega * step
+            given = (omega, lines[axis, k, 2], swing, swing / omega, sin(turn), cos(turn))
+            for j in range(6):
+                numbers[j, k, axis] = given[j]
+    lanes = as_lanes(numbers, width)
+    omegas, phases, swings, ways = lanes[0], lanes[1], lanes[2], lanes[3]
+    turn_sines, turn_cosines = lanes[4], lanes[5]
+    sines, cosines = lanes_memory(count, width), lanes_memory(count, width)
+    before = lanes[6, 0] - 1.0
+    for index in range(mean.shape[0] * ratio + 1):
+        period, part = index // ratio, index % ratio
+        if index % FRESH == 0:
+            for k in range(count):
+                angle = omegas[k] * (index * step) + phases[k]
+                sines[k] = sin(angle)
+                cosines[k] = cos(angle)
+        away, rate = 0.0 * before, 0.0 * before
+        for k in range(count):
+            sine, cosine = sines[k], cosines[k]
+            away -= ways[k] * sine
+            rate -= swings[k] * cosine
+            cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
+        share, slope = window(index * step, duration, fade)
+        speed = share * rate + slope * away
+        for axis in range(3):
+            if part == 0:
+                place[period, axis] = share * lane(away, axis)
+            if index > 0:
+                gained = lane(speed, axis) - lane(before, axis)
+                mean[(index - 1) // ratio, (index - 1) % ratio, axis] = gained / step
+        before = speed
+
+
+CONTINUES, ENGINE = 0, 1
+"""Codes of all tasks: the episode continues; the engine had to give up."""
+
+
+@device
+def beyond_travel(machines: Machines, i: int, scales: Scales, overtravel: float) -> bool:
+    """Return whether an actuator of environment i is `overtravel` of its travel out of range."""
+    for j in range(scales.lower.shape[0]):
+        beyond = overtravel * (scales.upper[j] - scales.lower[j])
+        at = machines.coordinates[i, j]
+        if at < scales.lower[j] - beyond or at > scales.upper[j] + beyond:
+            return True
+    return False

@@ -1,0 +1,285 @@
+"""Commands, observation, reward and termination of `VibrationIsolation`, row by row."""
+
+from __future__ import annotations
+
+from math import exp, isfinite, sqrt
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.batched.analytic import Machines
+from twin.kernels.bundle import unbundled
+from twin.kernels.control.controllers import rotation_error
+from twin.kernels.jit import compiled, device
+from twin.kernels.linear_algebra import norm, rotate_back, rotation, row
+from twin.kernels.tasks.task import (
+    CONTINUES,
+    ENGINE,
+    History,
+    Results,
+    Scales,
+    add_terms,
+    beyond_travel,
+    count,
+    put_all,
+    put_difference,
+    put_scalar,
+    smoothness,
+    stillness,
+    stroke,
+)
+
+
+class Shaking(NamedTuple):
+    """Motion of the bases and noise of the sensors over an episode of p control periods."""
+
+    mean: FloatArray
+    """`(N, p + 1, ratio, 3)` mean acceleration over each step; the last period is at rest"""
+    displacement: FloatArray
+    """`(N, p + 1, 3)` at the periods' ends [m]"""
+    noise: FloatArray
+    """`(N, p + 1, 9)` of platform accelerometers, gyroscopes, base accelerometers"""
+
+
+class Memory(NamedTuple):
+    """Quantities kept from one period to the next."""
+
+    start: FloatArray
+    """`(N, n)` measured coordinates at the reset"""
+    pose: FloatArray
+    """`(N, 7)` at the reset"""
+    twist: FloatArray
+    """`(N, 6)` at the end of the last period"""
+    sensed: FloatArray
+    """`(N, 18)` the observation's first six channels, in physical units"""
+    squares: FloatArray
+    """`(N, 2)` sums of squares of absolute and of base acceleration"""
+    levels: FloatArray
+    """`(N, 3)` of acceleration, displacement, angular rate in the reward"""
+
+
+class Limits(NamedTuple):
+    """Numbers of sensors and termination."""
+
+    period: float
+    """of control [s]"""
+    forgetting: float
+    """[s] over which sums of accelerations fade"""
+    gravity: float
+    """[m/s2]"""
+    largest_attitude: float
+    """[rad]"""
+    overtravel: float
+    """share of the travel"""
+
+
+class Signals(NamedTuple):
+    """Motion of base and platform in physical units, base axes, for `info`."""
+
+    absolute_acceleration: FloatArray
+    """`(N, 3)` of the reference point, mean over the last period [m/s2]"""
+    base_acceleration: FloatArray
+    """`(N, 3)` mean over the last period [m/s2]"""
+    absolute_displacement: FloatArray
+    """`(N, 3)` of the reference point since the reset [m]"""
+    rotation: FloatArray
+    """`(N, 3)` rotation vector since the reset [rad]"""
+    transmissibility: FloatArray
+    """`(N,)` RMS of absolute per RMS of base acceleration since the reset"""
+
+
+ATTITUDE, LIMIT = range(2, 4)
+"""Further codes of why an episode ends."""
+
+ACCELERATION, DISPLACEMENT, RATE = range(3)
+"""Entries of the levels of an environment."""
+
+
+class ActionLaw(NamedTuple):
+    """Meaning of actions."""
+
+    scale: FloatArray
+    """`(n,)` physical value of 1"""
+    offset: FloatArray
+    """`(n,)` that is added"""
+    centring: float
+    """[1/s] of the return to where the actuators began; zero for forces"""
+
+
+@device
+def fill_shaking_now(steps: IndexArray, mean: FloatArray, shaking: FloatArray) -> None:
+    """Fill `shaking` (N, ratio, 3) of the coming period from the tables `mean` of `Shaking`."""
+    end = mean.shape[1] - 1
+    for i in range(shaking.shape[0]):
+        now = min(steps[i], end)
+        for part in range(shaking.shape[1]):
+            for k in range(3):
+                shaking[i, part, k] = mean[i, now, part, k]
+
+
+@compiled
+def fill_command(actions: FloatArray, bundle: Any) -> None:
+    """Fill `command` (N, n) and `shaking` (N, ratio, 3) of the coming period.
+
+    Args:
+        actions: `(N, n)`.
+        bundle: of control periods `(N,)` since the reset, `ActionLaw`, the tables `mean` of
+            `Shaking`, coordinates `(N, n)` at the reset and now, shaking and command, overwritten.
+    """
+    steps, law, mean, start, measured, shaking, command = unbundled(bundle)
+    fill_shaking_now(steps, mean, shaking)
+    for i in range(command.shape[0]):
+        for j in range(command.shape[1]):
+            back = law.centring * (start[i, j] - measured[i, j])
+            command[i, j] = law.offset[j] + back + law.scale[j] * actions[i, j]
+
+
+@device
+def begin(i: int, machines: Machines, memory: Memory) -> None:
+    """Keep where environment i begins its episode."""
+    for j in range(machines.measured.shape[1]):
+        memory.start[i, j] = machines.measured[i, j]
+    for j in range(7):
+        memory.pose[i, j] = machines.pose[i, j]
+    for j in range(2):
+        memory.squares[i, j] = 0.0
+
+
+@device
+def sense(
+    i: int,
+    machines: Machines,
+    step: int,
+    shaking: Shaking,
+    memory: Memory,
+    limits: Limits,
+    signals: Signals,
+) -> None:
+    """Fill the readings of environment i's inertial sensors over the period that ended at `step`.
+
+    The displacement of the platform follows from its pose and the base's.
+    """
+    fresh, end = step == 0, shaking.mean.shape[1] - 1
+    last, noise = min(max(step - 1, 0), end), shaking.noise[i, step % (end + 1)]
+    period, pose = limits.period, machines.pose[i]
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    sensed = memory.sensed[i]
+    ratio = shaking.mean.shape[2]
+    for k in range(3):
+        base = 0.0
+        if not fresh:
+            for part in range(ratio):
+                base += shaking.mean[i, last, part, k] / ratio
+        signals.base_acceleration[i, k] = base
+        linear = (machines.twist[i, k] - memory.twist[i, k]) / period
+        signals.absolute_acceleration[i, k] = 0.0 if fresh else linear + base
+    force = (
+        signals.absolute_acceleration[i, 0],
+        signals.absolute_acceleration[i, 1],
+        signals.absolute_acceleration[i, 2] + limits.gravity,
+    )
+    felt = rotate_back(matrix, force)
+    spin = rotate_back(matrix, row(machines.twist, i, 3))
+    fade = exp(-period / limits.forgetting)
+    turn = rotation_error(pose, memory.pose[i])
+    for k in range(3):
+        weight = limits.gravity if k == 2 else 0.0
+        rate = spin[k] + noise[3 + k]
+        change = 0.0 if fresh else (rate - sensed[3 + k]) / period
+        sensed[k] = felt[k] - weight + noise[k]
+        sensed[3 + k] = rate
+        sensed[6 + k] = change
+        sensed[9 + k] = signals.base_acceleration[i, k] + noise[6 + k]
+        for sum_, source in ((12, 0), (15, 9)):
+            moving = 0.0 if fresh else fade * sensed[sum_ + k] + period * sensed[source + k]
+            sensed[sum_ + k] = moving
+        base = shaking.displacement[i, min(step, end), k]
+        signals.absolute_displacement[i, k] = pose[k] - memory.pose[i, k] + base
+        signals.rotation[i, k] = turn[k]
+    for k in range(6):
+        memory.twist[i, k] = machines.twist[i, k]
+
+
+@device
+def observe(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    memory: Memory,
+) -> None:
+    """Fill the observation of environment i; see the table of `VibrationIsolationEnv`."""
+    scale, out = results.scale, results.observation[i]
+    at = put_all(out, 0, memory.sensed[i], scale)
+    at = put_difference(out, at, machines.measured[i], memory.start[i], scale)
+    at = put_all(out, at, machines.measured_rates[i], scale)
+    at = put_difference(out, at, machines.effort[i], scales.holding, scale)
+    for j in range(history.action.shape[1]):
+        at = put_scalar(out, at, history.action[i, j])
+
+
+@device
+def measure_transmissibility(i: int, memory: Memory, signals: Signals) -> float:
+    """Update the transmissibility of environment i; return its absolute acceleration [m/s2]."""
+    left = norm(row(signals.absolute_acceleration, i, 0))
+    given = norm(row(signals.base_acceleration, i, 0))
+    memory.squares[i, 0] += left * left
+    memory.squares[i, 1] += given * given
+    shaken = memory.squares[i, 1]
+    signals.transmissibility[i] = sqrt(memory.squares[i, 0] / shaken) if shaken > 0.0 else 0.0
+    return left
+
+
+@device
+def reward(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    memory: Memory,
+    signals: Signals,
+    term: FloatArray,
+) -> None:
+    """Fill the reward's terms of environment i; see the table of `VibrationIsolationEnv`."""
+    levels = memory.levels[i]
+    moved = norm(row(signals.absolute_displacement, i, 0))
+    term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION])
+    term[1] = stillness(moved, levels[DISPLACEMENT])
+    term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE])
+    term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
+    term[4] = smoothness(history.action[i], history.before[i])
+
+
+@device
+def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signals: Signals) -> int:
+    """Return the code of why the episode of environment i ends."""
+    attitude = norm(row(signals.rotation, i, 0))
+    moved = norm(row(signals.absolute_displacement, i, 0))
+    if machines.failed[i] or not isfinite(attitude + moved):
+        return ENGINE
+    if attitude > limits.largest_attitude:
+        return ATTITUDE
+    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+
+
+@compiled
+def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
+    """Fill observation, reward and termination of the environments `indices` (m,).
+
+    Args:
+        indices: numbers of environments.
+        actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Limits`, `Signals`,
+            `Memory`.
+    """
+    machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
+    count(actions, history.steps, history.action, history.before)
+    for number in range(indices.shape[0]):
+        i = indices[number]
+        if history.steps[i] == 0:
+            begin(i, machines, memory)
+        sense(i, machines, history.steps[i], shaking, memory, limits, signals)
+        observe(i, machines, scales, history, results, memory)
+        reward(i, machines, scales, history, memory, signals, results.term[i])
+        add_terms(results, i)
+        results.reason[i] = terminate(i, machines, scales, limits, signals)

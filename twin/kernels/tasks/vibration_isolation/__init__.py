@@ -1,1 +1,0 @@
-"""Vibration isolation: commands, observation, reward."""

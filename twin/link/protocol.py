@@ -1,0 +1,260 @@
+"""The UDP protocol: one datagram is one sample. `docs/link.md` has the table of its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from struct import Struct
+from typing import Literal, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from twin.basics.arrays import HUGE, FloatArray
+from twin.errors import InputError, brief
+
+PER_LEG = 0
+"""Width of a field that has one number for each leg."""
+
+FIELDS = {
+    "coordinates": PER_LEG,
+    "rates": PER_LEG,
+    "forces": PER_LEG,
+    "currents": PER_LEG,
+    "temperatures": PER_LEG,
+    "pose": 7,
+    "twist": 6,
+    "wrench": 6,
+    "accelerometer": 3,
+    "gyroscope": 3,
+    "setpoint": PER_LEG,
+    "command_rates": PER_LEG,
+    "command_forces": PER_LEG,
+    "reference_pose": 7,
+    "residuals": PER_LEG,
+    "alarms": 6,
+}
+"""Names and widths of the fields, in the order of the bits of the mask, bit 0 first.
+
+Names and units are those of signals of a log (`twin.logs.log`). Two more are for estimates:
+`residuals`, each per its threshold, and `alarms`, 1 where active, else 0.
+"""
+
+COMMANDS = ("setpoint", "command_rates", "command_forces")
+"""Fields of a measurement that were in force over the period before it."""
+
+POSES = ("pose", "reference_pose")
+"""Fields that are a position [m] and a unit quaternion, scalar first."""
+
+MOST_LEGS = 12
+"""With all fields a datagram still fits into one frame of Ethernet."""
+
+SEQUENCES = 2**32
+"""Sequence numbers begin again at zero after this many."""
+
+MAGIC = b"TWIN"
+
+VERSION = 1
+
+HEADER = Struct("<4sIBBBBIQII")
+"""Magic, checksum, version, kind, legs, state, sequence, time [ns], acknowledged, mask."""
+
+CHECKED = 8
+"""First byte that the checksum covers."""
+
+LARGEST_SIZE = HEADER.size + 8 * sum(width or MOST_LEGS for width in FIELDS.values())
+"""Bytes of the largest datagram."""
+
+NANOSECONDS = 10**9
+
+LATEST = 9e9
+"""[s] Largest time: nanoseconds fit into 64 bits."""
+
+NORM_TOLERANCE = 1e-2
+"""How far the norm of a received quaternion may be from one; it is normalised."""
+
+NUMBERS = np.dtype("<f8")
+
+
+class Layout(NamedTuple):
+    """Places of the fields of a mask among the numbers of a datagram."""
+
+    slices: tuple[tuple[str, slice], ...]
+    """name of each field and its numbers"""
+    poses: tuple[int, ...]
+    """first number of each quaternion"""
+    size: int
+    """all numbers"""
+
+
+def width_of(field: str, legs: int) -> int:
+    """Return how many numbers a field has on a machine with so many legs."""
+    return FIELDS[field] or legs
+
+
+def mask_of(fields: frozenset[str]) -> int:
+    """Return the mask with the bits of some fields."""
+    return sum(1 << bit for bit, name in enumerate(FIELDS) if name in fields)
+
+
+@lru_cache(maxsize=64)
+def layout_of(legs: int, mask: int) -> Layout:
+    """Return the layout of the fields of a mask for a number of legs.
+
+    Raises:
+        ValueError: a bit of the mask has no field.
+    """
+    if mask >> len(FIELDS):
+        raise ValueError("the mask has bits without a field")
+    slices, poses, start = [], [], 0
+    for bit, name in enumerate(FIELDS):
+        if mask >> bit & 1:
+            stop = start + width_of(name, legs)
+            slices.append((name, slice(start, stop)))
+            if name in POSES:
+                poses.append(start + 3)
+            start = stop
+    return Layout(tuple(slices), tuple(poses), start)
+
+
+Kind = Literal["command", "measurement", "estimate"]
+KINDS: tuple[Kind, ...] = ("command", "measurement", "estimate")
+"""Their numbers in a datagram are 1, 2 and 3."""
+
+State = Literal["running", "holding", "stopped"]
+STATES: tuple[State, ...] = ("running", "holding", "stopped")
+"""Of the machine; their numbers in a datagram are 0, 1 and 2."""
+
+
+class Sample(NamedTuple):
+    """One command, measurement or estimate.
+
+    A command with `command_forces` alone sets forces. With `command_rates` it sets speeds, and
+    with `setpoint` positions, to which the other two are feedforward. Without a field it holds.
+    A measurement holds the command in force beside what was measured.
+    """
+
+    kind: Kind
+    time: float
+    """[s] of the sender's clock, which may begin anywhere"""
+    values: Mapping[str, FloatArray]
+    """name of a field -> `(w,)`; read-only where it was received"""
+    sequence: int = 0
+    """number of the sample, one more than the sender's last; 0 after 4294967295"""
+    acknowledged: int = 0
+    """sequence number of the last command that was received before; 0 without one"""
+    state: State = "running"
+    """of the machine: it follows commands, holds its position without them, or has stopped"""
+
+
+class Encoder:
+    """Samples of a machine as datagrams, all in one buffer."""
+
+    def __init__(self, legs: int) -> None:
+        """Prepare for a machine with so many legs.
+
+        Raises:
+            InputError: no whole number from 1 to 12.
+        """
+        if type(legs) is not int or not 1 <= legs <= MOST_LEGS:
+            raise InputError("legs", f"must be from 1 to {MOST_LEGS}, not {brief(legs)}")
+        self._legs = legs
+        self._buffer = bytearray(LARGEST_SIZE)
+        self._view = memoryview(self._buffer)
+        self._numbers = np.frombuffer(self._buffer, NUMBERS, offset=HEADER.size)
+
+    def encode(self, sample: Sample) -> memoryview:
+        """Return a sample's datagram; the next one overwrites it.
+
+        Raises:
+            InputError: a field or a time that no datagram can hold; names it.
+        """
+        kind, time, values, sequence, acknowledged, state = sample
+        if not 0.0 <= time <= LATEST:
+            raise InputError("time", f"must be from 0 to {LATEST:g} s, not {brief(time)}")
+        if kind not in KINDS or state not in STATES:
+            raise InputError("kind", f"{brief(kind)} in state {brief(state)} is no sample")
+        legs, numbers = self._legs, self._numbers
+        mask = mask_of(frozenset(values))
+        layout = layout_of(legs, mask)
+        if len(layout.slices) != len(values):
+            unknown = next(name for name in values if name not in FIELDS)
+            raise InputError("values", f"{unknown!r} is no field; known: {', '.join(FIELDS)}")
+        for name, places in layout.slices:
+            given = values[name]
+            if np.shape(given) != (width_of(name, legs),):
+                shape = f"({width_of(name, legs)},)"
+                raise InputError(name, f"must have shape {shape}, got {np.shape(given)}")
+            numbers[places] = given
+        if not _usable(numbers[: layout.size]):
+            raise InputError("values", "must be finite numbers")
+        head = (VERSION, KINDS.index(kind) + 1, legs, STATES.index(state), sequence % SEQUENCES)
+        tail = (round(time * NANOSECONDS), acknowledged % SEQUENCES, mask)
+        HEADER.pack_into(self._buffer, 0, MAGIC, 0, *head, *tail)
+        size = HEADER.size + 8 * layout.size
+        checksum = crc32(self._view[CHECKED:size])
+        self._buffer[4:CHECKED] = checksum.to_bytes(4, "little")
+        return self._view[:size]
+
+
+def decode(data: bytes) -> Sample:
+    """Return the sample of a datagram; its arrays are views of `data` where no pose is among them.
+
+    Raises:
+        InputError: no datagram of this protocol; the field is what is wrong with it: `size`,
+            `magic`, `version`, `checksum`, `kind`, `legs`, `state`, `time`, `mask` or `values`.
+    """
+    if not HEADER.size <= len(data) <= LARGEST_SIZE:
+        raise InputError("size", f"{len(data)} bytes are no datagram")
+    magic, checksum, version, kind, legs, state, sequence, time, acknowledged, mask = (
+        HEADER.unpack_from(data)
+    )  # fmt: skip
+    if magic != MAGIC:
+        raise InputError("magic", "is no datagram of this protocol")
+    if version != VERSION:
+        raise InputError("version", f"{version} is not known, this is {VERSION}")
+    if checksum != crc32(memoryview(data)[CHECKED:]):
+        raise InputError("checksum", "is wrong")
+    if not 1 <= kind <= len(KINDS):
+        raise InputError("kind", f"{kind} is not known")
+    if not 1 <= legs <= MOST_LEGS:
+        raise InputError("legs", f"{legs} are not from 1 to {MOST_LEGS}")
+    if state >= len(STATES):
+        raise InputError("state", f"{state} is not known")
+    if time > LATEST * NANOSECONDS:
+        raise InputError("time", f"is beyond {LATEST:g} s")
+    if mask >> len(FIELDS):
+        raise InputError("mask", "has bits without a field")
+    layout = layout_of(legs, mask)
+    if len(data) != HEADER.size + 8 * layout.size:
+        raise InputError("size", f"{len(data)} bytes do not fit the mask")
+    numbers = np.frombuffer(data, NUMBERS, layout.size, HEADER.size)
+    if not _usable(numbers):
+        raise InputError("values", "are not finite")
+    if layout.poses:
+        numbers = _normalised(numbers, layout.poses)
+    values = {name: numbers[places] for name, places in layout.slices}
+    known = KINDS[kind - 1], time / NANOSECONDS, values
+    return Sample(*known, sequence, acknowledged, STATES[state])
+
+
+def _usable(numbers: FloatArray) -> bool:
+    """Return whether all are finite, and their squares as well."""
+    return bool(np.abs(numbers).max(initial=0.0) <= HUGE)
+
+
+def _normalised(numbers: FloatArray, poses: tuple[int, ...]) -> FloatArray:
+    """Return the numbers with unit quaternions, read-only.
+
+    Raises:
+        InputError: a quaternion that is none.
+    """
+    found = numbers.copy()
+    for start in poses:
+        quaternion = found[start : start + 4]
+        norm = float(np.sqrt(quaternion @ quaternion))
+        if not abs(norm - 1.0) <= NORM_TOLERANCE:
+            raise InputError("values", f"a quaternion has the norm {norm:.3g}")
+        quaternion /= norm
+    found.flags.writeable = False
+    return found

@@ -1,0 +1,284 @@
+"""Checks of a log: gaps, clocks, units, legs, saturation."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from twin.basics.arrays import FloatArray, as_instance, positive
+from twin.errors import TwinError, listed
+from twin.logs.log import Channel, Finding, Log, check_increasing, is_per_leg, signal_units
+from twin.machine.quantity import GRAVITY, UNITS
+from twin.model.machine_model import MachineModel
+
+BEYOND = 10.0
+"""Median over the machine's limit above which a unit is taken to be wrong."""
+
+SHARE = 1e-3
+"""Part of the samples that may be at a limit."""
+
+ROUNDING = 1e-6
+"""Part of a limit that counts as reaching it."""
+
+MOST_SAMPLES = 2000
+
+CLEARLY = 3.0
+"""How many times better another leg must fit to be named."""
+
+
+def unit_findings(log: Log, machine: MachineModel) -> list[Finding]:
+    """Return the channels whose values fit the machine only in another unit, or not at all."""
+    known = signal_units(machine)
+    found = []
+    for channel in log.channels:
+        expected = known.get(channel.name)
+        if expected is None or not len(channel):
+            continue
+        if channel.units != expected:
+            given, right = (listed(dict.fromkeys(units)) for units in (channel.units, expected))
+            message = f"has {channel.width} columns in {given}, not {len(expected)} in {right}"
+            found.append(Finding("unit", channel.name, f"{message}; map it by a LogMapping"))
+        else:
+            found += _implausible(channel, machine)
+    return found
+
+
+def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
+    """Return a finding where typical values of a channel are outside their range."""
+    bounds = _range(channel, machine)
+    if bounds is None:
+        return []
+    typical, low, high = bounds
+    unit = channel.units[0]
+    if ((low <= typical) & (typical <= high)).all():
+        return []
+    factors = {
+        text: size
+        for name, factor in UNITS[unit].items()
+        if factor != 1.0
+        for text, size in (
+            (f"{name} taken for {unit}", factor),
+            (f"{unit} taken for {name}", 1.0 / factor),
+        )
+    }
+    fitting = [
+        text
+        for text, size in factors.items()
+        if ((low <= size * typical) & (size * typical <= high)).all()
+    ]
+    worst = float(typical[np.argmax(np.abs(typical))])
+    reach = f"{np.min(low):.4g} to {np.max(high):.4g} {unit}"
+    guess = f": maybe {' or '.join(fitting[:2])}" if fitting else ": wrong unit or offset"
+    return [Finding("unit", channel.name, f"{worst:.6g} {unit} is not in {reach}{guess}")]
+
+
+def _range(
+    channel: Channel, machine: MachineModel
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return typical values `(c,)` of a channel, and the least and most that they can be."""
+    name, values = channel.name, channel.values
+    actuators = [leg.actuator for leg in machine.parameters.legs]
+    median = np.median(values, axis=0)
+    large = np.quantile(np.abs(values), 0.9, axis=0)
+    if name in ("coordinates", "setpoint", "measured"):
+        low, high = machine.minimum_coordinates, machine.maximum_coordinates
+        slack = 0.5 * (high - low)
+        return median, low - slack, high + slack
+    limits = {
+        "forces": [actuator.effort for actuator in actuators],
+        "motor_forces": [actuator.effort for actuator in actuators],
+        "command_forces": [actuator.effort for actuator in actuators],
+        "rates": [actuator.speed for actuator in actuators],
+        "command_rates": [actuator.speed for actuator in actuators],
+    }.get(name, [None])
+    if None not in limits:
+        most = BEYOND * np.array(limits, dtype=float)
+        return large, np.zeros(len(most)), most
+    if name in ("pose", "reference_pose"):
+        reach = 2.0 * (np.linalg.norm(machine.home[:3]) + float(np.max(machine.home_reaches)))
+        least = 0.05 * np.linalg.norm(machine.home[:3])
+        size = np.median(np.linalg.norm(values[:, :3], axis=1))
+        return np.array([size]), np.array([least]), np.array([reach])
+    if name == "accelerometer":
+        size = np.median(np.linalg.norm(values, axis=1))
+        return np.array([size]), np.array([0.3 * GRAVITY]), np.array([3.0 * GRAVITY])
+    return None
+
+
+def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
+    """Return gaps and clock steps of a channel, and whether it is empty.
+
+    Args:
+        channel: to check.
+        largest_gap: median intervals between two samples that are no gap.
+    """
+    name, time = channel.name, channel.time
+    if not len(time):
+        return [Finding("empty", name, "has no samples")]
+    found = []
+    steps = np.diff(time)
+    late = np.flatnonzero(steps <= 0.0)
+    if late.size:
+        row = int(late[0]) + 1
+        what = "repeats" if steps[row - 1] == 0.0 else f"steps back by {-steps[row - 1]:.6g} s"
+        message = f"the clock {what}, {late.size} times in all; sort or cut the record there"
+        found.append(Finding("clock", name, message, float(time[row])))
+    forward = steps[steps > 0.0]
+    if forward.size:
+        usual = float(np.median(forward))
+        gaps = np.flatnonzero(steps > largest_gap * usual)
+        if gaps.size:
+            row = int(gaps[0])
+            message = f"{steps[row]:.6g} s without samples, which usually are {usual:.6g} s apart"
+            more = f"; {gaps.size} gaps in all, {steps[gaps].sum():.6g} s" if gaps.size > 1 else ""
+            found.append(Finding("gap", name, message + more, float(time[row])))
+    return found
+
+
+def saturation_findings(log: Log, machine: MachineModel) -> list[Finding]:
+    """Return the channels that are at a limit for more than `SHARE` of their samples."""
+    found = []
+    units = signal_units(machine)
+    for name, (low, high) in _limits(machine).items():
+        if name not in log or not len(log[name]) or log[name].units != units[name]:
+            continue
+        channel = log[name]
+        slack = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        reached = (channel.values <= low + slack) | (channel.values >= high - slack)
+        shares = reached.mean(axis=0)
+        columns = np.flatnonzero(shares > SHARE)
+        if columns.size:
+            row = int(reached[:, columns].any(axis=1).argmax())
+            parts = ", ".join(f"{k + 1} ({100 * shares[k]:.3g} %)" for k in columns)
+            message = f"at the limit, by column: {parts} of the samples"
+            found.append(Finding("saturation", name, message, float(channel.time[row])))
+    return found
+
+
+def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
+    """Return the least and the largest value of signals whose limits are known."""
+    actuators = [leg.actuator for leg in machine.parameters.legs]
+    limits: dict[str, tuple[Any, Any]] = {}
+    for name, values in (
+        ("forces", [actuator.effort for actuator in actuators]),
+        ("motor_forces", [actuator.effort for actuator in actuators]),
+        ("rates", [actuator.speed for actuator in actuators]),
+    ):
+        if None not in values:
+            most = np.array(values, dtype=float)
+            limits[name] = (-most, most)
+    for name in ("coordinates", "measured"):
+        limits[name] = (machine.minimum_coordinates, machine.maximum_coordinates)
+    sensor = machine.parameters.imu
+    triads = (
+        {"accelerometer": None, "gyroscope": None}
+        if sensor is None
+        else {"accelerometer": sensor.accelerometers, "gyroscope": sensor.gyroscopes}
+    )
+    for name, triad in triads.items():
+        if triad is not None and triad.range is not None:
+            limits[name] = (-np.full(3, triad.range), np.full(3, triad.range))
+    return limits
+
+
+def leg_coordinates(log: Log, machine: MachineModel) -> Channel:
+    """Return the actuator coordinates of the recorded poses, as a channel at their times.
+
+    With `time_offset` they give the time between a tracker and the encoders.
+
+    Raises:
+        InputError: no channel `pose`, or poses that the machine cannot have.
+        UnreachablePoseError: a leg cannot reach a pose.
+    """
+    pose = log["pose"]
+    values = machine.inverse_kinematics(pose.values)
+    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,) * values.shape[1])
+
+
+def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:
+    """Return legs that copy each other, and with a machine and poses those in the wrong place."""
+    found = []
+    for channel in log.channels:
+        if channel.width > 2 and (machine is None or is_per_leg(channel.name, machine)):
+            found += _copies(channel)
+    if machine is not None and {"coordinates", "pose"} <= set(log.names):
+        found += _misplaced(log, machine)
+    return found
+
+
+def _copies(channel: Channel) -> list[Finding]:
+    """Return columns that are equal sample by sample while they move and others differ."""
+    values = channel.values
+    if len(values) < 3 or (np.ptp(values, axis=1) == 0.0).all():
+        return []
+    pairs = [
+        (a + 1, b + 1)
+        for a, b in combinations(range(channel.width), 2)
+        if np.ptp(values[:, a]) > 0.0 and np.array_equal(values[:, a], values[:, b])
+    ]
+    message = "columns {} and {} are equal in every sample; is one recorded twice?"
+    return [Finding("legs", channel.name, message.format(*pair)) for pair in pairs]
+
+
+def _misplaced(log: Log, machine: MachineModel) -> list[Finding]:
+    """Return a finding where other legs than those of the mapping fit the poses better."""
+    measured, pose = log["coordinates"], log["pose"]
+    try:
+        check_increasing(pose)
+        inside = measured.between(pose.time[0], np.nextafter(pose.time[-1], np.inf))
+        inside = inside.kept(slice(None, None, max(1, len(inside) // MOST_SAMPLES)))
+        if len(inside) < 3:
+            return []
+        predicted = machine.inverse_kinematics(pose.at(inside.time))
+    except TwinError as error:
+        return [Finding("legs", "pose", f"cannot be compared with the legs: {error}")]
+    return _compared(inside.values, predicted)
+
+
+def _compared(measured: FloatArray, predicted: FloatArray) -> list[Finding]:
+    """Return findings from coordinates `(k, n)` as measured and as the poses require them."""
+    a, b = (values - values.mean(axis=0) for values in (measured, predicted))
+    plain = np.sqrt(((a[:, :, None] - b[:, None, :]) ** 2).mean(axis=0))
+    turned = np.sqrt(((a[:, :, None] + b[:, None, :]) ** 2).mean(axis=0))
+    cost = np.minimum(plain, turned)
+    own = np.diagonal(plain)
+    least = 1e-9 + 0.02 * np.sqrt((b**2).mean())
+    rows, best = linear_sum_assignment(cost)
+    wrong = (own > CLEARLY * cost[rows, best]) & (own > least)
+    swapped = np.flatnonzero(wrong & (best != rows))
+    found = []
+    if swapped.size:
+        pairs = ", ".join(f"column {k + 1} moves as leg {best[k] + 1}" for k in swapped)
+        order = [int(leg) + 1 for leg in np.where(wrong, best, rows)]
+        hint = f"; legs = {order}" if len(set(order)) == len(order) else ""
+        found.append(Finding("legs", "coordinates", pairs + hint))
+    signs = np.flatnonzero(wrong & (turned[rows, best] < plain[rows, best]))
+    if signs.size:
+        columns = ", ".join(str(k + 1) for k in signs)
+        found.append(Finding("legs", "coordinates", f"the sign of column {columns} is wrong"))
+    return found
+
+
+def check_log(
+    log: Log, machine: MachineModel | None = None, largest_gap: float = 10.0
+) -> list[Finding]:
+    """Return what is wrong with a log, in the order of its channels; an empty list for nothing.
+
+    Args:
+        log: with a machine, its channels are signals, see `LogMapping`.
+        machine: adds the checks of units, legs and limits.
+        largest_gap: median intervals between two samples that are no gap.
+
+    Raises:
+        InputError: not a log or machine, or a gap that is not above zero.
+    """
+    as_instance(log, "log", Log)
+    allowed = positive(largest_gap, "largest_gap")
+    found = [each for channel in log.channels for each in timing_findings(channel, allowed)]
+    if machine is not None:
+        as_instance(machine, "machine", MachineModel)
+        found += unit_findings(log, machine) + saturation_findings(log, machine)
+    return found + leg_findings(log, machine)

@@ -1,0 +1,360 @@
+"""Pillars: parameters, masses and mechanism of a leg on a sliding foot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from twin.basics import canonical
+from twin.basics.arrays import FloatArray
+from twin.machine.hardware.drive import LinearActuator
+from twin.machine.legs.leg import (
+    COINCIDENT,
+    Constants,
+    LegKind,
+    LegPlace,
+    LegProblem,
+    LegSizes,
+    LinearLeg,
+)
+from twin.machine.mechanism import (
+    BASE,
+    ORIGIN,
+    PLATFORM,
+    Actuator,
+    Ball,
+    Body,
+    Cylinder,
+    Drawing,
+    Ends,
+    Friction,
+    Joint,
+    LegMechanism,
+    Loop,
+    Point,
+    Shape,
+    Z,
+    limits,
+    point_mass,
+)
+from twin.machine.quantity import Damping, Force, Length, Mass, Speed, Table, Whole, problem
+
+LARGEST_YAW = 1e-9
+"""Part of the plate's y axis along x of the base; above it a pose does not fit the fixed foot."""
+
+CARRIAGE = 0.25
+"""Share of the foot's mass that is on the carriage; the rest is on the end of the rod."""
+
+
+class FootFriction(Table):
+    """Friction of a sliding foot: -(viscous + coulomb / sqrt(v^2 + transition_speed^2)) v."""
+
+    viscous: Damping = Field(ge=0, description="Viscous friction")
+    coulomb: Force = Field(0.0, ge=0, description="Dry friction once the foot slides")
+    transition_speed: Speed = Field(
+        1e-3, gt=0, description="Speed about which dry friction changes its sign smoothly"
+    )
+
+
+class PillarAppearance(Table):
+    """A strut below the plate and the foot it stands on."""
+
+    strut_radius: Length = Field(gt=0, description="Radius of the strut")
+    foot_radius: Length = Field(gt=0, description="Radius of the foot's disc")
+
+
+class PillarLeg(LinearLeg):
+    """Actuator perpendicular to the plate; its foot slides in the ground plane or is fixed there.
+
+    One foot is fixed, on a universal joint with its first axis along x of the base and the second
+    along y of the plate. The actuator coordinate is the length from the foot to the plate's corner.
+    Three or more pillars leave heave, roll and pitch.
+    """
+
+    definition: ClassVar[str] = (
+        "the height of the plate's joint above its foot, square to the plate"
+    )
+    dof: ClassVar[int] = 3
+    equations: ClassVar[str] = "pillar"
+    has_foot: ClassVar[bool] = True
+
+    kind: Literal["pillar"] = Field("pillar", description="Kind of leg")
+    fixed_foot: Whole = Field(description="Leg (from 1) whose foot is fixed to the ground")
+    upper_mass: Mass = Field(ge=0, description="Mass that moves with the plate, at its corner")
+    foot_mass: Mass = Field(ge=0, description="Mass that moves with the foot")
+    friction: FootFriction | None = Field(
+        None, description="Friction of the sliding feet; leave out for none"
+    )
+    actuator: LinearActuator = Field(description="The actuator between foot and corner")
+    appearance: PillarAppearance | None = Field(None, description="Dimensions for drawing")
+
+    def home_axis(self, place: LegPlace) -> FloatArray:
+        """Return the axis `(3,)` of the fixed foot that is fixed in the base: x."""
+        return np.array([1.0, 0.0, 0.0])
+
+    def home_coordinate(self, place: LegPlace) -> float:
+        """Return the actuator coordinate at home: the pillar's length [m], NaN on a vertical plate.
+
+        The foot lies below the corner along the plate's normal n, at the height of the base joint.
+        """
+        return float(place.vector[2] / place.normal[2]) if place.normal[2] > 0 else np.nan
+
+    def home_row(self, place: LegPlace) -> FloatArray:
+        """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
+        upward = np.array([0.0, 0.0, 1.0]) / place.normal[2]
+        return np.concatenate([upward, np.cross(self._foot(place), upward)])
+
+    def home_constraints(self, place: LegPlace) -> FloatArray:
+        """Return rows `(3, 6)` that the fixed foot adds at home: row @ twist = 0; else none.
+
+        The foot does not move along x and y, and the plate's y axis stays at a right angle to x of
+        the base.
+        """
+        if place.number != self.fixed_foot:
+            return super().home_constraints(place)
+        foot, row = self._foot(place), self.home_row(place)
+        rows = [np.concatenate([axis, np.cross(foot, axis)]) for axis in np.eye(3)[:2]]
+        rows = [held - place.normal[i] * row for i, held in enumerate(rows)]
+        turning = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
+        return np.stack([*rows, turning])
+
+    def home_problem(self, place: LegPlace) -> LegProblem | None:
+        """Return why the leg cannot be at home, None if it can."""
+        length = self.home_coordinate(place)
+        if not length > COINCIDENT:
+            return LegProblem(".home.position", "its foot is not below its corner of the plate")
+        foot = place.base + place.vector - length * place.normal
+        if np.linalg.norm(foot - place.base) > COINCIDENT:
+            point = ", ".join(f"{value:.6g}" for value in foot)
+            return LegProblem(
+                ".base.joints",
+                "pillars are perpendicular to the plate: at home its foot must be at "
+                f"[{point}], below its corner",
+            )
+        return None
+
+    def _foot(self, place: LegPlace) -> FloatArray:
+        """Return the vector `(3,)` [m] from the reference point to the foot at home."""
+        return np.asarray(place.arm - self.home_coordinate(place) * place.normal)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.upper_mass + self.foot_mass
+
+    @property
+    def platform_mass(self) -> float:
+        """Mass [kg] that moves with the plate, at its corner."""
+        return self.upper_mass
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of the strut as drawn."""
+        if self.appearance is None:
+            return None
+        radius = self.appearance.strut_radius
+        return LegSizes(radius, radius, self.actuator.minimum)
+
+    @property
+    def resists_motion(self) -> bool:
+        """Whether the foot has friction."""
+        return self.friction is not None
+
+    @classmethod
+    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+        """Raise a problem unless one foot is fixed, and floor, plate and corners suit pillars."""
+        count = len(places)
+        for table, leg in tables:
+            foot = leg.fixed_foot
+            if not 1 <= foot <= count:
+                raise problem(f"{table}.fixed_foot", f"there is no leg {foot} of {count}")
+            if foot != tables[0][1].fixed_foot:
+                raise problem(
+                    f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
+                )
+        yaw = places[0].rotation[0, 1]
+        if abs(yaw) > LARGEST_YAW:
+            raise problem(
+                "home.orientation",
+                "pillars only roll and pitch: the plate's y axis must be at a right angle to x of "
+                f"the base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make "
+                "w z = x y",
+            )
+        _check_floor([place.base[2] for place in places])
+        _check_corners(np.array([place.joint for place in places]), places[0].rotation)
+
+
+def _check_floor(heights: Sequence[float]) -> None:
+    for number, height in enumerate(heights, start=1):
+        if abs(height - heights[0]) > COINCIDENT:
+            raise problem(
+                "base.joints",
+                f"all feet stand in one horizontal plane, but foot {number} is "
+                f"{height - heights[0]:.6g} m above foot 1; give all the same z",
+            )
+
+
+def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
+    spread = np.linalg.svd(corners - corners.mean(axis=0))
+    if spread.S[1] < COINCIDENT:
+        direction = rotation @ canonical.with_signs(spread.Vh[:1].T)[:, 0]
+        line = ", ".join(f"{value:.3g}" for value in direction)
+        raise problem(
+            "platform.joints",
+            f"the corners of legs 1 to {len(corners)} lie on one line: nothing holds turning about "
+            f"the direction [{line}]; move one off it",
+        )
+
+
+def ends(leg: PillarLeg) -> Ends:
+    """Return what is drawn at the leg's ends: a disc below the foot; it ends in the plate."""
+    drawn = appearance(leg)
+    return Ends(0.5 * drawn.foot_radius, 0.0, margin=1.6 * drawn.strut_radius, rise=0.0)
+
+
+def carry(leg: PillarLeg, place: LegPlace, platform: Body) -> Body:
+    """Return the platform on the slide of the pillar whose foot is fixed."""
+    if place.number != leg.fixed_foot:
+        return platform
+    length = leg.home_coordinate(place)
+    name = f"leg_{place.number}"
+    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length))
+    below = length * Z - place.joint
+    return platform._replace(
+        parent=f"{name}_pillar", position=below, rotation=None, joints=(slide,), free=False
+    )
+
+
+def make_leg(leg: PillarLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+    """Return the leg: on two hinges if its foot is fixed, else on a carriage."""
+    name, drawn = f"leg_{place.number}", appearance(leg)
+    corner = place.joint
+    tube = 0.6 * leg.actuator.minimum * Z
+    upper = Body(
+        f"{name}_upper",
+        PLATFORM,
+        corner,
+        mass=point_mass(leg.upper_mass),
+        shapes=(Cylinder(f"{name}_tube", "housing", drawn.strut_radius, -tube, ORIGIN),),
+    )
+    joint = Point(f"{name}_base_joint", BASE, place.base)
+    if place.number == leg.fixed_foot:
+        return _standing(leg, place, upper, joint)
+    return _sliding(leg, place, upper, joint)
+
+
+def _standing(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> LegMechanism:
+    """Return the pillar on two hinges, about x of the base and about y of the plate."""
+    name, rotation = f"leg_{place.number}", place.rotation
+    first = Joint(f"{name}_first", "hinge", rotation.T @ leg.home_axis(place), f"{name}_cross")
+    second = Joint(f"{name}_second", "hinge", np.eye(3)[1])
+    pillar = Body(
+        f"{name}_pillar",
+        BASE,
+        joint.position,
+        rotation,
+        (first, second),
+        shapes=_rod_shapes(name, leg),
+    )
+    slide = f"{name}_actuator"
+    return LegMechanism(
+        (first.name, second.name, slide),
+        (pillar, upper),
+        Actuator(f"{name}_force", slide, (slide,)),
+        (joint, Point(f"{name}_tip", pillar.name, ORIGIN)),
+        (),
+        base_shapes=(_disc(name, leg, joint.position),),
+    )
+
+
+def _sliding(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> LegMechanism:
+    """Return the pillar whose rod slides out of the plate down to its carriage."""
+    name, length = f"leg_{place.number}", leg.home_coordinate(place)
+    slide = Joint(f"{name}_actuator", "slide", -Z, limits=limits(leg.actuator, length))
+    rod = Body(
+        f"{name}_rod",
+        PLATFORM,
+        place.joint - length * Z,
+        joints=(slide,),
+        mass=point_mass((1.0 - CARRIAGE) * leg.foot_mass),
+        shapes=_rod_shapes(name, leg),
+    )
+    along = (
+        Joint(f"{name}_foot_x", "slide", np.eye(3)[0], f"{name}_rail"),
+        Joint(f"{name}_foot_y", "slide", np.eye(3)[1]),
+    )
+    carriage = Body(
+        f"{name}_carriage",
+        BASE,
+        joint.position,
+        joints=along,
+        mass=point_mass(CARRIAGE * leg.foot_mass),
+        shapes=(_disc(name, leg, ORIGIN),),
+    )
+    feet = (along[0].name, along[1].name)
+    return LegMechanism(
+        (*feet, slide.name),
+        (upper, rod, carriage),
+        Actuator(f"{name}_force", slide.name, (slide.name,)),
+        (
+            joint,
+            Point(f"{name}_tip", rod.name, ORIGIN),
+            Point(f"{name}_foot", carriage.name, ORIGIN),
+        ),
+        (Loop(f"{name}_loop", f"{name}_tip", f"{name}_foot"),),
+        frictions=_frictions(leg, feet),
+    )
+
+
+def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
+    own = leg.friction
+    return () if own is None else (Friction(feet, own.viscous, own.coulomb, own.transition_speed),)
+
+
+def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
+    drawn = appearance(leg)
+    end = 0.9 * leg.actuator.minimum * Z
+    return (
+        Cylinder(f"{name}_shaft", "rod", 0.65 * drawn.strut_radius, ORIGIN, end),
+        Ball(f"{name}_base_ball", "joint", drawn.strut_radius, ORIGIN),
+    )
+
+
+def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
+    radius = appearance(leg).foot_radius
+    bottom, top = foot - 0.65 * radius * Z, foot - 0.35 * radius * Z
+    return Cylinder(f"{name}_disc", "joint", radius, bottom, top)
+
+
+def appearance(leg: PillarLeg) -> PillarAppearance:
+    """Return what the file gives, else slender parts."""
+    if leg.appearance is not None:
+        return leg.appearance
+    width = 0.12 * leg.actuator.minimum
+    return PillarAppearance(
+        source="derived from the leg's length", strut_radius=width, foot_radius=2.0 * width
+    )
+
+
+def constants(leg: PillarLeg, place: LegPlace) -> Constants:
+    """Return whether the foot is fixed, its mass and its friction."""
+    own = leg.friction
+    return {
+        "fixed": float(place.number == leg.fixed_foot),
+        "foot_mass": leg.foot_mass,
+        "viscous": own.viscous if own else 0.0,
+        "coulomb": own.coulomb if own else 0.0,
+        "transition_speed": own.transition_speed if own else 1.0,
+    }
+
+
+def home_frame(leg: PillarLeg, place: LegPlace) -> FloatArray:
+    """Return roll and pitch [rad] of the platform at home, and seven zeros."""
+    x, y, z = place.normal
+    return np.array([np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z)), *np.zeros(7)])
+
+
+PILLAR = LegKind(PillarLeg, constants, home_frame, ends, make_leg, carry)

@@ -1,0 +1,57 @@
+"""Struts: parameters of a leg whose inertia is left out."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from twin.machine.legs.leg import Constants, LegKind, LegPlace, LegSpring
+from twin.machine.legs.ups import constants as ups_constants
+from twin.machine.legs.ups import home_frame
+from twin.machine.legs.ups.mechanism import ends, make_leg
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.quantity import Damping, Length, Stiffness, Table
+
+
+class Axial(Table):
+    """Spring and damper along a leg."""
+
+    stiffness: Stiffness = Field(gt=0, description="Axial stiffness of the leg")
+    damping: Damping = Field(ge=0, description="Axial damping of the leg")
+    rest_length: Length | None = Field(
+        None, gt=0, description="Length without spring force; leave out for the length at home"
+    )
+
+
+class StrutLeg(UpsLeg):
+    """A UPS leg whose rod also feels its axial stiffness and damping.
+
+    The force on the rod is forces + stiffness (rest_length - l) - damping dl/dt, so that a
+    commanded rest length r is the actuator force stiffness (r - rest_length).
+    """
+
+    equations: ClassVar[str] = "strut"
+    has_axial_spring: ClassVar[bool] = True
+
+    kind: Literal["strut"] = Field("strut", description="Kind of leg")  # type: ignore[assignment]
+    axial: Axial = Field(description="Spring and damper along the leg")
+
+    def spring(self, place: LegPlace) -> LegSpring:
+        """Return the spring beside the actuator."""
+        given = self.axial.rest_length
+        rest = self.home_coordinate(place) if given is None else given
+        return LegSpring(self.axial.stiffness, self.axial.damping, rest)
+
+
+def constants(leg: StrutLeg, place: LegPlace) -> Constants:
+    """Return the constants of a UPS leg and those of the spring beside its actuator."""
+    spring = leg.spring(place)
+    return ups_constants(leg, place) | {
+        "stiffness": spring.stiffness,
+        "damping": spring.damping,
+        "rest_length": spring.rest,
+    }
+
+
+STRUT = LegKind(StrutLeg, constants, home_frame, ends, make_leg)

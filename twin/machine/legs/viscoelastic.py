@@ -1,0 +1,243 @@
+"""Legs with a spring and a damper in series with the actuator: parameters, masses and mechanism."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from twin.machine.hardware.drive import LinearActuator
+from twin.machine.legs.leg import Constants, LegKind, LegPlace, LegSizes, LegSpring, UniversalLeg
+from twin.machine.legs.ups import home_frame
+from twin.machine.mechanism import (
+    BASE,
+    ORIGIN,
+    Actuator,
+    Ball,
+    Body,
+    Cylinder,
+    Drawing,
+    Ends,
+    Joint,
+    LegMechanism,
+    Loop,
+    Point,
+    Shape,
+    Spring,
+    X,
+    Z,
+    balls,
+    bracket,
+    crossed,
+    limits,
+    point_mass,
+)
+from twin.machine.quantity import Damping, Length, Mass, Stiffness, Table
+
+ROUNDING = 1e-9
+"""Share by which the parts may exceed the shortest length: their sum is rounded."""
+
+FIELDS = (
+    "spring_length",
+    "housing_length",
+    "follower_length",
+    "spring_mass",
+    "housing_mass",
+    "follower_mass",
+    "stiffness",
+    "damping",
+)
+
+
+class SpringAppearance(Table):
+    """A spring, the actuator's housing on it and the follower that leaves the housing."""
+
+    spring_radius: Length = Field(gt=0, description="Radius of the spring and its guide")
+    housing_radius: Length = Field(gt=0, description="Radius of the actuator's housing")
+    follower_radius: Length = Field(gt=0, description="Radius of the follower")
+
+
+class ViscoelasticLeg(UniversalLeg):
+    """A leg that yields: spring, actuator housing, follower, in this order from the base joint.
+
+    With the spring's extension delta1 and the actuator's delta2, three point masses lie on the
+    leg's axis: the spring's at (spring_length + delta1) / 2, the housing's at spring_length +
+    delta1 + housing_length, the follower's at follower_start + delta2 beyond the housing's; the
+    tip is follower_length further (compliant-legs paper, figure 1: 2 l1, l2, l3, l4). At home
+    delta1 = 0.
+    """
+
+    definition: ClassVar[str] = (
+        "the distance from base joint to platform joint, which spring and actuator share; "
+        "extension is positive"
+    )
+    equations: ClassVar[str] = "viscoelastic"
+    has_series_spring: ClassVar[bool] = True
+
+    kind: Literal["viscoelastic"] = Field("viscoelastic", description="Kind of leg")
+    spring_length: Length = Field(gt=0, description="Length of the relaxed spring's housing, 2 l1")
+    housing_length: Length = Field(gt=0, description="From the spring to the housing's mass, l2")
+    follower_start: Length = Field(
+        ge=0, description="From the housing's mass to the follower's when retracted, l3"
+    )
+    follower_length: Length = Field(ge=0, description="From the follower's mass to the tip, l4")
+    spring_mass: Mass = Field(ge=0, description="Mass of the spring, halfway along it")
+    housing_mass: Mass = Field(ge=0, description="Mass of the actuator's housing")
+    follower_mass: Mass = Field(ge=0, description="Mass of the follower")
+    stiffness: Stiffness = Field(gt=0, description="Stiffness of the spring")
+    damping: Damping = Field(ge=0, description="Damping beside the spring")
+    actuator: LinearActuator = Field(
+        description="The actuator; lengths of the leg with the spring relaxed"
+    )
+    appearance: SpringAppearance | None = Field(None, description="Dimensions for drawing")
+
+    @model_validator(mode="after")
+    def _fits(self) -> ViscoelasticLeg:
+        if not 0.25 * self.spring_mass + self.housing_mass > 0.0:
+            raise ValueError(
+                "spring_mass and housing_mass are both zero: between spring and actuator something "
+                "must have mass, or the spring's deflection has no acceleration; give one of them"
+            )
+        if self.retracted_length > self.actuator.minimum * (1 + ROUNDING):
+            raise ValueError(
+                f"spring_length, housing_length, follower_start and follower_length add up to "
+                f"{self.retracted_length:.9g} m, more than actuator.minimum "
+                f"{self.actuator.minimum:.9g} m, the shortest leg with its spring relaxed"
+            )
+        return self
+
+    @property
+    def retracted_length(self) -> float:
+        """Length [m] between the joints at delta1 = delta2 = 0."""
+        below = self.spring_length + self.housing_length
+        return below + self.follower_start + self.follower_length
+
+    def home_extension(self, place: LegPlace) -> float:
+        """Return the actuator's extension delta2 [m] at home, where delta1 = 0."""
+        return self.home_coordinate(place) - self.retracted_length
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.spring_mass + self.housing_mass + self.follower_mass
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of spring and housing, which end about the follower, and of the follower."""
+        drawn = self.appearance
+        if drawn is None:
+            return None
+        end = self.spring_length + self.housing_length + self.follower_start
+        wider = max(drawn.spring_radius, drawn.housing_radius)
+        return LegSizes(wider, drawn.follower_radius, end)
+
+    def spring(self, place: LegPlace) -> LegSpring:
+        """Return the spring in series with the actuator."""
+        return LegSpring(self.stiffness, self.damping, self.spring_length)
+
+
+def ends(leg: ViscoelasticLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
+    look = appearance(leg)
+    return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
+
+
+def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+    """Return the leg: universal joint, spring, actuator, loop to the platform."""
+    name = f"leg_{place.number}"
+    length = leg.home_coordinate(place)
+    frame = crossed(leg.home_axis(place), place.vector)
+    first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    second = Joint(f"{name}_second", "hinge", X)
+    spring = Joint(f"{name}_spring", "slide", Z, spring=Spring(leg.stiffness, leg.damping))
+    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length))
+    cup = Cylinder(
+        f"{name}_cup", "joint", appearance(leg).spring_radius, ORIGIN, 0.4 * leg.spring_length * Z
+    )
+    ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
+    guide = Body(f"{name}_guide", BASE, place.base, frame, (first, second), shapes=(ball, cup))
+    housing = Body(
+        f"{name}_housing",
+        guide.name,
+        leg.spring_length * Z,
+        joints=(spring,),
+        mass=point_mass(leg.housing_mass, leg.housing_length * Z),
+        shapes=_housing_shapes(name, leg),
+    )
+    half_moving = Body(
+        f"{name}_spring_mass",
+        housing.name,
+        ORIGIN,
+        mass=point_mass(0.25 * leg.spring_mass),
+        extra_weight=0.25 * leg.spring_mass,
+    )
+    rod = Body(
+        f"{name}_rod",
+        housing.name,
+        (length - leg.spring_length) * Z,
+        joints=(slide,),
+        mass=point_mass(leg.follower_mass, -leg.follower_length * Z),
+        shapes=_rod_shapes(name, leg, look),
+    )
+    return LegMechanism(
+        (first.name, second.name, spring.name, slide.name),
+        (guide, housing, half_moving, rod),
+        Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
+        (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
+        (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
+        deflection=(spring.name,),
+        base_shapes=(bracket(place.number, place.base, look),),
+    )
+
+
+def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
+    drawn, end = appearance(leg), housing_end(leg) * Z
+    coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
+    return (
+        Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z, ORIGIN),
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
+    )
+
+
+def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
+    bottom = -follower_length(leg) * Z
+    return (
+        Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, bottom, ORIGIN),
+        Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
+    )
+
+
+def follower_length(leg: ViscoelasticLeg) -> float:
+    """Return the length [m] of the follower as drawn.
+
+    It ends in the housing when extended, and has room in it when retracted.
+    """
+    reach = leg.actuator.maximum - leg.spring_length - 0.85 * housing_end(leg)
+    return min(reach, leg.actuator.minimum - leg.spring_length)
+
+
+def housing_end(leg: ViscoelasticLeg) -> float:
+    """Return where [m] from its lower end the housing is drawn to end."""
+    return leg.housing_length + 0.8 * leg.follower_start
+
+
+def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
+    """Return what the file gives, else slender parts."""
+    if leg.appearance is not None:
+        return leg.appearance
+    width = 0.03 * leg.actuator.minimum
+    return SpringAppearance(
+        source="derived from the leg's lengths",
+        spring_radius=0.8 * width,
+        housing_radius=width,
+        follower_radius=0.6 * width,
+    )
+
+
+def constants(leg: ViscoelasticLeg, place: LegPlace) -> Constants:
+    """Return the axis of the first joint, the lengths, the masses and the spring."""
+    return {"axis": leg.home_axis(place)} | {name: getattr(leg, name) for name in FIELDS}
+
+
+VISCOELASTIC = LegKind(ViscoelasticLeg, constants, home_frame, ends, make_leg)

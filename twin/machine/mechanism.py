@@ -1,0 +1,318 @@
+"""A mechanism as a tree of bodies and joints, from which the engines' models are made."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, read_only
+from twin.machine.hardware import drive
+
+BASE = "base"
+"""The body that does not move: its frame is the base frame."""
+
+PLATFORM = "platform"
+"""The body whose frame is the platform frame."""
+
+
+class Cylinder(NamedTuple):
+    """A solid cylinder between two points [m]."""
+
+    name: str
+    color: str
+    """one of `COLORS`"""
+    radius: float
+    start: FloatArray
+    end: FloatArray
+
+
+class Ball(NamedTuple):
+    """A sphere of a radius [m]."""
+
+    name: str
+    color: str
+    radius: float
+    center: FloatArray
+
+
+class Box(NamedTuple):
+    """A box along the axes of its body; `size` are its edges [m]."""
+
+    name: str
+    color: str
+    center: FloatArray
+    size: FloatArray
+
+
+class Plate(NamedTuple):
+    """A flat plate across the z axis between two heights [m]."""
+
+    name: str
+    color: str
+    outline: FloatArray
+    """`(m, 2)` corners"""
+    radius: float
+    """of the round plate that formats without outlines draw"""
+    bottom: float
+    top: float
+
+
+Shape = Cylinder | Ball | Box | Plate
+
+
+Color = tuple[float, float, float, float]
+
+COLORS: dict[str, Color] = {
+    "base": (0.50, 0.53, 0.57, 1.0),
+    "housing": (0.16, 0.34, 0.55, 1.0),
+    "rod": (0.80, 0.82, 0.85, 1.0),
+    "joint": (0.16, 0.17, 0.19, 1.0),
+    "platform": (0.93, 0.94, 0.95, 1.0),
+    "heading": (0.93, 0.42, 0.13, 1.0),
+    "spring": (0.85, 0.65, 0.20, 1.0),
+    "occupant": (0.55, 0.63, 0.58, 1.0),
+    "ball": (0.80, 0.16, 0.13, 1.0),
+    "ball_plate": (0.93, 0.94, 0.95, 0.45),
+}
+"""Red, green, blue, opacity of each kind of part; `heading` marks the platform's x axis."""
+
+
+class Ends(NamedTuple):
+    """Dimensions [m] of the parts drawn at the ends of a machine's legs."""
+
+    base_radius: float
+    """of the balls at the base joints"""
+    platform_radius: float
+    """of the balls at the platform joints"""
+    margin: float
+    """from the platform joints out to the edge of the plate"""
+    rise: float
+    """from the platform joints up to the plate"""
+
+
+class Drawing(NamedTuple):
+    """Dimensions [m] of the parts that all legs share, as drawn."""
+
+    base_joint_radius: float
+    """of the balls drawn at the base joints"""
+    platform_joint_radius: float
+    base_radius: float
+    """of the round base plate about the base frame's z axis"""
+    base_top: float
+    """height of the base plate's upper face in the base frame"""
+    base_thickness: float
+    platform_radius: float
+    """of a round platform plate about the platform frame's z axis"""
+    platform_outline: FloatArray
+    """`(m, 2)` corners of a platform plate in the platform frame, one per joint where possible"""
+    platform_bottom: float
+    """height of the platform plate's lower face in the platform frame"""
+    platform_thickness: float
+
+    @property
+    def floor(self) -> float:
+        """Height [m] of the floor in the base frame: the base plate stands on it."""
+        return self.base_top - self.base_thickness
+
+
+def balls(base: float, platform: float) -> Ends:
+    """Return ends with balls of these radii [m], the plate standing on those of the platform."""
+    return Ends(base, platform, margin=1.8 * platform, rise=0.8 * platform)
+
+
+def drawing(base: FloatArray, top: FloatArray, thickness: float, ends: Ends) -> Drawing:
+    """Return the dimensions of a machine as drawn.
+
+    Args:
+        base: `(n, 3)` base joints [m], base frame.
+        top: `(n, 3)` platform joints [m], platform frame.
+        thickness: of the platform's plate [m].
+        ends: of the legs.
+    """
+    base_ball, platform_radius = ends.base_radius, ends.margin
+    platform_radius += float(np.linalg.norm(top[:, :2], axis=1).max())
+    return Drawing(
+        base_joint_radius=base_ball,
+        platform_joint_radius=ends.platform_radius,
+        base_radius=float(np.linalg.norm(base[:, :2], axis=1).max()) + 2.0 * base_ball,
+        base_top=float(base[:, 2].min()) - 1.3 * base_ball,
+        base_thickness=1.5 * thickness,
+        platform_radius=platform_radius,
+        platform_outline=_outline(top[:, :2], platform_radius, ends.margin),
+        platform_bottom=float(top[:, 2].max()) + ends.rise,
+        platform_thickness=thickness,
+    )
+
+
+def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
+    """Return the joints' places moved out by a margin; a circle if they lie on a line."""
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    if spread[1] < 1e-2 * radius:
+        angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+        return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    distances = np.maximum(np.linalg.norm(points, axis=1), max(margin, 1e-2 * radius))
+    return read_only(points * (1.0 + margin / distances)[:, None])
+
+
+class Limits(NamedTuple):
+    """Range of a joint coordinate [m] or [rad], largest speed and force; None where unknown."""
+
+    minimum: float
+    maximum: float
+    speed: float | None
+    force: float | None
+
+
+class Spring(NamedTuple):
+    """Spring and damper of a joint: force = stiffness (zero - coordinate) - damping rate."""
+
+    stiffness: float
+    """[N/m] or [N m/rad]"""
+    damping: float
+    """[N s/m] or [N m s/rad]"""
+    zero: float = 0.0
+    """joint coordinate [m] or [rad] without spring force"""
+
+
+class Joint(NamedTuple):
+    """One degree of freedom of a body against its parent, zero at home."""
+
+    name: str
+    kind: Literal["hinge", "slide"]
+    axis: FloatArray
+    """`(3,)` in the body's frame"""
+    link: str = ""
+    """name of the massless link behind it, where a format allows one joint a link; the last joint
+    of a body moves the body itself"""
+    limits: Limits | None = None
+    spring: Spring | None = None
+
+
+class Mass(NamedTuple):
+    """Mass properties of a body, in its frame."""
+
+    mass: float
+    """[kg]"""
+    center: FloatArray
+    """`(3,)` [m]"""
+    tensor: FloatArray
+    """`(3, 3)` [kg m2] about the centre of mass"""
+
+
+MASSLESS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+class Body(NamedTuple):
+    """A rigid body, placed in its parent as at home."""
+
+    name: str
+    parent: str
+    position: FloatArray
+    """`(3,)` [m] of its origin"""
+    rotation: FloatArray | None = None
+    """`(3, 3)` body to parent; None for parallel frames"""
+    joints: tuple[Joint, ...] = ()
+    """from the parent on; none for a body that is fixed to its parent, or free"""
+    mass: Mass = MASSLESS
+    shapes: tuple[Shape, ...] = ()
+    free: bool = False
+    """free in all six directions; its parent is the base"""
+    extra_weight: float = 0.0
+    """[kg] whose weight pulls at the centre of mass without having inertia"""
+
+
+class Point(NamedTuple):
+    """A named point [m] of a body."""
+
+    name: str
+    body: str
+    position: FloatArray
+
+
+class Loop(NamedTuple):
+    """Two points, by name, that a constraint holds together."""
+
+    name: str
+    first: str
+    second: str
+
+
+class Tether(NamedTuple):
+    """Two points, by name, that get no farther apart than a length."""
+
+    name: str
+    first: str
+    second: str
+    length: float
+    """[m]"""
+
+
+class Actuator(NamedTuple):
+    """An actuator on a joint."""
+
+    name: str
+    joint: str
+    """on which its force acts"""
+    measured: tuple[str, ...]
+    """joints whose coordinates add up to the actuator coordinate, counted from home"""
+
+
+class Friction(NamedTuple):
+    """Friction against sliding in the plane of two joints.
+
+    The force on the sliding body is -(viscous + coulomb / sqrt(|v|^2 + transition_speed^2)) v.
+    """
+
+    joints: tuple[str, str]
+    viscous: float
+    """[N s/m]"""
+    coulomb: float
+    """[N]"""
+    transition_speed: float
+    """[m/s]"""
+
+
+X, Z, ORIGIN = np.eye(3)[0], np.eye(3)[2], np.zeros(3)
+
+
+class LegMechanism(NamedTuple):
+    """Bodies and joints of one leg between base and platform."""
+
+    joints: tuple[str, ...]
+    """in the order of the platform's leg coordinates"""
+    bodies: tuple[Body, ...]
+    actuator: Actuator
+    points: tuple[Point, ...]
+    loops: tuple[Loop, ...]
+    deflection: tuple[str, ...] = ()
+    frictions: tuple[Friction, ...] = ()
+    base_shapes: tuple[Shape, ...] = ()
+
+
+def limits(actuator: drive.Actuator, home: float) -> Limits:
+    """Return range, speed and force of an actuator, its coordinate counted from home."""
+    span = (actuator.minimum - home, actuator.maximum - home)
+    return Limits(*span, actuator.speed, actuator.effort)
+
+
+def point_mass(mass: float, center: FloatArray = ORIGIN) -> Mass:
+    """Return a mass [kg] in one point [m]."""
+    return Mass(mass, center, np.zeros((3, 3)))
+
+
+def crossed(first: FloatArray, along: FloatArray) -> FloatArray:
+    """Return the frame `(3, 3)` of a body along `along` on two hinges: columns s2, Z x s2, Z.
+
+    The first hinge turns about `first`, the second about s2, perpendicular to it and to the body.
+    """
+    third = along / np.linalg.norm(along)
+    second = np.cross(first, third)
+    second /= np.linalg.norm(second)
+    return np.column_stack([second, np.cross(third, second), third])
+
+
+def bracket(number: int, foot: FloatArray, look: Drawing) -> Cylinder:
+    """Return the post from the base plate up to the base joint `foot` `(3,)` of a leg."""
+    below = np.array([foot[0], foot[1], look.base_top])
+    return Cylinder(f"base_bracket_{number}", "joint", 0.8 * look.base_joint_radius, below, foot)

@@ -1,0 +1,290 @@
+"""The ball on a platform: its model, position and rolling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    as_floats,
+    as_pose,
+    as_vector,
+    flatten_batch,
+    not_negative,
+    one_pose,
+    positive,
+    read_only,
+)
+from twin.errors import InputError, brief
+from twin.kernels.ball import BALL_SIZE, put_balls, rolling_rate, see_balls
+from twin.machine.machine import MachineParameters
+
+SOLID = 0.4
+"""Moment of inertia over mass times radius squared of a homogeneous sphere."""
+
+HOLLOW = 2.0 / 3.0
+"""The same of a thin shell."""
+
+STEEL = 7850.0
+"""[kg/m3]"""
+
+THICKNESS_SHARE = 0.04
+"""Thickness of the plate over its radius, for contact and drawing, adopted."""
+
+CENTERED = np.zeros(4)
+
+
+PLATE_SHARE, BALL_SHARE, HEIGHT_SHARE = 0.6, 0.05, 0.3
+"""Radius of the plate, radius of the ball and height of the plate above the platform joints over
+the mean distance of these joints from the platform's z axis, adopted."""
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball on a flat round plate fixed to the platform, across its z axis.
+
+    The plate has no mass of its own: the platform's numbers include it.
+
+    Raises:
+        InputError: numbers that no ball can have.
+    """
+
+    radius: float
+    """[m]"""
+    mass: float
+    """[kg]"""
+    plate_radius: float
+    """[m]; a ball whose centre is farther from the plate's is lost"""
+    plate_height: float
+    """[m] of the plate's upper face above the reference point"""
+    inertia_factor: float = SOLID
+    """moment of inertia about the centre over mass times radius squared"""
+    friction: float = 0.6
+    """coefficient of sliding friction between ball and plate"""
+    rolling_resistance: float = 1e-3
+    """force that keeps the ball rolling over its weight across the plate"""
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "mass", "plate_radius", "friction"):
+            positive(getattr(self, name), name)
+        not_negative(self.rolling_resistance, "rolling_resistance")
+        if as_floats(self.plate_height, "plate_height").shape != ():
+            raise InputError("plate_height", f"must be one number, got {brief(self.plate_height)}")
+        if not 0.0 < positive(self.inertia_factor, "inertia_factor") <= HOLLOW:
+            raise InputError("inertia_factor", "must be above 0 and at most 2/3, that of a shell")
+        if not self.radius < self.plate_radius:
+            raise InputError("radius", "must be smaller than the plate's")
+
+    @property
+    def inertia(self) -> float:
+        """Moment of inertia [kg m2] about the centre."""
+        return self.inertia_factor * self.mass * self.radius**2
+
+    @property
+    def plate_thickness(self) -> float:
+        """Of the plate [m], below its upper face."""
+        return THICKNESS_SHARE * self.plate_radius
+
+    @property
+    def constants(self) -> FloatArray:
+        """`(7,)` for `twin.kernels.ball`, in the order of its columns."""
+        return read_only(
+            [
+                self.radius,
+                self.mass,
+                self.inertia_factor,
+                self.plate_radius,
+                self.plate_height,
+                self.friction,
+                self.rolling_resistance,
+            ]
+        )
+
+
+def as_ball(value: Any, parameters: MachineParameters) -> Ball | None:
+    """Return what an option `ball` asks for: a ball, or none.
+
+    Args:
+        value: a `Ball`, the table of its numbers, True for `ball_for` the machine, None for none.
+        parameters: the machine.
+
+    Raises:
+        InputError: something else, or numbers that no ball can have.
+    """
+    if value is None or isinstance(value, Ball):
+        return value
+    if value is True:
+        return ball_for(parameters)
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in {field.name for field in fields(Ball)}]
+        if unknown:
+            raise InputError("ball", f"unknown: {', '.join(map(str, unknown))}")
+        try:
+            return Ball(**value)
+        except TypeError as error:
+            raise InputError("ball", f"needs radius, mass and plate ({error})") from None
+    raise InputError("ball", f"must be a Ball, a table of its numbers, or True, not {brief(value)}")
+
+
+def ball_for(parameters: MachineParameters) -> Ball:
+    """Return a solid steel ball and a plate in proportion to a machine's platform joints.
+
+    Args:
+        parameters: the machine.
+    """
+    joints = parameters.platform.joints.points
+    reach = float(np.linalg.norm(joints[:, :2], axis=1).mean())
+    radius = BALL_SHARE * reach
+    return Ball(
+        radius=radius,
+        mass=STEEL * 4.0 / 3.0 * pi * radius**3,
+        plate_radius=PLATE_SHARE * reach,
+        plate_height=float(joints[:, 2].max()) + HEIGHT_SHARE * reach,
+    )
+
+
+CENTERED.flags.writeable = False
+"""A ball at rest on the middle of the plate."""
+
+
+def as_start(value: Any, ball: Ball, field: str = "ball") -> FloatArray:
+    """Return starts `(..., 4)`: place [m] and velocity [m/s] on the plate, in plate axes.
+
+    Raises:
+        InputError: wrong shape, not finite, or a place off the plate.
+    """
+    start = as_floats(CENTERED if value is None else value, field, 4)
+    if np.any(np.hypot(start[..., 0], start[..., 1]) > ball.plate_radius):
+        raise InputError(field, f"must start on the plate, within {ball.plate_radius:g} m")
+    return start
+
+
+def place_on_plate(ball: Ball, pose: Any, twist: Any, start: Any = None) -> FloatArray:
+    """Return pose and twist `(..., 13)` of balls in the base frame, rolling as they start.
+
+    Args:
+        ball: ball and plate.
+        pose: of the platform, `(..., 7)`.
+        twist: of the platform, `(..., 6)`.
+        start: `(..., 4)` place [m] and velocity [m/s] against the plate, in plate axes; default at
+            rest in the middle. The ball has no spin against the plate about its normal.
+
+    Raises:
+        InputError: wrong shapes, not finite, or a place off the plate.
+    """
+    shape, (poses, twists, starts) = flatten_batch(
+        pose=as_pose(pose), twist=as_floats(twist, "twist", 6), start=as_start(start, ball, "start")
+    )
+    states, places = np.empty((len(poses), BALL_SIZE)), np.empty((len(poses), 13))
+    put_balls(ball.constants, poses, twists, starts, states, places)
+    return places.reshape(*shape, 13)
+
+
+def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
+    """Return place [m] and velocity [m/s] `(..., 6)` of balls in plate axes, seen from the plate.
+
+    Args:
+        pose: of the platform, `(..., 7)`.
+        twist: of the platform, `(..., 6)`.
+        place: pose and twist of the ball's centre in the base frame, `(..., 13)`.
+
+    Returns:
+        x, y, z from the reference point and their rates.
+
+    Raises:
+        InputError: wrong shapes or not finite.
+    """
+    shape, (poses, twists, places) = flatten_batch(
+        pose=as_pose(pose), twist=as_floats(twist, "twist", 6), place=as_floats(place, "place", 13)
+    )
+    seen = np.empty((len(poses), 6))
+    see_balls(poses, twists, places, seen)
+    return seen.reshape(*shape, 6)
+
+
+def is_lost(ball: Ball, seen: FloatArray) -> BoolArray:
+    """Return whether balls `(...)` have left the plate: over its edge, or a radius above it.
+
+    Args:
+        ball: ball and plate.
+        seen: `(..., 3)` or more: x, y, z of the ball as `on_plate` returns them.
+    """
+    over_edge = np.hypot(seen[..., 0], seen[..., 1]) > ball.plate_radius
+    height = seen[..., 2] - ball.plate_height - ball.radius
+    return np.asarray(over_edge | (np.abs(height) > ball.radius) | ~np.isfinite(height))
+
+
+def slip(ball: Ball, pose: Any, twist: Any, place: Any) -> FloatArray:
+    """Return the velocity `(..., 3)` [m/s] of the ball's lowest point against the plate.
+
+    In plate axes; zero for a ball that rolls.
+
+    Raises:
+        InputError: wrong shapes or not finite.
+    """
+    seen = on_plate(pose, twist, place)
+    spin = np.asarray(place)[..., 10:13] - np.asarray(twist)[..., 3:]
+    local = _to_plate(as_pose(pose)[..., 3:], spin)
+    rolling = ball.radius * np.cross(local, [0.0, 0.0, -1.0])
+    return np.asarray(seen[..., 3:] + rolling)
+
+
+def _to_plate(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return vectors `(..., 3)` of the base in plate axes."""
+    w, u = quaternion[..., :1], -quaternion[..., 1:]
+    turned = np.cross(u, vector)
+    return np.asarray(vector + 2.0 * (w * turned + np.cross(u, turned)))
+
+
+class Rolling(NamedTuple):
+    """Rate of a rolling ball's state, and the contact force."""
+
+    rate: FloatArray
+    """`(17,)` of the ball's state: velocity on the plate [m/s], angular acceleration in base axes
+    [rad/s2], rate of the quaternion, zeros"""
+    force: FloatArray
+    """`(3,)` [N] of the plate on the ball, base axes"""
+    moment: FloatArray
+    """`(3,)` [N m] of rolling resistance on the ball, base axes"""
+    status: int
+    """of `twin.kernels.ball`; `FLYING` where the force would have to pull"""
+
+
+def rolling(
+    ball: Ball, state: Any, pose: Any, twist: Any, acceleration: Any, gravity: Any
+) -> Rolling:
+    """Return how a ball moves that rolls without slip on a plate of given motion.
+
+    Args:
+        ball: ball and plate.
+        state: `(17,)` place on the plate [m], angular velocity in base axes [rad/s], quaternion;
+            zeros, as it does not fly.
+        pose: of the platform, `(7,)`.
+        twist: of the platform, `(6,)`.
+        acceleration: of the platform, `(6,)`.
+        gravity: `(3,)` [m/s2] in base axes.
+
+    Raises:
+        InputError: wrong shape or not finite.
+
+    Reference:
+        docs/ball.md, equations 3 to 6.
+    """
+    rate, wrench = np.empty(BALL_SIZE), np.empty(6)
+    status = rolling_rate(
+        ball.constants,
+        as_vector(gravity, "gravity", 3),
+        one_pose(pose),
+        as_vector(twist, "twist", 6),
+        as_vector(acceleration, "acceleration", 6),
+        as_vector(state, "state", BALL_SIZE),
+        rate,
+        wrench,
+    )
+    return Rolling(rate, wrench[:3], wrench[3:], int(status))

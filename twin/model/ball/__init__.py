@@ -1,1 +1,0 @@
-"""A ball on the platform: parameters, positions on the plate, rolling motion."""

@@ -1,0 +1,568 @@
+"""Standard motions: sines, multi-sines, chirps, steps, splines and motions from rest to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    bounded,
+    one_of,
+    positive,
+    read_only,
+    whole_number,
+)
+from twin.errors import InputError
+from twin.motion.motion import (
+    LARGEST_AMPLITUDE,
+    LARGEST_FREQUENCY,
+    LONGEST_TIME,
+    SHORTEST_TIME,
+    TIME_ROUNDING,
+    AxisSample,
+    Motion,
+    axis_values,
+    known_axis,
+    minimum_jerk,
+)
+
+SWEEPS = ("linear", "logarithmic")
+
+LOWEST_FREQUENCY = 1e-6
+"""[Hz] One period in eleven days."""
+
+BLOCK = 2_000_000
+"""Numbers held at a time while a series is evaluated: 32 MB."""
+
+PHASES = ("schroeder", "random")
+
+PIECE = 10_000
+"""Coefficients of a spline that are solved for together; all at once take 130 bytes a sample."""
+
+OVERLAP = 500
+"""Samples beyond a piece that take part. The influence of a sample falls by 0.43 with each further
+one, for evenly spaced samples."""
+
+
+class ChirpMotion(Motion):
+    """amplitude sin(phase of the sweep) on every axis, in step.
+
+    Attributes:
+        amplitude: `(k,)` [m], [rad], read-only.
+        start_frequency: [Hz] at time 0.
+        end_frequency: [Hz] at the end; below the start for a downward sweep.
+        sweep: 'linear' (Hz per second constant) or 'logarithmic' (octaves per second constant).
+    """
+
+    amplitude: FloatArray
+    start_frequency: float
+    end_frequency: float
+    sweep: str
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        amplitude: Any,
+        start_frequency: Any,
+        end_frequency: Any,
+        duration: Any,
+        sweep: str = "linear",
+        convention: str = "yaw_pitch_roll",
+        fade_in: Any = 0.0,
+        fade_out: Any = 0.0,
+    ) -> None:
+        """Describe the sweep.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            amplitude: per axis [m], [rad]: a mapping such as {"pitch": 0.01}, or `(k,)`.
+            start_frequency: [Hz], above zero.
+            end_frequency: [Hz], above zero.
+            duration: [s] of the sweep.
+            sweep: 'linear' or 'logarithmic'.
+            convention: angle convention, which names the axes.
+            fade_in: [s] over which the motion rises from rest; without it, it starts at speed.
+            fade_out: [s] over which it returns to rest.
+
+        Raises:
+            InputError: wrong shape, unknown axis or sweep, not finite, out of range.
+        """
+        super().__init__(center, duration, convention, fade_in, fade_out)
+        limits = (LOWEST_FREQUENCY, LARGEST_FREQUENCY)
+        self._set(
+            amplitude=read_only(axis_values(amplitude, "amplitude", convention)),
+            start_frequency=bounded(start_frequency, "start_frequency", *limits),
+            end_frequency=bounded(end_frequency, "end_frequency", *limits),
+            sweep=one_of(sweep, "sweep", SWEEPS),
+        )
+
+    def frequency(self, time: FloatArray) -> FloatArray:
+        """Return the frequency `(m,)` [Hz] of the sweep at times `(m,)` [s]."""
+        return self._phase(time)[1] / (2.0 * np.pi)
+
+    def _phase(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        first, last = 2.0 * np.pi * self.start_frequency, 2.0 * np.pi * self.end_frequency
+        octaves = np.log(last / first) / self.duration
+        if self.sweep == "linear" or octaves == 0.0:
+            slope = (last - first) / self.duration
+            return (
+                time * (first + 0.5 * slope * time),
+                first + slope * time,
+                np.full_like(time, slope),
+            )
+        omega = first * np.exp(octaves * time)
+        return first * np.expm1(octaves * time) / octaves, omega, octaves * omega
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        phase, omega, slope = self._phase(time)
+        sine, cosine = np.sin(phase), np.cos(phase)
+        parts = (sine, omega * cosine, slope * cosine - omega**2 * sine)
+        return AxisSample(*(part[:, None] * self.amplitude for part in parts))
+
+
+class FourierMotion(Motion):
+    """Sum of Re(amplitude exp(2 pi i frequency t)) on every axis.
+
+    Attributes:
+        frequencies: `(m,)` [Hz], read-only.
+        cosines: `(m, k)` amplitudes of the cosines [m], [rad], read-only.
+        sines: `(m, k)` amplitudes of the sines [m], [rad], read-only.
+    """
+
+    frequencies: FloatArray
+    cosines: FloatArray
+    sines: FloatArray
+
+    def _set_series(self, frequencies: FloatArray, amplitudes: Any) -> None:
+        """Store the series: frequencies `(m,)` [Hz], complex amplitudes `(m, k)`."""
+        self._set(
+            frequencies=read_only(frequencies),
+            cosines=read_only(amplitudes.real),
+            sines=read_only(-amplitudes.imag),
+        )
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        omega = 2.0 * np.pi * self.frequencies
+        column, a, b = omega[:, None], self.cosines, self.sines
+        of_cosine = np.hstack([a, column * b, -(column**2) * a])
+        of_sine = np.hstack([b, -column * a, -(column**2) * b])
+        result = np.empty((len(time), of_cosine.shape[1]))
+        rows = max(1, BLOCK // len(omega))
+        for start in range(0, len(time), rows):
+            part = slice(start, start + rows)
+            argument = time[part, None] * omega
+            result[part] = np.cos(argument) @ of_cosine + np.sin(argument) @ of_sine
+        return AxisSample(*np.split(result, 3, axis=1))
+
+
+def schroeder_phases(amplitudes: FloatArray) -> FloatArray:
+    """Return phases `(m,)` [rad] that keep the peak of a multi-sine low.
+
+    Args:
+        amplitudes: `(m,)` of sines in the order of their frequencies.
+
+    Reference:
+        Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Information Theory 16 (1970).
+    """
+    power = amplitudes**2
+    total = power.sum()
+    share = power / total if total else power
+    before = np.concatenate([[0.0], np.cumsum(share)[:-1]])
+    return -2.0 * np.pi * np.cumsum(before)
+
+
+class MultiSineMotion(FourierMotion):
+    """Sum over the frequencies f of amplitude sin(2 pi f t + phase) on every axis."""
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        frequencies: Any,
+        amplitude: Mapping[str, Any],
+        duration: Any,
+        phases: str = "schroeder",
+        seed: int = 0,
+        convention: str = "yaw_pitch_roll",
+        fade_in: Any = 0.0,
+        fade_out: Any = 0.0,
+    ) -> None:
+        """Describe the sines.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            frequencies: `(m,)` [Hz], increasing.
+            amplitude: axis name -> amplitude of every sine [m], [rad], one number or `(m,)`.
+            duration: [s]; for a line spectrum, a multiple of one over the largest common divisor
+                of the frequencies.
+            phases: 'schroeder' (low peak; the same on axes with the same spectrum) or 'random'
+                (independent on every axis, uniform).
+            seed: of the random phases; same seed, same motion.
+            convention: angle convention, which names the axes.
+            fade_in: [s] over which the motion rises from rest.
+            fade_out: [s] over which it returns to rest.
+
+        Raises:
+            InputError: wrong shape, unknown axis or phases, not finite, out of range, frequencies
+                not increasing.
+        """
+        super().__init__(center, duration, convention, fade_in, fade_out)
+        lines = as_floats(frequencies, "frequencies")
+        if lines.ndim != 1 or not lines.size:
+            raise InputError("frequencies", f"must be a list (m,) [Hz], got shape {lines.shape}")
+        if lines.min() <= 0.0 or lines.max() > LARGEST_FREQUENCY or (np.diff(lines) <= 0.0).any():
+            raise InputError(
+                "frequencies", f"must increase, from above 0 to at most {LARGEST_FREQUENCY:g} Hz"
+            )
+        one_of(phases, "phases", PHASES)
+        # Drawn for every axis, so that an axis keeps its phases when others come or go.
+        drawn = np.random.default_rng(whole_number(seed, "seed", 0)).uniform(
+            0.0, 2.0 * np.pi, (len(self.axis_names), len(lines))
+        )
+        if not isinstance(amplitude, Mapping):
+            raise InputError("amplitude", "must map axis names to amplitudes")
+        complex_amplitudes = np.zeros((len(lines), len(self.axis_names)), dtype=complex)
+        for axis, value in amplitude.items():
+            column = known_axis(axis, "amplitude", convention)
+            sizes = as_floats(value, f"amplitude[{axis!r}]")
+            if sizes.shape not in ((), lines.shape) or np.abs(sizes).max() > LARGEST_AMPLITUDE:
+                raise InputError(
+                    f"amplitude[{axis!r}]",
+                    f"must be one number or one per frequency, at most {LARGEST_AMPLITUDE:g}",
+                )
+            sizes = np.broadcast_to(sizes, lines.shape)
+            phase = drawn[column] if phases == "random" else schroeder_phases(sizes)
+            # sin(a) is the real part of -i exp(i a).
+            complex_amplitudes[:, column] = -1j * sizes * np.exp(1j * phase)
+        self._set_series(lines, complex_amplitudes)
+
+
+class SineMotion(Motion):
+    """amplitude sin(2 pi frequency t + phase) on every axis.
+
+    Attributes:
+        amplitude: `(k,)` [m], [rad], read-only.
+        frequency: `(k,)` [Hz], read-only.
+        phase: `(k,)` [rad], read-only.
+    """
+
+    amplitude: FloatArray
+    frequency: FloatArray
+    phase: FloatArray
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        amplitude: Any,
+        frequency: Any,
+        duration: Any,
+        phase: Any = 0.0,
+        convention: str = "yaw_pitch_roll",
+        fade_in: Any = 0.0,
+        fade_out: Any = 0.0,
+    ) -> None:
+        """Describe the sines.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            amplitude: per axis [m], [rad]: a mapping such as {"pitch": 0.05}, or `(k,)`.
+            frequency: [Hz], one for all axes or per axis.
+            duration: [s].
+            phase: [rad], one for all axes or per axis.
+            convention: angle convention, which names the axes.
+            fade_in: [s] over which the motion rises from rest.
+            fade_out: [s] over which it returns to rest.
+
+        Raises:
+            InputError: wrong shape, unknown axis, not finite, out of range.
+        """
+        super().__init__(center, duration, convention, fade_in, fade_out)
+        sizes = axis_values(amplitude, "amplitude", convention)
+        rates = axis_values(frequency, "frequency", convention, one_for_all=True)
+        if (rates < 0.0).any() or rates.max() > LARGEST_FREQUENCY:
+            raise InputError("frequency", f"must be from 0 to {LARGEST_FREQUENCY:g} Hz")
+        if (rates[sizes != 0.0] == 0.0).any():
+            raise InputError("frequency", "every axis with an amplitude needs one above zero")
+        self._set(
+            amplitude=read_only(sizes),
+            frequency=read_only(rates),
+            phase=read_only(axis_values(phase, "phase", convention, one_for_all=True)),
+        )
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        omega = 2.0 * np.pi * self.frequency
+        argument = omega * time[:, None] + self.phase
+        sine = self.amplitude * np.sin(argument)
+        return AxisSample(sine, omega * self.amplitude * np.cos(argument), -(omega**2) * sine)
+
+
+class StepMotion(Motion):
+    """Rest at the centre, transition, rest at the displacement.
+
+    Attributes:
+        displacement: `(k,)` [m], [rad], read-only.
+        start: [s] when the transition begins.
+        rise: [s] it takes; 0 is the ideal step.
+    """
+
+    displacement: FloatArray
+    start: float
+    rise: float
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        displacement: Any,
+        rise: Any,
+        duration: Any,
+        start: Any = 0.0,
+        convention: str = "yaw_pitch_roll",
+    ) -> None:
+        """Describe the step.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            displacement: per axis [m], [rad]: a mapping such as {"z": 0.05}, or `(k,)`.
+            rise: [s] of the minimum-jerk transition (quintic; starts and ends with zero velocity
+                and acceleration). 0 gives the ideal step: displaced from `start` on, with zero
+                twist and acceleration everywhere, as its impulses are no numbers.
+            duration: [s] of the whole motion, transition included.
+            start: [s] when the transition begins.
+            convention: angle convention, which names the axes.
+
+        Raises:
+            InputError: wrong shape, unknown axis, not finite, out of range, transition not over
+                within `duration`.
+        """
+        super().__init__(center, duration, convention)
+        begin = bounded(start, "start", 0.0, LONGEST_TIME)
+        seconds = bounded(rise, "rise", 0.0, LONGEST_TIME)
+        if 0.0 < seconds < SHORTEST_TIME:
+            raise InputError("rise", f"must be 0 (ideal step) or at least {SHORTEST_TIME:g} s")
+        if begin + seconds > self.duration * (1.0 + TIME_ROUNDING):
+            raise InputError(
+                "start, rise, duration",
+                f"the transition ends at {begin + seconds:g} s, after the motion's "
+                f"{self.duration:g} s; give a longer duration",
+            )
+        self._set(
+            displacement=read_only(axis_values(displacement, "displacement", convention)),
+            start=begin,
+            rise=seconds,
+        )
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        if self.rise == 0.0:
+            value = np.where(time >= self.start, 1.0, 0.0)
+            slope = curvature = np.zeros_like(time)
+        else:
+            value, slope, curvature = minimum_jerk((time - self.start) / self.rise)
+            slope, curvature = slope / self.rise, curvature / self.rise**2
+        return AxisSample(
+            *(part[:, None] * self.displacement for part in (value, slope, curvature))
+        )
+
+
+Transition = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def harmonic(phase: FloatArray) -> Transition:
+    """Return half a cosine wave: largest acceleration at both ends, where it starts with a jump."""
+    angle = pi * phase
+    return 0.5 - 0.5 * np.cos(angle), 0.5 * pi * np.sin(angle), 0.5 * pi**2 * np.cos(angle)
+
+
+def cubic(phase: FloatArray) -> Transition:
+    """Return the cubic that position and velocity at both ends define; linear acceleration."""
+    return phase**2 * (3.0 - 2.0 * phase), 6.0 * phase * (1.0 - phase), 6.0 - 12.0 * phase
+
+
+def cycloidal(phase: FloatArray) -> Transition:
+    """Return the transition whose acceleration is one full sine wave."""
+    angle = 2.0 * pi * phase
+    return phase - np.sin(angle) / (2.0 * pi), 1.0 - np.cos(angle), 2.0 * pi * np.sin(angle)
+
+
+class Law(NamedTuple):
+    """A transition from 0 to 1 over phase 0 to 1, at rest at both ends."""
+
+    transition: Any
+    """phase `(m,)` -> value and its two derivatives by phase, `(m,)` each"""
+    peak: float
+    """largest second derivative: peak acceleration = peak distance / rise^2"""
+
+
+LAWS = {
+    "harmonic": Law(harmonic, 0.5 * pi**2),
+    "cubic": Law(cubic, 6.0),
+    "cycloidal": Law(cycloidal, 2.0 * pi),
+    "minimum_jerk": Law(minimum_jerk, 10.0 / sqrt(3.0)),
+}
+"""Transition laws by name.
+
+Reference: Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines and Robots,
+chapter 2."""
+
+
+def shortest_rise(distance: Any, peak_acceleration: Any, law: str = "harmonic") -> float:
+    """Return the time [s] of a transition over `distance` that just reaches a peak acceleration.
+
+    Args:
+        distance: [m] or [rad].
+        peak_acceleration: [m/s2] or [rad/s2].
+        law: a key of `LAWS`.
+
+    Raises:
+        InputError: not above zero, or unknown law.
+    """
+    chosen = LAWS[one_of(law, "law", LAWS)]
+    size = positive(distance, "distance")
+    return sqrt(chosen.peak * size / positive(peak_acceleration, "peak_acceleration"))
+
+
+class RestToRestMotion(Motion):
+    """From rest at the centre to rest at the displacement; the transition is the whole motion.
+
+    Attributes:
+        displacement: `(k,)` [m], [rad], read-only.
+        law: a key of `LAWS`.
+    """
+
+    displacement: FloatArray
+    law: str
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        displacement: Any,
+        rise: Any,
+        law: str = "harmonic",
+        convention: str = "yaw_pitch_roll",
+    ) -> None:
+        """Describe the motion.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            displacement: per axis [m], [rad]: a mapping such as {"z": 0.05}, or `(k,)`.
+            rise: [s] of the transition; `shortest_rise` gives it from a peak acceleration.
+            law: of the transition, a key of `LAWS`: "harmonic", "cubic", "cycloidal" (no jump of
+                acceleration) or "minimum_jerk".
+            convention: angle convention, which names the axes.
+
+        Raises:
+            InputError: wrong shape, unknown axis, law or convention, not finite, out of range.
+        """
+        super().__init__(center, bounded(rise, "rise", SHORTEST_TIME, LONGEST_TIME), convention)
+        self._set(
+            displacement=read_only(axis_values(displacement, "displacement", convention)),
+            law=one_of(law, "law", LAWS),
+        )
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        value, slope, curvature = LAWS[self.law].transition(time / self.duration)
+        scaled = (value, slope / self.duration, curvature / self.duration**2)
+        return AxisSample(*(part[:, None] * self.displacement for part in scaled))
+
+
+def knots_of(time: FloatArray) -> FloatArray:
+    """Return the knots `(n + 10,)` of the second integral of a spline through samples.
+
+    Without the first and last entry they are those of the first integral, without two those of
+    the spline itself. Splines of long records share them: they are as large as the samples.
+
+    Args:
+        time: `(n,)` [s] of the samples, six at least.
+    """
+    return np.concatenate([np.repeat(time[0], 8), time[3:-3], np.repeat(time[-1], 8)])
+
+
+def spline_through(
+    time: FloatArray, values: FloatArray, field: str, knots: FloatArray | None = None
+) -> Any:
+    """Return the spline `scipy.interpolate.BSpline` through samples, not-a-knot at its ends.
+
+    Quintic (four continuous derivatives); cubic (two) for fewer than six samples.
+
+    Args:
+        time: `(n,)` [s], increasing.
+        values: `(n,)`.
+        field: name of the column, for the message.
+        knots: `knots_of(time)`; computed where None.
+
+    Raises:
+        InputError: samples too close in time or too large for a finite spline.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    try:
+        with np.errstate(all="ignore"):
+            if len(time) > PIECE + 2 * OVERLAP:
+                spline = _in_pieces(time, values, knots_of(time) if knots is None else knots)
+            else:
+                spline = make_interp_spline(time, values, k=5 if len(time) >= 6 else 3)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise InputError(field, f"no spline fits these samples ({error})") from None
+    if not np.isfinite(spline.c).all():
+        raise InputError(field, "no finite spline fits these samples; check units and time")
+    return spline
+
+
+def _in_pieces(time: FloatArray, values: FloatArray, knots: FloatArray) -> Any:
+    """Return the quintic spline through many samples.
+
+    Its coefficient j belongs to the knots from sample j - 3 to j + 3. So does that of a spline
+    through some of the samples, away from their ends.
+    """
+    from scipy.interpolate import BSpline, make_interp_spline
+
+    count = len(time)
+    coefficients = np.empty(count)
+    for begin in range(0, count, PIECE):
+        first, last = max(0, begin - OVERLAP), min(count, begin + PIECE + OVERLAP)
+        piece = make_interp_spline(time[first:last], values[first:last], k=5).c
+        coefficients[begin : begin + PIECE] = piece[begin - first :][:PIECE]
+    # The constructor would sort the knots, which takes three times their size.
+    return BSpline.construct_fast(knots[2:-2], coefficients, 5)
+
+
+def integrals(spline: Any, knots: FloatArray | None = None) -> tuple[Any, Any]:
+    """Return the second and the first integral of a spline, zero at its start.
+
+    Args:
+        spline: a `scipy.interpolate.BSpline`.
+        knots: those of the second integral, to be shared; see `knots_of`.
+    """
+    from scipy.interpolate import BSpline
+
+    if knots is None:
+        first = spline.antiderivative()
+        return first.antiderivative(), first
+    once = _integral(spline.c, knots[2:-2], spline.k)
+    twice = _integral(once, knots[1:-1], spline.k + 1)
+    return (
+        BSpline.construct_fast(knots, twice, spline.k + 2),
+        BSpline.construct_fast(knots[1:-1], once, spline.k + 1),
+    )
+
+
+def _integral(coefficients: FloatArray, knots: FloatArray, degree: int) -> FloatArray:
+    """Return the coefficients `(n + 1,)` of the integral of a spline; nothing else is allocated.
+
+    Reference: de Boor, A Practical Guide to Splines (2001), chapter X, integral of a spline.
+    """
+    result = np.zeros(len(coefficients) + 1)
+    parts = result[1:]
+    np.subtract(knots[degree + 1 :], knots[: -degree - 1], out=parts)
+    parts *= coefficients
+    parts /= degree + 1.0
+    np.cumsum(parts, out=parts)
+    return result

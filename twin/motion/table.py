@@ -1,0 +1,427 @@
+"""Tables of motions: headers with units, samples and files."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, bounded
+from twin.basics.text_table import TIME_NAMES, TextTable, parse_time
+from twin.errors import InputError, brief
+from twin.machine.quantity import TITLE, is_number
+from twin.motion.motion import LARGEST_SAMPLE, LONGEST_TIME, POSITIONS, SHORTEST_TIME, axis_names
+
+STANDARD_GRAVITY = 9.80665
+"""[m/s2]"""
+
+FEWEST_SAMPLES = 4
+"""A cubic spline needs four samples; from six on the spline is quintic."""
+
+SLOWEST_SAMPLING = 0.5
+"""[s] No motion of a platform can be read from samples further apart."""
+
+DEFAULT_GAP = 10.0
+"""Median intervals that may be missing when no largest gap is given."""
+
+SMALLEST_INTERVAL = 1e-6
+"""Part of the median interval; closer samples make the spline meaningless."""
+
+LONGEST_NAME = 200
+"""Characters of a column name with its unit."""
+
+AT_ONCE = 1000
+"""Rows that are held as text."""
+
+LARGEST_FILE = 1_000_000_000
+"""Bytes; an hour of seven columns at 1 kHz has a third of it. A motion is held whole."""
+
+
+class Quantity(NamedTuple):
+    """Physical quantity of a column."""
+
+    name: str
+    si: str
+    factors: dict[str, float]
+    """unit as written -> factor to SI"""
+    largest: float
+    """[SI] magnitude above which the unit is taken to be wrong"""
+
+
+TIME = Quantity("time", "s", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}, 1e6)
+LENGTH = Quantity("length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0)
+ANGLE = Quantity("angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0)
+ACCELERATION = Quantity(
+    "acceleration",
+    "m/s2",
+    {"m/s2": 1.0, "m/s^2": 1.0, "mm/s2": 1e-3, "mm/s^2": 1e-3, "g": STANDARD_GRAVITY},
+    500.0,
+)
+ANGULAR_ACCELERATION = Quantity(
+    "angular acceleration",
+    "rad/s2",
+    {"rad/s2": 1.0, "rad/s^2": 1.0, "deg/s2": math.pi / 180.0, "deg/s^2": math.pi / 180.0},
+    5000.0,
+)
+
+
+class Column(NamedTuple):
+    """A column that a recording may have."""
+
+    axis: str
+    """name of the axis, or 'time'"""
+    quantity: Quantity
+
+
+def known_columns(convention: str) -> dict[str, Column]:
+    """Return the columns of a recording: time, axes as values, axes as accelerations.
+
+    Values are named after the axis (z, pitch). Accelerations are ax, ay, az, and the angle's
+    name with `_acceleration` (pitch_acceleration: second time derivative of that angle).
+
+    Raises:
+        InputError: unknown convention.
+    """
+    columns = {"time": Column("time", TIME)}
+    for axis in axis_names(convention):
+        if axis in POSITIONS:
+            columns[axis] = Column(axis, LENGTH)
+            columns[f"a{axis}"] = Column(axis, ACCELERATION)
+        else:
+            columns[axis] = Column(axis, ANGLE)
+            columns[f"{axis}_acceleration"] = Column(axis, ANGULAR_ACCELERATION)
+    return columns
+
+
+class SampleError(InputError):
+    """A fault in one sample.
+
+    Attributes:
+        row: number of the sample, from 0.
+        column: name of its column.
+    """
+
+    def __init__(self, row: int, column: str, message: str) -> None:
+        super().__init__(f"{column}[{row}]", message)
+        self.row = row
+        self.column = column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep the error intact across processes."""
+        return type(self), (self.row, self.column, self.message)
+
+
+def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
+    """Check that times `(n,)` [s] increase, without gaps.
+
+    Args:
+        time: [s].
+        largest_gap: [s] allowed between samples; None for ten median intervals.
+        check_size: whether sampling slower than any platform motion is a fault.
+
+    Raises:
+        SampleError: says at which sample the fault is.
+    """
+    if len(time) < FEWEST_SAMPLES:
+        raise SampleError(
+            len(time) - 1, "time", f"the record ends here; it needs {FEWEST_SAMPLES} samples"
+        )
+    steps = np.diff(time)
+    if (steps <= 0.0).any():
+        row = int((steps <= 0.0).argmax()) + 1
+        what = "repeats" if steps[row - 1] == 0.0 else "is before"
+        raise SampleError(
+            row,
+            "time",
+            f"{time[row]:.9g} s {what} the sample before ({time[row - 1]:.9g} s); sort the "
+            "samples and remove double ones",
+        )
+    median = float(np.median(steps))
+    if check_size and median > SLOWEST_SAMPLING:
+        raise SampleError(
+            1,
+            "time",
+            f"samples are {median:g} s apart: wrong unit of time?",
+        )
+    if not SHORTEST_TIME <= time[-1] - time[0] <= LONGEST_TIME:
+        raise SampleError(
+            len(time) - 1,
+            "time",
+            f"the record lasts {time[-1] - time[0]:g} s, not {SHORTEST_TIME:g} to "
+            f"{LONGEST_TIME:g} s: wrong unit of time?",
+        )
+    if steps.min() < SMALLEST_INTERVAL * median:
+        row = int(steps.argmin()) + 1
+        raise SampleError(row, "time", "hardly later than the sample before; remove one of the two")
+    if largest_gap is None:
+        allowed = DEFAULT_GAP * median
+    else:
+        allowed = bounded(largest_gap, "largest_gap", SHORTEST_TIME, LONGEST_TIME)
+    if steps.max() > allowed:
+        row = int(steps.argmax()) + 1
+        raise SampleError(
+            row,
+            "time",
+            f"gap of {steps[row - 1]:g} s before this sample, at most {allowed:g} s are bridged; "
+            "fill in samples, or split the record",
+        )
+
+
+def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) -> None:
+    """Check that no value is larger than a platform reaches.
+
+    Args:
+        columns: column name -> values `(n,)` in SI units, without time.
+        known: what each column measures.
+
+    Raises:
+        SampleError: says at which sample the fault is.
+    """
+    for name, values in columns.items():
+        quantity = known[name].quantity
+        row = int(np.abs(values).argmax())
+        if np.abs(values[row]) > quantity.largest:
+            others = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
+            raise SampleError(
+                row,
+                name,
+                f"{values[row]:.6g} {quantity.si} is more than a platform reaches "
+                f"({quantity.largest:.4g} {quantity.si}): wrong unit? Other units of "
+                f"{quantity.name}: {others}",
+            )
+        if name == "az" and abs(abs(values.mean()) - STANDARD_GRAVITY) < 0.05 * STANDARD_GRAVITY:
+            raise SampleError(
+                0,
+                name,
+                f"its mean is {values.mean():.4g} m/s2: gravity is still in it; subtract it",
+            )
+
+
+def as_columns(
+    time: Any, columns: Any, known: Mapping[str, Column]
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return times `(n,)` and columns as finite arrays of the same length.
+
+    Raises:
+        InputError: unknown or missing column, an axis given twice, wrong shape, not finite.
+    """
+    times = as_floats(time, "time")
+    if times.ndim != 1 or not times.size:
+        raise InputError("time", f"must be a list (n,) [s], got shape {times.shape}")
+    if not isinstance(columns, Mapping) or not columns:
+        raise InputError(
+            "columns", f"no axis is given; give at least one of {', '.join(list(known)[1:])}"
+        )
+    if np.abs(times).max() > LARGEST_SAMPLE:
+        raise InputError("time", f"must not exceed {LARGEST_SAMPLE:g} s")
+    result: dict[str, FloatArray] = {}
+    for name, values in columns.items():
+        if not isinstance(name, str) or name not in known or name == "time":
+            raise InputError("columns", f"there is no column {name!r}; known: {', '.join(known)}")
+        for other in result:
+            if known[other].axis == known[name].axis:
+                raise InputError(
+                    name, f"axis {known[name].axis!r} is already given by {other!r}; leave one out"
+                )
+        result[name] = as_floats(values, name)
+        if result[name].shape != times.shape:
+            raise InputError(
+                name, f"must hold one value per time {times.shape}, got {result[name].shape}"
+            )
+        if np.abs(result[name]).max() > LARGEST_SAMPLE:
+            raise InputError(name, f"must not exceed {LARGEST_SAMPLE:g}")
+    return times, result
+
+
+def read_header(
+    table: TextTable,
+    known: Mapping[str, Column],
+    *,
+    units: Mapping[str, str],
+    columns: Mapping[str, str] | None,
+) -> tuple[list[str | None], dict[str, str]]:
+    """Return the column name of every cell, None where it is ignored, and the units by name.
+
+    Args:
+        table: the file.
+        known: the columns that may occur.
+        units: column name -> unit, for columns whose header has none.
+        columns: header text without unit -> column name, for the columns to read; None for all.
+
+    Raises:
+        InputError: no header, a column unknown, missing, twice or without unit.
+    """
+    line, cells = table.layout.line, table.layout.names
+    if all(is_number(cell) for cell in cells):
+        table.fail(
+            f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
+            "time [s],pitch [deg]"
+        )
+    pairs = [_split(table, cell) for cell in cells]
+    wanted = None if columns is None else dict(columns)
+    timed = [n for n, _ in pairs if n.lower() in TIME_NAMES and n not in (wanted or known)]
+    renamed = {} if "time" in {*(wanted or {}).values(), *(n for n, _ in pairs)} else timed[:1]
+    names: list[str | None] = []
+    found: dict[str, str] = {}
+    for header, written in pairs:
+        name = "time" if header in renamed else header
+        if wanted is not None and name != "time":
+            if header not in wanted:
+                names.append(None)
+                continue
+            name = wanted[header]
+        if name not in known:
+            table.fail(
+                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, "
+                "or say which column has which title (--column 'z=Heave [mm]')"
+            )
+        if name in found:
+            table.fail(f"line {line}: column {name!r} is there twice; remove one")
+        found[name] = _unit(table, name, written, units.get(name), known[name])
+        names.append(name)
+    for header, name in (columns or {}).items():
+        if name not in found:
+            table.fail(f"line {line}: there is no column {header!r} to read {name!r} from")
+    return names, found
+
+
+def _split(table: TextTable, cell: str) -> tuple[str, str | None]:
+    """Return the name in a cell, and the unit in its brackets."""
+    if len(cell) > LONGEST_NAME:
+        table.fail(f"line {table.layout.line}: {cell[:20]!r}... is too long for a column name")
+    match = TITLE.fullmatch(cell)
+    if match is None:
+        table.fail(f"line {table.layout.line}: {cell!r} is no column name; write it as name [unit]")
+    return match["name"], match["unit"]
+
+
+def _unit(
+    table: TextTable, name: str, written: str | None, given: str | None, column: Column
+) -> str:
+    fitting = ", ".join(column.quantity.factors)
+    where = f"line {table.layout.line}, column {name!r}: "
+    if written and given and written != given:
+        table.fail(f"{where}the file says {written!r}, you say {given!r}; remove one")
+    unit = written or given
+    if not unit:
+        example = f"{name} [{column.quantity.si}]"
+        table.fail(
+            f"{where}has no unit; write {example!r} in the header, or say it with the title "
+            f"(--column '{name}=TITLE [{column.quantity.si}]'); units of {column.quantity.name}: "
+            f"{fitting}"
+        )
+    if unit not in column.quantity.factors:
+        table.fail(f"{where}{unit!r} is no unit of {column.quantity.name}; use one of {fitting}")
+    return unit
+
+
+class Table(NamedTuple):
+    """Columns of a file in SI units."""
+
+    file: Path
+    columns: dict[str, FloatArray]
+    """column name -> values `(n,)`, time included"""
+    lines: Sequence[int]
+    """`(n,)` line of the file that each row is on"""
+    units: dict[str, str]
+    """column name -> unit in the file"""
+
+    def fault(self, row: int, column: str, message: str) -> InputError:
+        """Return the error of a fault in one cell, which names its line."""
+        return InputError(str(self.file), f"line {self.lines[row]}, column {column!r}: {message}")
+
+
+def read_table(
+    path: Any,
+    known: Mapping[str, Column],
+    *,
+    units: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Table:
+    """Return the columns of a CSV file in SI units, however a program wrote it; see `TextTable`.
+
+    Args:
+        path: a text file with a header that names the columns, each with its unit in brackets,
+            such as `pitch [deg]`.
+        known: the columns that may occur.
+        units: column name -> unit, for columns whose header has none.
+        columns: header text without unit -> column name; when given, all other columns of the
+            file are ignored, but for the time.
+
+    Raises:
+        InputError: the file cannot be read, a column is unknown, missing, there twice or without
+            unit, a row is too short or long, a cell is no finite number.
+    """
+    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+        raise InputError("path", f"must be the path of a CSV file, got {brief(path)}")
+    given_units = _text_mapping(units, "units", known)
+    renamed = None if columns is None else _text_mapping(columns, "columns", None)
+    text = TextTable(path)
+    if text.path.stat().st_size > LARGEST_FILE:
+        text.fail(f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
+    names, found_units = read_header(text, known, units=given_units, columns=renamed)
+    lines, numbers = _numbers(text, names)
+    if not lines:
+        text.fail("has a header but no data; add one line per sample")
+    table = {name: np.frombuffer(column) for name, column in numbers.items()}
+    for name, values in table.items():
+        values *= known[name].quantity.factors[found_units[name]]
+    return Table(text.path, table, lines, found_units)
+
+
+def _numbers(
+    text: TextTable, names: list[str | None]
+) -> tuple[array[int], dict[str, array[float]]]:
+    """Return the line of each row, and the numbers of the columns that have a name."""
+    lines, rows = array("I"), text.rows()
+    picked = {name: (i, array("d")) for i, name in enumerate(names) if name is not None}
+    while chunk := list(islice(rows, AT_ONCE)):
+        lines.extend(line for line, _ in chunk)
+        for name, (i, column) in picked.items():
+            column.frombytes(_column(text, name, i, chunk).tobytes())
+    return lines, {name: column for name, (_, column) in picked.items()}
+
+
+def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]]) -> FloatArray:
+    """Return the numbers in cell i of some rows; only those with a fault are read one by one."""
+    try:
+        values = np.array([float(cells[i]) for _, cells in rows])
+    except ValueError:
+        values = np.full(1, np.nan)
+    if (np.abs(values) <= LARGEST_SAMPLE).all():
+        return values
+    return np.array([_number(text, line, name, cells[i]) for line, cells in rows])
+
+
+def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(
+        isinstance(text, str) for pair in value.items() for text in pair
+    ):
+        raise InputError(field, f"must map names to names, got {brief(value)}")
+    for name in value:
+        if known is not None and name not in known:
+            raise InputError(field, f"there is no column {name!r}; known: {', '.join(known)}")
+    return dict(value)
+
+
+def _number(text: TextTable, line: int, name: str, cell: str) -> float:
+    where = f"line {line}, column {name!r}: "
+    if not cell:
+        text.fail(f"{where}is empty; fill it in or remove the line")
+    try:
+        value = parse_time(cell) if name == "time" else float(cell)
+    except ValueError:
+        hint = "write decimals with a point" if "," in cell else "remove or correct the line"
+        text.fail(f"{where}{cell[:40]!r} is not a number; {hint}")
+    if not math.isfinite(value):
+        text.fail(f"{where}is {cell}; fill it in or remove the line")
+    if abs(value) > LARGEST_SAMPLE:
+        text.fail(f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
+    return value

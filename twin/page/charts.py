@@ -1,0 +1,434 @@
+"""Charts of a live run on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from html import escape
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.simulation.live.machine_charts import Chart, History
+from twin.simulation.live.runner import KEPT
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#8C6D31",
+    "#7F7F7F",
+)
+"""Colours of Okabe and Ito, distinct also for the colour-blind, and two more at the end."""
+
+LIMIT = "#8A8A8A"
+
+FONT = "11px system-ui, sans-serif"
+
+UNSEEN = "twin-unseen"
+"""CSS class of entries of a legend that are not shown."""
+
+NARROWEST = 0.02
+"""Least height of a chart, over the distance of its limits, or over twice its largest value."""
+
+LEGEND = (
+    "display: flex; flex-wrap: wrap; gap: 0.1em 0.9em; padding: 0 0.9em 0.5em; font-size: 12px; "
+    "font-variant-numeric: tabular-nums"
+)
+
+SMALLEST = 1e-3
+"""Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
+
+RESOLUTION = 2000.0
+"""Steps to which the range of a chart is rounded; charts are lower than that in pixels."""
+
+FINEST = 1e-6
+"""Finest step of a chart as a share of its greatest value."""
+
+POINTS = 320
+"""Largest number of samples in a chart, which is about as wide in pixels."""
+
+PERIOD = 0.1
+"""[s] Shortest time between two updates."""
+
+FIRST = ("position", "forces")
+"""Charts that are shown at first, if the run has them."""
+
+COMPARED = "difference"
+"""Chart that opens when a run begins to have it."""
+
+HEIGHT = 180
+"""[pixels] Height of a chart without its legend."""
+
+
+def curve_colours(chart: Chart) -> tuple[str, ...]:
+    """Return the colour of each curve; the k-th reference has that of the k-th measurement."""
+    measured = [name for name in chart.series if name not in chart.setpoint]
+    order = {name: k for k, name in enumerate(measured)}
+    order |= {name: k for k, name in enumerate(chart.setpoint)}
+    return tuple(COLOURS[order[name] % len(COLOURS)] for name in chart.series)
+
+
+def series(
+    chart: Chart, *, fitted: bool = False, there: Sequence[bool] = ()
+) -> tuple[dict[str, Any], ...]:
+    """Return the series of uPlot: time, the curves, the limits.
+
+    Args:
+        chart: to draw.
+        fitted: whether the chart's height fits its curves alone, without the limits.
+        there: whether each curve has any number; default all.
+    """
+    points = {"show": False}
+    drawn: list[dict[str, Any]] = [{"label": "time [s]"}]
+    shown = there or (True,) * len(chart.series)
+    for name, colour, show in zip(chart.series, curve_colours(chart), shown, strict=True):
+        curve = {"label": name, "stroke": colour, "show": show, "width": 1.6, "points": points}
+        if name in chart.setpoint:
+            curve |= {"dash": (6, 4), "width": 1.2}
+        drawn.append(curve)
+    for limit in chart.limits:
+        drawn.append(
+            {
+                "label": f"limit {chart.scale * limit:.4g}",
+                "stroke": LIMIT,
+                "width": 1.2,
+                "dash": (10, 3, 2, 3),
+                "auto": not fitted,
+                "points": points,
+            }
+        )
+    # Two points, unseen, that the height of a chart always includes.
+    for end in ("low", "high"):
+        drawn.append({"label": end, "class": UNSEEN, "width": 0, "auto": fitted, "points": points})
+    return tuple(drawn)
+
+
+def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
+    """Return two numbers that the height of a chart includes, so that noise does not fill it.
+
+    Args:
+        chart: to draw.
+        values: `(k, c)` of its curves, as shown.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return SMALLEST, SMALLEST
+    low, high = float(finite.min()), float(finite.max())
+    if chart.logarithmic or chart.least > 0.0:
+        return low, high
+    bounds = chart.scale * np.array(chart.limits)
+    whole = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
+    middle, half = 0.5 * (low + high), 0.5 * NARROWEST * whole
+    # Rounded, so that they keep their place while the curves do.
+    digits = 0 if half <= 0.0 else int(1 - np.floor(np.log10(half)))
+    return round(middle - half, digits), round(middle + half, digits)
+
+
+def legend_text(chart: Chart, values: FloatArray) -> str:
+    """Return the legend of a chart as HTML: the last value of every curve that has one.
+
+    Args:
+        chart: to draw.
+        values: `(c,)` last values, as shown.
+    """
+    entries = []
+    for name, colour, value in zip(chart.series, curve_colours(chart), values, strict=True):
+        if np.isfinite(value):
+            line = "dashed" if name in chart.setpoint else "solid"
+            entries.append(
+                f'<span style="white-space: nowrap"><span style="display: inline-block; '
+                f'width: 1.3em; border-top: 2px {line} {colour}; vertical-align: middle">'
+                f"</span> {escape(name)} <b>{value + 0.0:.4g}</b></span>"
+            )
+    unit = f"<span>{escape(chart.unit)}</span>" if chart.unit and entries else ""
+    return f'<div class="twin-legend" style="{LEGEND}">{"".join(entries)}{unit}</div>'
+
+
+def scales(chart: Chart) -> dict[str, Any]:
+    """Return the scales of the chart's axes."""
+    height: dict[str, Any] = {}
+    if chart.logarithmic:
+        # Linear about zero and open to gaps, which uPlot's own logarithm is not.
+        height = {"distr": 4, "asinh": SMALLEST}
+    elif chart.least > 0.0:
+        soft = chart.scale * chart.least
+        ends = {"min": -soft, "max": soft}
+        height = {"range": {end: {"pad": 0.1, "soft": at, "mode": 1} for end, at in ends.items()}}
+    return {"x": {"time": False}, "y": height}
+
+
+def axes(chart: Chart) -> tuple[dict[str, Any], ...]:
+    """Return the axis of time and that of the values, with their units."""
+    line = {"grid": {"width": 1}, "ticks": {"width": 1, "size": 4}, "gap": 3, "font": FONT}
+    label = {"labelFont": FONT, "labelSize": 16, "labelGap": 0}
+    unit = {**label, "label": chart.unit} if chart.unit else {}
+    return (
+        {**line, **label, "label": "time [s]", "size": 22},
+        {**line, **unit, "size": 50},
+    )
+
+
+def span(
+    time: FloatArray, values: FloatArray, start: float, end: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the samples `(k,)`, `(k, c)` between two times [s], both inclusive."""
+    first, last = np.searchsorted(time, (start, end + 1e-9))
+    return time[first:last], values[first:last]
+
+
+def thinned(time: FloatArray, values: FloatArray, points: int) -> tuple[FloatArray, FloatArray]:
+    """Return about `points` samples at most; the curves keep all their peaks.
+
+    Each of equally long spells becomes two samples: the least and the greatest value of every
+    curve, in the order in which the curve runs. The spells are fixed in time, so that a scrolling
+    curve does not flicker.
+
+    Args:
+        time: `(k,)` [s], rising.
+        values: `(k, c)`, NaN where there is none.
+        points: largest number of samples, but for two more where spells are cut at the ends.
+    """
+    if len(time) <= points:
+        return time, values
+    # A power of two, so that a little more or less of time does not move all spells.
+    length = 2.0 ** np.ceil(np.log2(2.0 * (time[-1] - time[0]) / points))
+    spell = np.floor(time / length)
+    begin = np.flatnonzero(np.diff(spell, prepend=-np.inf))
+    low, high = np.fmin.reduceat(values, begin), np.fmax.reduceat(values, begin)
+    last = np.append(begin[1:], len(time)) - 1
+    falls = values[last] < values[begin]
+    kept = np.empty((2 * len(begin), values.shape[1]))
+    kept[0::2], kept[1::2] = np.where(falls, high, low), np.where(falls, low, high)
+    middles = np.concatenate([time[begin], time[last]]).reshape(2, -1).T.ravel()
+    return middles, kept
+
+
+def since_last_gap(values: FloatArray) -> int:
+    """Return the index after which no curve begins any more in values `(k, c)`.
+
+    The page's charts join curves over gaps, which would show a motion that never was, and find no
+    range if the first number is NaN. Curves without any number do not count.
+    """
+    there = np.isfinite(values)
+    begins = there.copy()
+    begins[1:] &= ~there[:-1]
+    return int(np.flatnonzero(begins.any(axis=1)).max(initial=0))
+
+
+def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
+    """Return numbers `(k, c)` rounded to the resolution of a chart.
+
+    Args:
+        values: NaN where there is none.
+        least: smallest range that matters.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return values
+    low, high = float(finite.min()), float(finite.max())
+    wide = max(high - low, FINEST * RESOLUTION * max(-low, high), least)
+    if wide <= 0.0:
+        return values
+    return np.round(values, int(np.clip(np.ceil(np.log10(RESOLUTION / wide)), 0, 300)))
+
+
+SHORTEST, USUAL = 5.0, 10.0
+"""[s] Time span of the charts: the shortest, and the usual one."""
+
+
+class LiveCharts:
+    """Charts of a history, one above the other, with their controls.
+
+    Only charts that are shown are sent, at most ten times a second. The controls of the page only
+    keep the choice; `update` draws it.
+
+    Attributes:
+        charts: all charts of the run.
+    """
+
+    def __init__(
+        self,
+        server: ViserServer,
+        charts: Sequence[Chart],
+        container: AbstractContextManager[Any],
+    ) -> None:
+        """Add controls and charts.
+
+        Args:
+            server: of the page.
+            charts: of the histories to come.
+            container: of the page for them: a tab or a folder.
+        """
+        self._server, self._container = server, container
+        self._boxes: dict[str, Any] = {}
+        self._plots: dict[str, Any] = {}
+        self._legends: dict[str, Any] = {}
+        self._styles: dict[str, tuple[bool, ...]] = {}
+        self._drawn: tuple[Any, ...] = ()
+        self._last = -np.inf
+        self._held: float | None = None
+        gui = server.gui
+        with container:
+            self._window = gui.add_slider("Shown [s]", SHORTEST, KEPT, 1.0, USUAL)
+            self._back = gui.add_slider("Look back [s]", 0.0, KEPT - SHORTEST, 0.5, 0.0)
+            self._hold = gui.add_checkbox(
+                "Hold",
+                False,
+                hint="Stop the charts to read them; drag across one to zoom, double-click to go "
+                "back",
+            )
+            self._chooser = gui.add_folder("Choose charts", expand_by_default=False)
+        with self._chooser:
+            self._fitted = gui.add_checkbox(
+                "Fit to curves", True, hint="Leave out limits that are far away"
+            )
+        self._compared = False
+        self._build(charts, FIRST)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Names of the charts that are shown."""
+        return tuple(name for name, box in self._boxes.items() if box.value)
+
+    def show(self, names: Iterable[str]) -> None:
+        """Show these charts and no others.
+
+        Raises:
+            InputError: no chart of that name; lists the known ones.
+        """
+        chosen = tuple(names)
+        for name in chosen:
+            if name not in self._boxes:
+                raise InputError("charts", f"{name!r} is unknown; known: {', '.join(self._boxes)}")
+        for name, box in self._boxes.items():
+            box.value = name in chosen
+
+    @property
+    def chosen(self) -> dict[str, tuple[str, ...]]:
+        """The shown charts, as a control of a `SetUp`; without the usual ones."""
+        return {} if set(self.shown) == set(FIRST) else {"charts": self.shown}
+
+    def describe(self, controls: Mapping[str, Any]) -> None:
+        """Show the charts of a `SetUp`; called on the run's thread.
+
+        Raises:
+            InputError: as `show`.
+        """
+        self.show(controls.get("charts", FIRST))
+
+    def update(self, history: History) -> bool:
+        """Draw the history if it has changed; return whether anything was sent.
+
+        May be called at any rate, also while the run pauses, so that scrolling goes on.
+
+        Args:
+            history: of the same charts, or of others, which then replace them.
+        """
+        if history.charts != self.charts:
+            shown = self.shown
+            self._clear()
+            self._build(history.charts, shown)
+        self._open_difference(history)
+        chosen = (self._window.value, self._back.value, self._hold.value, self._fitted.value)
+        state = (history.count, *chosen, self.shown)
+        now = monotonic()
+        if state == self._drawn or now - self._last < PERIOD or len(history) == 0:
+            return False
+        changed = self._drawn[1:] != state[1:]
+        self._drawn, self._last = state, now
+        time = history.time()
+        newest = float(time[-1])
+        if not self._hold.value:
+            self._held = None
+        elif self._held is None or self._held > newest:
+            self._held = newest
+        elif not changed:
+            return False
+        end = (newest if self._held is None else self._held) - self._back.value
+        end = max(end, min(float(time[0]) + self._window.value, newest))
+        for chart in self.charts:
+            if self._boxes[chart.name].value:
+                self._draw(chart, time, history.values(chart.name), end)
+            for handle in (self._plots[chart.name], self._legends[chart.name]):
+                handle.visible = self._boxes[chart.name].value
+        return True
+
+    def remove(self) -> None:
+        """Remove controls and charts from the page; nothing may be called afterwards."""
+        self._clear()
+        for handle in (self._window, self._back, self._hold, self._chooser):
+            handle.remove()
+
+    def _build(self, charts: Sequence[Chart], shown: Sequence[str]) -> None:
+        self.charts, self._drawn = tuple(charts), ()
+        names = [chart.name for chart in self.charts]
+        first = shown if set(shown) <= set(names) else names[:2]
+        gui = self._server.gui
+        with self._chooser:
+            self._boxes = {
+                chart.name: gui.add_checkbox(chart.title, chart.name in first)
+                for chart in self.charts
+            }
+        with self._container:
+            for chart in self.charts:
+                self._plots[chart.name] = self._plot(chart)
+                self._legends[chart.name] = self._server.gui.add_html("", visible=False)
+        self._styles = dict.fromkeys(names, ())
+
+    def _plot(self, chart: Chart) -> Any:
+        curves = 3 + len(chart.series) + len(chart.limits)
+        return self._server.gui.add_uplot(
+            (np.zeros(0),) * curves,
+            series(chart),  # type: ignore[arg-type]
+            title=f"{chart.title} [{chart.unit}]" if chart.unit else chart.title,
+            scales=scales(chart),
+            axes=axes(chart),  # type: ignore[arg-type]
+            cursor={"points": {"show": False}},
+            height=HEIGHT,
+            padding=(8, 14, 0, 0),
+            visible=False,
+        )
+
+    def _open_difference(self, history: History) -> None:
+        """Show the difference to a second engine while there is one; people may close it."""
+        if COMPARED in self._boxes and len(history):
+            compared = bool(np.isfinite(history.values(COMPARED)[-1]).any())
+            if compared != self._compared:
+                self._boxes[COMPARED].value = compared
+            self._compared = compared
+
+    def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
+        time, values = span(time, values, end - self._window.value, end)
+        begin = since_last_gap(values)
+        time, values = thinned(time[begin:], values[begin:], POINTS)
+        there: Any = np.isfinite(values).any(axis=0)
+        plot, style = self._plots[chart.name], (self._fitted.value, *there.tolist())
+        if self._styles[chart.name] != style:
+            plot.series = series(chart, fitted=style[0], there=style[1:])
+            self._styles[chart.name] = style
+        values = chart.scale * values
+        if chart.logarithmic:
+            values = np.maximum(values, SMALLEST)
+        else:
+            values = rounded(values, chart.scale * chart.least)
+        limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]
+        ends = [np.full(len(time), end) for end in span_ends(chart, values)]
+        plot.data = (np.round(time, 3), *values.T, *limits, *ends)
+        last = values[-1] if len(values) else np.full(len(chart.series), np.nan)
+        self._legends[chart.name].content = legend_text(chart, last)
+
+    def _clear(self) -> None:
+        for handles in (self._plots, self._legends, self._boxes):
+            for handle in handles.values():
+                handle.remove()
+            handles.clear()

@@ -1,1 +1,0 @@
-"""Charts of a live run on the page."""

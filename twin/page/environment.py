@@ -1,0 +1,423 @@
+"""The page of an environment and the policy that acts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from twin.basics.arrays import FloatArray, one_of, whole_number
+from twin.basics.files import as_path
+from twin.charts.panels import legs
+from twin.envs import environment_ids
+from twin.envs.task import Task
+from twin.errors import InputError, StateError, TwinError
+from twin.page.page import Page, Tab
+from twin.page.panels.state import note
+from twin.page.requests import Requests
+from twin.simulation.live.machine_charts import Chart, History, actuator_limits
+from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.scene import Scene
+from twin.training.environments import (
+    change_text,
+    check_fit,
+    explained_differences,
+    merged_options,
+    option_differences,
+)
+from twin.training.evaluation import ZERO
+from twin.training.policy import Policy, policies_of, policy_for
+from twin.training.settings import LAWS, make_law
+
+DEGREES = 180.0 / np.pi
+
+AXES = ("x", "y", "z")
+
+ACCELERATION = Chart(
+    "acceleration",
+    "Acceleration in the world",
+    "m/s²",
+    (*(f"{axis} of the base" for axis in AXES), *AXES),
+    setpoint=tuple(f"{axis} of the base" for axis in AXES),
+    least=0.1,
+)
+
+RANDOM = "random"
+
+REST = 1.5
+"""[s] Adopted: time for which the end of an episode stays on the page."""
+
+
+class Part(NamedTuple):
+    """A chart and its signals, in the order of its curves."""
+
+    chart: Chart
+    signals: tuple[tuple[str, slice], ...]
+    """name in `info`, and the slice of its numbers"""
+
+
+LINEAR, ANGULAR, ALL = slice(0, 3), slice(3, 6), slice(None)
+
+
+OWN_CHARTS: dict[str, tuple[Part, ...]] = {
+    "PoseTracking": (
+        Part(
+            Chart("position_error", "Position error", "mm", AXES, 1e3, least=1e-5),
+            (("position_error", ALL),),
+        ),
+        Part(
+            Chart("rotation_error", "Rotation error", "deg", AXES, DEGREES, least=1e-4),
+            (("orientation_error", ALL),),
+        ),
+    ),
+    "MotionCueing": (
+        Part(
+            Chart("force_error", "Error of perceived force", "m/s²", AXES, least=0.1),
+            (("perceived_error", LINEAR),),
+        ),
+        Part(
+            Chart(
+                "turning_error", "Error of perceived turning", "deg/s", AXES, DEGREES, least=0.01
+            ),
+            (("perceived_error", ANGULAR),),
+        ),
+    ),
+    "VibrationIsolation": (
+        Part(ACCELERATION, (("base_acceleration", ALL), ("absolute_acceleration", ALL))),
+        Part(
+            Chart("displacement", "Displacement in the world", "mm", AXES, 1e3, least=1e-4),
+            (("absolute_displacement", ALL),),
+        ),
+    ),
+    "BallBalance": (
+        Part(
+            Chart("ball_error", "Ball to target", "mm", AXES[:2], 1e3, least=1e-3),
+            (("target_error", ALL),),
+        ),
+        Part(
+            Chart("slope", "Slope of the plate", "%", AXES[:2], 100.0, least=0.01),
+            (("slope", ALL),),
+        ),
+    ),
+}
+"""Charts of a task's error, by the name of its class."""
+
+
+class EnvironmentCharts:
+    """Charts of a task: reward and its terms, error, actions, forces.
+
+    Attributes:
+        charts: in the order of their switches.
+    """
+
+    def __init__(self, task: Task) -> None:
+        """Describe the charts of a task."""
+        self._task = task
+        self._own = OWN_CHARTS.get(type(task).__name__, ())
+        terms = tuple(task.terms)
+        most = np.unique(actuator_limits(task.platform).force)
+        bounds = tuple(most[np.isfinite(most)].tolist())
+        self.charts = (
+            Chart("reward", "Reward", "", ("sum", *terms)),
+            *(part.chart for part in self._own),
+            Chart("actions", "Actions", "", _names(task), limits=(-1.0, 1.0)),
+            Chart("return", "Sum of rewards", "", ("return",)),
+            Chart(
+                "forces",
+                "Actuator forces",
+                task.platform.force_unit,
+                tuple(legs(task.platform.n_actuators)),
+                limits=(*(-bound for bound in bounds), *bounds),
+            ),
+        )
+
+    def values(self, info: Mapping[str, Any], action: Any, returned: float) -> dict[str, Any]:
+        """Return the charts' values; terms of the reward are weighted.
+
+        Args:
+            info: of the last step.
+            action: `(a,)` of it.
+            returned: sum of the rewards of the episode so far.
+        """
+        task = self._task
+        terms = task.weights * np.array([info["reward_terms"][name] for name in task.terms])
+        values = {
+            "reward": np.array([terms.sum(), *terms]),
+            "actions": action,
+            "return": returned,
+            "forces": info["forces"],
+        }
+        for chart, signals in self._own:
+            values[chart.name] = np.concatenate([info[name][part] for name, part in signals])
+        return values
+
+
+def _names(task: Task) -> tuple[str, ...]:
+    """Return names of all numbers of an action."""
+    return tuple(
+        f"{channel.name} {k + 1}" if channel.size > 1 else channel.name
+        for channel in task.actions
+        for k in range(channel.size)
+    )
+
+
+Driver = Callable[[FloatArray], Any]
+"""Observation `(o,)` to action `(a,)`."""
+
+
+def own_laws(environment: str, env: Any) -> tuple[str, ...]:
+    """Return the names of the laws that can act in an environment."""
+    found = []
+    for name in LAWS.get(environment, ()):
+        with suppress(InputError):
+            make_law(name, env)
+            found.append(name)
+    return tuple(found)
+
+
+def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
+    """Return the driver of a name.
+
+    Args:
+        name: "zero", "random", a law of the task, a shipped policy or a file.
+        environment: id.
+        env: the environment; its space of actions draws random ones.
+
+    Raises:
+        InputError: an unknown name, or a policy that does not fit; lists the known names.
+    """
+    space = env.action_space
+    if name == ZERO:
+        return lambda _: np.zeros(space.shape, space.dtype)
+    if name == RANDOM:
+        return lambda _: space.sample()
+    laws = own_laws(environment, env)
+    if name in laws:
+        return make_law(str(name), env)
+    policy = policy_for(name, environment, (ZERO, RANDOM, *laws))
+    check_fit(policy, env)
+    return policy
+
+
+class EnvironmentSession:
+    """Episodes of one of the package's environments, in its own control periods.
+
+    Attributes:
+        environment: id.
+        platform: the machine as its file describes it.
+        ball: that rolls on it, None where there is none.
+        history: of the charts, the last 30 s.
+        period: of control [s].
+        policies: names that can be chosen: "zero", "random", laws of the task, shipped policies,
+            the given file.
+        policy: name of the one that acts.
+        changes: how the environment differs from the one of the policy's training, as a sentence;
+            empty where it does not.
+        episode: number of the present one, from 1.
+        seed: of the episode.
+        returned: sum of its rewards so far.
+        steps: control periods of it so far.
+        stopped: why the session has stopped; empty while it goes on.
+        real_time_factor: set by the runner.
+    """
+
+    def __init__(
+        self, environment: str, policy: str | Path | None = None, *, seed: int = 0, **options: Any
+    ) -> None:
+        """Make the environment and begin an episode.
+
+        Args:
+            environment: id such as "twin/PoseTracking-v0".
+            policy: "zero", "random", a law of the task, a shipped policy, or a file of one;
+                default: the best of these.
+            seed: of the first episode; the others have the next numbers.
+            options: of the environment, beside those that the policy was trained with.
+
+        Raises:
+            InputError: an unknown id or option, a policy that does not fit.
+            MachineNotFoundError: no such machine.
+            ParameterError: a platform.toml that cannot be used.
+            MissingDependencyError: the engine's library is not installed.
+        """
+        self.environment = one_of(environment, "environment", environment_ids())
+        shipped = policies_of(environment)
+        usual = policy is None and options.keys() <= {"engine"}
+        name = next(iter(shipped), None) if usual else policy
+        trained = None
+        if name is not None and (str(name) in shipped or as_path(name, "policy").is_file()):
+            trained = policy_for(name, environment)
+            options = merged_options(trained, options, str(name))
+        with explained_differences(trained, options, str(name)):
+            self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
+        self._options = options
+        inner: Any = self._env.unwrapped
+        self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
+        self.period = float(inner.task.batch.period)
+        laws = own_laws(environment, self._env)
+        given = () if name is None else (str(name),)
+        self.policies = tuple(dict.fromkeys((ZERO, RANDOM, *laws, *shipped, *given)))
+        self._charts = EnvironmentCharts(inner.task)
+        self.history = History(self._charts.charts, round(KEPT / NOTE))
+        self.real_time_factor = float("nan")
+        self._first = seed
+        try:
+            self.choose(name if name is not None else next(iter(laws), ZERO))
+            self.begin(seed)
+            self._scene: Scene = inner.scene
+        except BaseException:
+            self._env.close()
+            raise
+
+    @property
+    def time(self) -> float:
+        """[s] of all episodes since the last reset."""
+        return self._time
+
+    @property
+    def scene(self) -> Scene:
+        """Present scene, with the reference pose as a ghost.
+
+        If an episode could not begin, the scene at the end of the one before.
+        """
+        with suppress(StateError):
+            self._scene = self._env.unwrapped.scene
+        return self._scene
+
+    @property
+    def message(self) -> str:
+        """Number and return of the episode; at its end, the reason."""
+        text = f"episode {self.episode}, seed {self.seed}, return {self.returned:.4g}"
+        return f"{text}; ended after {self.steps} steps: {self._reason}" if self._reason else text
+
+    def choose(self, policy: str | Path) -> None:
+        """Let another policy act from now on.
+
+        Raises:
+            InputError: an unknown name, or a policy that does not fit; nothing has changed.
+        """
+        driver = make_driver(policy, self.environment, self._env)
+        self._driver, self.policy = driver, str(policy)
+        apart = option_differences(driver, self._options) if isinstance(driver, Policy) else {}
+        self.changes = change_text(self.policy, apart, "shown")
+        self._started = False
+
+    def begin(self, seed: Any) -> None:
+        """Begin again with the episode of a seed, as the first.
+
+        Raises:
+            InputError: not a whole number from 0.
+        """
+        self._first, self.episode, self.stopped = whole_number(seed, "seed", 0), 0, ""
+        self._time = self._left = 0.0
+        self.history.clear()
+        self._due = 0.0
+        self._next()
+
+    def advance(self, duration: float) -> None:
+        """Do whole control periods; after an episode there is a pause, then the next begins."""
+        self._left += max(duration, 0.0)
+        while self._left >= self.period * (1.0 - 1e-9) and not self.stopped:
+            self._left -= self.period
+            self._time += self.period
+            if self._reason:
+                self._rest -= self.period
+                if self._rest <= 0.0:
+                    self._guarded(self._next)
+            else:
+                self._guarded(self._step)
+
+    def reset(self) -> None:
+        """Begin anew with the first seed."""
+        self.begin(self._first)
+
+    def close(self) -> None:
+        """Free the environment; more calls do nothing."""
+        self._env.close()
+
+    def _next(self) -> None:
+        """Begin the next episode; the charts have a gap before it."""
+        self.seed, self.episode = self._first + self.episode, self.episode + 1
+        self._observation, _ = self._env.reset(seed=self.seed)
+        self._env.action_space.seed(self.seed)
+        self._reason, self.returned, self.steps = "", 0.0, 0
+        self._started = False
+        if len(self.history):
+            self.history.append(self._time, {})
+
+    def _step(self) -> None:
+        if not self._started and hasattr(self._driver, "begin"):
+            self._driver.begin()
+        self._started = True
+        action = np.asarray(self._driver(self._observation), dtype=np.float32)
+        self._observation, reward, ended, truncated, info = self._env.step(action)
+        self.returned += reward
+        self.steps += 1
+        if self._time >= self._due or ended or truncated:
+            self._due = max(self._due + NOTE, self._time)
+            self.history.append(self._time, self._charts.values(info, action, self.returned))
+        if ended or truncated:
+            self._reason = info["termination"] or "time is up"
+            self._rest = REST
+
+    def _guarded(self, function: Callable[[], None]) -> None:
+        try:
+            function()
+        except TwinError as error:
+            self.stopped = str(error)
+
+
+class EnvironmentPanel:
+    """Controls of an environment: its policy and its episodes."""
+
+    def __init__(self, gui: Any, requests: Requests, session: EnvironmentSession) -> None:
+        """Add the controls where the next ones come."""
+        self._session = session
+        self._policy = gui.add_dropdown(
+            "Policy",
+            session.policies,
+            initial_value=session.policy,
+            hint="Policy that acts from now on.",
+        )
+        self._seed = gui.add_number(
+            "Seed",
+            session.seed,
+            min=0,
+            step=1,
+            hint="Seed of the next new episode; later ones count on from it.",
+        )
+        self._new = gui.add_button("New episode", icon="refresh")
+        self._text = gui.add_html("")
+        requests.on(self._policy.on_update, lambda _: self._choose())
+        requests.on(self._new.on_click, lambda _: session.begin(self._seed.value))
+
+    def refresh(self) -> None:
+        """Show the state of the episode; called on the run's thread."""
+        texts = self._session.message, self._session.changes
+        self._text.content = "".join(note(escape(text), "episode") for text in texts if text)
+
+    def _choose(self) -> None:
+        try:
+            # The session takes other names as files: no page reads the server's files.
+            self._session.choose(one_of(self._policy.value, "policy", self._session.policies))
+        finally:
+            self._policy.value = self._session.policy
+
+
+def environment_page(server: Any, session: EnvironmentSession) -> Page:
+    """Return the page of an environment, for viser's `server`."""
+    name = session.environment.partition("/")[2] or session.environment
+
+    def label() -> str:
+        return f"{name} \u00b7 {session.platform.name} \u00b7 {session.policy}"
+
+    return Page(
+        server,
+        session,
+        (Tab("Policy", lambda gui, requests, _: [EnvironmentPanel(gui, requests, session)]),),
+        label=label,
+    )

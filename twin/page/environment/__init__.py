@@ -1,1 +1,0 @@
-"""The page of an environment: episodes, drivers and charts."""

@@ -1,0 +1,644 @@
+"""Equations of motion of the compliant-leg paper and their solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, cross, cross_matrix, rotation_matrix
+from twin.basics.optional import optional
+from twin.errors import InputError, SingularPoseError
+from twin.papers.compliant_legs.machine import (
+    CompliantMachine,
+    LegState,
+    checked_pose,
+    checked_state,
+    dot,
+    least_squares,
+    leg_state,
+    outer,
+    solved,
+    tip_matrices,
+)
+
+CONSTANTS = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
+"""Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
+
+SINGULAR = 1e-11
+"""Smallest singular value over the largest of a system that holds the platform."""
+
+
+def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatArray:
+    """Return `(batch, 6, 6)` of poses `(batch, 7)`: kinetic energy = twist^T M twist / 2.
+
+    Reference: compliant-leg paper, equation (9), in velocities instead of angle rates and with a
+    centre of mass that need not be the reference point.
+    """
+    rotation = rotation_matrix(pose[..., 3:])
+    center = rotation @ machine.platform_center
+    moment = machine.platform_mass * cross_matrix(center)
+    matrix = np.zeros((len(pose), 6, 6))
+    matrix[:, :3, :3] = machine.platform_mass * np.eye(3)
+    matrix[:, 3:, :3], matrix[:, :3, 3:] = moment, -moment
+    matrix[:, 3:, 3:] = _inertia_about_reference(machine, rotation, center)
+    return matrix
+
+
+def platform_forces(machine: CompliantMachine, pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return `(batch, 6)` gravity minus gyroscopic terms: M acceleration = this + wrenches."""
+    rotation = rotation_matrix(pose[..., 3:])
+    center = rotation @ machine.platform_center
+    omega = twist[:, 3:]
+    weight = machine.platform_mass * machine.weight_direction
+    momentum = (_inertia_about_reference(machine, rotation, center) @ omega[..., None])[..., 0]
+    centripetal = cross(omega, cross(omega, center))
+    return np.concatenate(
+        [
+            weight - machine.platform_mass * centripetal,
+            cross(center, weight) - cross(omega, momentum),
+        ],
+        axis=-1,
+    )
+
+
+def _inertia_about_reference(
+    machine: CompliantMachine, rotation: FloatArray, center: FloatArray
+) -> FloatArray:
+    about_center = rotation @ machine.platform_inertia @ np.swapaxes(rotation, -1, -2)
+    distance = dot(center, center)[..., None, None] * np.eye(3) - outer(center, center)
+    return np.asarray(about_center + machine.platform_mass * distance)
+
+
+class LegRows(NamedTuple):
+    """Coefficients of a batch of states: what is linear in reactions and actuator forces."""
+
+    admittance: FloatArray
+    """Tip acceleration per joint reaction `(batch, n, 3, 3)` [1/kg]"""
+    actuation: FloatArray
+    """Tip acceleration per actuator force `(batch, n, 3)` [1/kg]"""
+    drift: FloatArray
+    """Tip acceleration without reaction and actuator force `(batch, n, 3)` [m/s2]"""
+    deflecting_force: FloatArray
+    """(m1 / 4 + m2) delta1'' without actuator force `(batch, n)` [N]"""
+
+
+def leg_rows(machine: CompliantMachine, legs: LegState) -> LegRows:
+    """Return the coefficients of the legs' equations at a state."""
+    along = outer(legs.direction, legs.direction)
+    across = np.eye(3) - along
+    weight = machine.weight_direction
+    length, inertia = legs.length[..., None], legs.inertia[..., None]
+    pull = legs.direction @ weight
+    radial = pull - machine.follower_length * legs.turning_squared
+    swing = legs.first_moment[..., None] * (across @ weight)
+    swing = swing - 2.0 * legs.coriolis_moment[..., None] * legs.direction_rate
+    drift = (
+        radial[..., None] * legs.direction
+        + length / inertia * swing
+        + 2.0 * legs.length_rate[..., None] * legs.direction_rate
+    )
+    follower = machine.follower_mass[:, None]
+    return LegRows(
+        along / follower[..., None] + (length**2 / inertia)[..., None] * across,
+        legs.direction / follower,
+        drift,
+        force_without_spring(machine, legs) - machine.stiffness * legs.deflection,
+    )
+
+
+def force_without_spring(machine: CompliantMachine, legs: LegState) -> FloatArray:
+    """Return `(batch, n)` [N] what drives a deflection besides the actuator and the spring."""
+    swung = (
+        machine.spring_mass * legs.radii[..., 0] / 2.0 + machine.housing_mass * legs.radii[..., 1]
+    )
+    hanging = machine.hanging_mass * dot(legs.direction, machine.weight_direction)
+    return np.asarray(
+        swung * legs.turning_squared + hanging - machine.damping * legs.deflection_rate
+    )
+
+
+class LegSymbols(NamedTuple):
+    """The leg as sympy expressions; the columns hold (first, second, delta1, delta2)."""
+
+    coordinates: Any
+    """Column of symbols"""
+    rates: Any
+    """Column of symbols"""
+    constants: dict[str, Any]
+    """Symbols by the names of `CONSTANTS`"""
+    kinetic: Any
+    """Kinetic energy"""
+    potential: Any
+    """Of gravity and spring"""
+    tip: Any
+    """Tip from the base joint, leg's frame"""
+
+
+class LegFunctions(NamedTuple):
+    """The same as functions of (coordinates, rates, constants), all in the leg's frame.
+
+    M q'' + h = (0, 0, 0, F_act) + T^T F_r, tip acceleration = T q'' + t.
+    """
+
+    mass_matrix: Callable[..., FloatArray]
+    """M `(4, 4)`"""
+    bias: Callable[..., FloatArray]
+    """h `(4, 1)`: centrifugal and Coriolis terms, gravity, spring and damper"""
+    tip: Callable[..., FloatArray]
+    """`(3, 1)` [m]"""
+    tip_jacobian: Callable[..., FloatArray]
+    """T `(3, 4)`"""
+    tip_bias: Callable[..., FloatArray]
+    """t `(3, 1)` [m/s2]"""
+    energy: Callable[..., FloatArray]
+    """`(2, 1)` kinetic and potential [J]"""
+
+
+@lru_cache
+def leg_symbols() -> LegSymbols:
+    """Return the energies of one leg as sympy expressions.
+
+    Raises:
+        MissingDependencyError: sympy is not installed.
+    """
+    sympy = optional("sympy")
+    names = ("first", "second", "delta1", "delta2")
+    q = sympy.Matrix(sympy.symbols(names, real=True))
+    rates = sympy.Matrix(sympy.symbols([f"{name}_rate" for name in names], real=True))
+    constants = dict(zip(CONSTANTS, sympy.symbols(CONSTANTS, real=True), strict=True))
+    m1, m2, m3, l1, l2, l3, l4, k, _, gx, gy, gz = constants.values()
+    direction = sympy.Matrix(
+        [sympy.sin(q[0]) * sympy.cos(q[1]), -sympy.sin(q[1]), sympy.cos(q[0]) * sympy.cos(q[1])]
+    )
+    follower = 2 * l1 + q[2] + l2 + l3 + q[3]
+    kinetic, potential = sympy.S.Zero, k * q[2] ** 2 / 2
+    for mass, radius in ((m1, l1 + q[2] / 2), (m2, 2 * l1 + q[2] + l2), (m3, follower)):
+        velocity = (radius * direction).jacobian(q) * rates
+        kinetic += mass * velocity.dot(velocity) / 2
+        potential -= mass * radius * direction.dot(sympy.Matrix([gx, gy, gz]))
+    tip = (follower + l4) * direction
+    return LegSymbols(q, rates, constants, kinetic, potential, tip)
+
+
+@lru_cache
+def leg_functions() -> LegFunctions:
+    """Return the equations of motion of one leg, generated from its Lagrangian.
+
+    Raises:
+        MissingDependencyError: sympy is not installed.
+    """
+    sympy = optional("sympy")
+    q, rates, constants, kinetic, potential, tip = leg_symbols()
+    momentum = sympy.Matrix([kinetic]).jacobian(rates).T
+    dissipated = constants["B"] * rates[2] ** 2 / 2
+    bias = (
+        momentum.jacobian(q) * rates
+        - sympy.Matrix([kinetic - potential]).jacobian(q).T
+        + sympy.Matrix([dissipated]).jacobian(rates).T
+    )
+    jacobian = tip.jacobian(q)
+    expressions = (
+        momentum.jacobian(rates),
+        bias,
+        tip,
+        jacobian,
+        (jacobian * rates).jacobian(q) * rates,
+        sympy.Matrix([kinetic, potential]),
+    )
+    arguments = (list(q), list(rates), list(constants.values()))
+    return LegFunctions(
+        *(sympy.lambdify(arguments, one, modules="numpy", cse=True) for one in expressions)
+    )
+
+
+def angles_of(direction: FloatArray) -> FloatArray:
+    """Return (first, second) [rad] of a unit vector `(3,)` in the leg's frame."""
+    x, y, z = direction
+    return np.array([np.arctan2(x, z), -np.arcsin(y)])
+
+
+class ExtendedSolution(NamedTuple):
+    """Accelerations and reactions of one state."""
+
+    acceleration: FloatArray
+    """`(6,)` of the platform"""
+    coordinates: FloatArray
+    """Second derivatives `(n, 4)` of (first, second, delta1, delta2)"""
+    reactions: FloatArray
+    """`(n, 3)` [N] on the legs' tips, base axes"""
+
+
+def solve_extended(
+    machine: CompliantMachine,
+    pose: Any,
+    twist: Any,
+    deflection: Any,
+    forces: Any,
+    wrench: Any = None,
+) -> ExtendedSolution:
+    """Return the accelerations of one state from the legs' Lagrangian.
+
+    Args:
+        machine: the machine.
+        pose: `(7,)`.
+        twist: `(6,)`.
+        deflection: `(2n,)` deflections and their rates [m, m/s].
+        forces: `(n,)` [N] actuator forces.
+        wrench: `(6,)` [N, N m], base axes; default zero.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion.
+        MissingDependencyError: sympy is not installed.
+    """
+    n = machine.n_legs
+    _, (poses, twists, deflections, pushes, wrenches) = checked_state(
+        machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
+    )
+    size = 6 + 7 * n
+    matrix, right_side = np.zeros((size, size)), np.zeros(size)
+    matrix[:6, :6] = platform_mass_matrix(machine, poses)[0]
+    right_side[:6] = (platform_forces(machine, poses, twists) + wrenches)[0]
+    for i in range(n):
+        tips, centripetal, leg = _leg(machine, i, poses[0], twists[0], deflections[0])
+        mass, bias, jacobian, drift = leg
+        own = slice(6 + 4 * i, 10 + 4 * i)
+        joint = slice(6 + 4 * n + 3 * i, 9 + 4 * n + 3 * i)
+        matrix[:6, joint], matrix[joint, :6] = tips.T, tips
+        matrix[own, own], matrix[own, joint], matrix[joint, own] = mass, -jacobian.T, -jacobian
+        right_side[own] = [0.0, 0.0, 0.0, pushes[0, i]] - bias
+        right_side[joint] = drift - centripetal
+    found = solved(matrix, right_side)
+    return ExtendedSolution(
+        found[:6], found[6 : 6 + 4 * n].reshape(n, 4), found[6 + 4 * n :].reshape(n, 3)
+    )
+
+
+def _leg(
+    machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, deflection: FloatArray
+) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
+    """Return tip matrix, centripetal acceleration, and the leg's terms with tips in base axes."""
+    arm = rotation_matrix(pose[..., 3:]) @ machine.platform_joints[i]
+    tips = tip_matrices(arm)
+    spin = cross_matrix(twist[3:])
+    frame = _home_frame(machine, i)
+    vector = frame.T @ (pose[:3] + arm - machine.base_joints[i])
+    length = np.linalg.norm(vector)
+    extension = length - machine.fixed_length[i] - deflection[i]
+    coordinates = [*angles_of(vector / length), deflection[i], extension]
+    constants = [
+        machine.spring_mass[i],
+        machine.housing_mass[i],
+        machine.follower_mass[i],
+        machine.spring_length[i] / 2.0,
+        machine.housing_length[i],
+        machine.follower_start[i],
+        machine.follower_length[i],
+        machine.stiffness[i],
+        machine.damping[i],
+        *(frame.T @ machine.weight_direction),
+    ]
+    functions = leg_functions()
+    still = (coordinates, np.zeros(4), constants)
+    jacobian = functions.tip_jacobian(*still)
+    # Three rates follow from the tip's velocity once that of the deflection is known.
+    rates = np.zeros(4)
+    rates[2] = deflection[machine.n_legs + i]
+    velocity = frame.T @ tips @ twist - jacobian[:, 2] * rates[2]
+    rates[[0, 1, 3]] = np.linalg.solve(jacobian[:, [0, 1, 3]], velocity)
+    moving = (coordinates, rates, constants)
+    return (
+        tips,
+        spin @ spin @ arm,
+        (
+            functions.mass_matrix(*moving),
+            functions.bias(*moving)[:, 0],
+            frame @ jacobian,
+            frame @ functions.tip_bias(*moving)[:, 0],
+        ),
+    )
+
+
+def _home_frame(machine: CompliantMachine, i: int) -> FloatArray:
+    """Return the rotation `(3, 3)` leg's frame to base: z along the leg at home."""
+    home = machine.home
+    tip = home[:3] + rotation_matrix(home[3:]) @ machine.platform_joints[i]
+    along = tip - machine.base_joints[i]
+    along = along / np.linalg.norm(along)
+    side = np.cross(np.eye(3)[np.argmin(np.abs(along))], along)
+    side = side / np.linalg.norm(side)
+    return np.stack([side, np.cross(along, side), along], axis=1)
+
+
+class LinearSystem(NamedTuple):
+    """Systems of a batch of states; the order of rows and columns is the module's."""
+
+    matrix: FloatArray
+    """`(batch, size, size)`"""
+    right_side: FloatArray
+    """`(batch, size)`"""
+    rows: LegRows
+    """The legs' coefficients the system was built from"""
+    legs: LegState
+    """The legs at the states"""
+
+
+def free_system(
+    machine: CompliantMachine,
+    pose: FloatArray,
+    twist: FloatArray,
+    deflection: FloatArray,
+    forces: FloatArray,
+    wrench: FloatArray,
+) -> LinearSystem:
+    """Return the systems of size 6 + 3n (24 for six legs) under given actuator forces.
+
+    Poses `(batch, 7)`, twists and wrenches `(batch, 6)`, deflection states `(batch, 2n)`, forces
+    `(batch, n)`.
+
+    Reference: compliant-leg paper, equations (76), (77).
+    """
+    system = _tips_on_platform(machine, pose, twist, deflection, wrench, 6 + 3 * machine.n_legs)
+    pushed = system.rows.actuation * forces[..., None]
+    system.right_side[:, 6:] += pushed.reshape(len(pose), -1)
+    return system
+
+
+def locked_system(
+    machine: CompliantMachine,
+    pose: FloatArray,
+    twist: FloatArray,
+    deflection: FloatArray,
+    wrench: FloatArray,
+) -> LinearSystem:
+    """Return the systems of size 6 + 4n (30 for six legs): delta2'' = 0, actuator forces unknown.
+
+    Arguments as for `free_system`.
+
+    Reference: compliant-leg paper, equation (78), with (56) corrected.
+    """
+    system = _tips_on_platform(machine, pose, twist, deflection, wrench, 6 + 4 * machine.n_legs)
+    _lock(machine, system, system.rows.deflecting_force)
+    return system
+
+
+def still_system(
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray, wrench: FloatArray
+) -> LinearSystem:
+    """Return the systems of size 6 + 5n (36 for six legs): rest lengths unknown, nothing moves.
+
+    Poses `(batch, 7)`, extensions delta2 `(batch, n)`, wrenches `(batch, 6)`. Equation (80) makes
+    the deflection |L| - l2 - l3 - l4 - delta2 - 2 l1, so that the spring's force, and nothing else,
+    depends on the rest length. The equations added are delta1'' = 0: (80) alone would give the rest
+    length of a deflection chosen by hand, with which the platform moves.
+
+    Reference: compliant-leg paper, equations (79), (80).
+    """
+    n = machine.n_legs
+    rest = np.zeros((len(pose), 6))
+    unstretched = leg_state(machine, pose, rest, np.zeros((len(pose), 2 * n)))
+    deflection = unstretched.extension - extension
+    states = np.concatenate([deflection, np.zeros_like(deflection)], axis=-1)
+    system = _tips_on_platform(machine, pose, rest, states, wrench, 6 + 5 * n)
+    stretched = machine.stiffness * (machine.spring_length + deflection)
+    driving = force_without_spring(machine, system.legs) - stretched
+    _lock(machine, system, driving)
+    leg = np.arange(n)
+    locked, still = 6 + 3 * n + leg, 6 + 4 * n + leg
+    share = machine.follower_mass / machine.deflecting_mass
+    system.matrix[:, locked, still] = -share * machine.stiffness
+    system.matrix[:, still, locked] = -1.0
+    system.matrix[:, still, still] = machine.stiffness
+    system.right_side[:, still] = -driving
+    return system
+
+
+def _tips_on_platform(
+    machine: CompliantMachine,
+    pose: FloatArray,
+    twist: FloatArray,
+    deflection: FloatArray,
+    wrench: FloatArray,
+    size: int,
+) -> LinearSystem:
+    legs = leg_state(machine, pose, twist, deflection)
+    rows = leg_rows(machine, legs)
+    matrix, right_side = np.zeros((len(pose), size, size)), np.zeros((len(pose), size))
+    tips = tip_matrices(legs.arm)
+    matrix[:, :6, :6] = platform_mass_matrix(machine, pose)
+    right_side[:, :6] = platform_forces(machine, pose, twist) + wrench
+    for i in range(machine.n_legs):
+        tip = slice(6 + 3 * i, 9 + 3 * i)
+        # The platform feels the opposite of the force on the leg: (24) lacks this sign.
+        matrix[:, :6, tip] = np.swapaxes(tips[:, i], -1, -2)
+        matrix[:, tip, :6] = tips[:, i]
+        matrix[:, tip, tip] = -rows.admittance[:, i]
+        right_side[:, tip] = rows.drift[:, i] - legs.centripetal[:, i]
+    return LinearSystem(matrix, right_side, rows, legs)
+
+
+def _lock(machine: CompliantMachine, system: LinearSystem, driving: FloatArray) -> None:
+    """Add m3 delta2'' = 0 and the actuator forces' columns; `driving` moves m1 / 4 + m2."""
+    legs, rows = system.legs, system.rows
+    share = machine.follower_mass / machine.deflecting_mass
+    for i in range(machine.n_legs):
+        tip, force = slice(6 + 3 * i, 9 + 3 * i), 6 + 3 * machine.n_legs + i
+        system.matrix[:, tip, force] = -rows.actuation[:, i]
+        system.matrix[:, force, tip] = legs.direction[:, i]
+        system.matrix[:, force, force] = 1.0 + share[i]
+    pull = dot(legs.direction, machine.weight_direction)
+    turned = machine.follower_mass * (legs.radii[..., 2] * legs.turning_squared + pull)
+    first = 6 + 3 * machine.n_legs
+    system.right_side[:, first : first + machine.n_legs] = share * driving - turned
+
+
+@dataclass(frozen=True, eq=False)
+class CompliantSolution:
+    """Solution of one of the systems, for leading batch axes `(...)`."""
+
+    acceleration: FloatArray
+    """`(..., 6)` [m/s2, rad/s2] of the platform, base axes"""
+    deflection_acceleration: FloatArray
+    """delta1'' `(..., n)` [m/s2]"""
+    extension_acceleration: FloatArray
+    """delta2'' `(..., n)` [m/s2]"""
+    reactions: FloatArray
+    """Forces `(..., n, 3)` [N] of the platform on the legs' tips, base axes"""
+    forces: FloatArray
+    """Actuator forces `(..., n)` [N], extension positive"""
+    rest_lengths: FloatArray
+    """2 l1 `(..., n)` [m]"""
+
+
+def solve_free(
+    machine: CompliantMachine,
+    pose: Any,
+    twist: Any = None,
+    deflection: Any = None,
+    forces: Any = None,
+    wrench: Any = None,
+) -> CompliantSolution:
+    """Return the accelerations under actuator forces.
+
+    Args:
+        machine: the machine.
+        pose: `(..., 7)`.
+        twist: `(..., 6)`; default rest.
+        deflection: deflections and their rates `(..., 2n)` [m, m/s]; default zero.
+        forces: actuator forces `(..., n)` [N]; default zero.
+        wrench: force and moment on the platform `(..., 6)` [N, N m], base axes; default zero.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion.
+        SingularPoseError: a leg has no length.
+
+    Reference: compliant-leg paper, equations (76), (77).
+    """
+    shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
+        machine,
+        pose,
+        twist,
+        deflection,
+        forces=(forces, machine.n_legs),
+        wrench=(wrench, 6),
+    )
+    system = free_system(machine, poses, twists, deflections, pushes, wrenches)
+    found = solved(system.matrix, system.right_side)
+    rest = np.broadcast_to(machine.spring_length, pushes.shape)
+    return _solution(machine, system, shape, found, pushes, rest)
+
+
+def solve_locked(
+    machine: CompliantMachine,
+    pose: Any,
+    twist: Any = None,
+    deflection: Any = None,
+    wrench: Any = None,
+) -> CompliantSolution:
+    """Return the accelerations while the actuators keep their extension rates.
+
+    The forces are those the actuators need for it; arguments and errors as for `solve_free`.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion.
+        SingularPoseError: a leg has no length.
+
+    Reference: compliant-leg paper, equation (78).
+    """
+    shape, (poses, twists, deflections, wrenches) = checked_state(
+        machine, pose, twist, deflection, wrench=(wrench, 6)
+    )
+    system = locked_system(machine, poses, twists, deflections, wrenches)
+    found = solved(system.matrix, system.right_side)
+    forces = found[:, 6 + 3 * machine.n_legs :]
+    rest = np.broadcast_to(machine.spring_length, forces.shape)
+    return _solution(machine, system, shape, found, forces, rest)
+
+
+def rest_lengths(
+    machine: CompliantMachine, pose: Any, extension: Any, wrench: Any = None
+) -> CompliantSolution:
+    """Return the springs' rest lengths with which the platform is at rest at a pose.
+
+    More legs than six can press against each other: then the smallest actuator forces are taken.
+
+    Args:
+        machine: the machine; its own rest lengths are not used.
+        pose: `(..., 7)` of rest.
+        extension: delta2 of the actuators there `(..., n)` [m].
+        wrench: force and moment on the platform `(..., 6)` [N, N m], base axes; default zero.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion, fewer than six legs.
+        SingularPoseError: the legs cannot hold the platform at the pose.
+
+    Reference: compliant-leg paper, equations (79), (80).
+    """
+    n = machine.n_legs
+    shape, (poses, extensions, wrenches) = checked_pose(
+        pose, extension=(extension, n), wrench=(wrench, 6)
+    )
+    if n < 6:
+        raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
+    system = still_system(machine, poses, extensions, wrenches)
+    found = np.empty_like(system.right_side)
+    for k in range(len(poses)):
+        found[k] = _least_forces(machine, system.matrix[k], system.right_side[k], poses[k])
+    return _solution(machine, system, shape, found, found[:, -2 * n : -n], found[:, -n:])
+
+
+def _least_forces(
+    machine: CompliantMachine, matrix: FloatArray, right_side: FloatArray, pose: FloatArray
+) -> FloatArray:
+    """Return the solution of one still system with the smallest actuator forces."""
+    n = machine.n_legs
+    scale = np.ones(len(matrix))
+    scale[-n:] = machine.stiffness  # rest lengths as forces: no unit decides the rank
+    left, singular, right = np.linalg.svd(matrix / scale)
+    redundant = n - 6
+    rank = len(matrix) - redundant
+    if not singular[rank - 1] > SINGULAR * singular[0]:
+        raise SingularPoseError(
+            "the legs cannot hold the platform at this pose: it is singular. Move away from it.",
+            {"pose": pose.copy()},
+        )
+    found = right[:rank].T @ (left[:, :rank].T @ right_side / singular[:rank])
+    free = right[rank:].T
+    forces = slice(-2 * n, -n)
+    found -= free @ least_squares(free[forces], found[forces])
+    return np.asarray(found / scale)
+
+
+def _solution(
+    machine: CompliantMachine,
+    system: LinearSystem,
+    shape: tuple[int, ...],
+    found: FloatArray,
+    forces: FloatArray,
+    rest: FloatArray,
+) -> CompliantSolution:
+    n, legs, rows = machine.n_legs, system.legs, system.rows
+    acceleration = found[:, :6]
+    tips = legs.centripetal + (tip_matrices(legs.arm) @ acceleration[:, None, :, None])[..., 0]
+    lengths = dot(legs.direction, tips) + legs.length * legs.turning_squared
+    # A rest length that differs from the machine's moves the spring's force with it.
+    shifted = machine.stiffness * (rest - machine.spring_length)
+    deflections = (rows.deflecting_force + shifted - forces) / machine.deflecting_mass
+    return CompliantSolution(
+        acceleration.reshape((*shape, 6)),
+        deflections.reshape((*shape, n)),
+        (lengths - deflections).reshape((*shape, n)),
+        found[:, 6 : 6 + 3 * n].reshape((*shape, n, 3)),
+        forces.reshape((*shape, n)),
+        np.array(rest).reshape((*shape, n)),
+    )
+
+
+def energy(
+    machine: CompliantMachine, pose: Any, twist: Any = None, deflection: Any = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return kinetic and potential energy `(...)` [J], zero at z = 0 and with relaxed springs.
+
+    Arguments as for `solve_free`.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion.
+        SingularPoseError: a leg has no length.
+
+    Reference: compliant-leg paper, equations (9), (10), (30), corrected.
+    """
+    shape, (poses, twists, deflections) = checked_state(machine, pose, twist, deflection)
+    legs = leg_state(machine, poses, twists, deflections)
+    mass = platform_mass_matrix(machine, poses)
+    kinetic = dot(twists, (mass @ twists[..., None])[..., 0]) / 2.0
+    squares = legs.radius_rates**2 + legs.radii**2 * legs.turning_squared[..., None]
+    kinetic = kinetic + (legs.masses * squares).sum(axis=(-1, -2)) / 2.0
+    center = poses[:, :3] + rotation_matrix(poses[..., 3:]) @ machine.platform_center
+    heights = (legs.first_moment * legs.direction[..., 2]).sum(axis=-1)
+    heights = heights + (legs.masses.sum(axis=-1) * machine.base_joints[:, 2]).sum()
+    lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)
+    stretched = (machine.stiffness * legs.deflection**2).sum(axis=-1) / 2.0
+    return np.asarray(kinetic).reshape(shape), np.asarray(lifted + stretched).reshape(shape)

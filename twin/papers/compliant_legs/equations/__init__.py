@@ -1,1 +1,0 @@
-"""Equations of motion of the compliant-leg paper and their solutions."""

@@ -1,0 +1,307 @@
+"""Responses over time: free and locked motions, load cases, occupants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_vector, cross
+from twin.errors import IntegrationError
+from twin.machine.machine import MachineParameters
+from twin.machine.payload.occupant import Occupant, seated_on
+from twin.papers.compliant_legs.equations import solve_locked
+from twin.papers.compliant_legs.machine import (
+    FRAMES,
+    NO_LOAD,
+    CompliantMachine,
+    Load,
+    checked_state,
+    from_parameters,
+    leg_state,
+    load,
+    solved,
+    wrench_in_base,
+)
+from twin.papers.compliant_legs.rest import (
+    Equilibrium,
+    Modes,
+    locked_equilibrium,
+    locked_linearisation,
+    modes_of,
+)
+from twin.rotations import displacement
+
+KINDS = ("force", "moment")
+
+AXES = ("x", "y", "z")
+
+
+RELATIVE, ABSOLUTE = 1e-10, 1e-12
+"""Tolerances of the integration, per step."""
+
+
+class CompliantMotion(NamedTuple):
+    """States over time; the first axis is that of several motions, where there are several."""
+
+    time: FloatArray
+    """`(steps,)` [s]"""
+    pose: FloatArray
+    """`(..., steps, 7)`"""
+    twist: FloatArray
+    """`(..., steps, 6)`"""
+    deflection: FloatArray
+    """Deflections and their rates `(..., steps, 2n)` [m, m/s]"""
+
+
+def locked_motions(
+    machine: CompliantMachine,
+    time: FloatArray,
+    extension: Any,
+    pose: Any,
+    loads: Sequence[Load] = (NO_LOAD,),
+    twist: Any = None,
+) -> CompliantMotion:
+    """Return the motions with locked actuators, one for each load, from the same state.
+
+    Deflections follow from the pose, so the extensions stay where they are to rounding.
+
+    Args:
+        machine: the machine.
+        time: times to report `(steps,)` [s], ascending; the state belongs to the first.
+        extension: delta2 of the locked actuators `(n,)` [m].
+        pose: `(7,)`.
+        loads: external loads, at least one.
+        twist: `(6,)`; default rest.
+
+    Raises:
+        InputError: wrong shapes, not finite.
+        IntegrationError: the integrator stopped.
+    """
+    lengths = as_vector(extension, "extension", machine.n_legs)
+    _, (poses, twists, _) = checked_state(machine, pose, twist, None)
+    start = np.tile(np.concatenate([poses[0], twists[0]]), (len(loads), 1))
+
+    def change(state: FloatArray) -> FloatArray:
+        poses, twists = normalised(state[:, :7]), state[:, 7:]
+        deflection = locked_states(machine, poses, twists, lengths)
+        wrenches = np.array(
+            [wrench_in_base(one, place) for one, place in zip(loads, poses, strict=True)]
+        )
+        found = solve_locked(machine, poses, twists, deflection, wrenches)
+        return np.hstack([pose_rate(poses, twists), found.acceleration])
+
+    states = integrated(change, time, start)
+    poses, twists = normalised(states[..., :7]), states[..., 7:]
+    flat = locked_states(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
+    return CompliantMotion(time, poses, twists, flat.reshape((*poses.shape[:-1], -1)))
+
+
+def locked_states(
+    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, extension: FloatArray
+) -> FloatArray:
+    """Return the deflection states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""
+    legs = leg_state(machine, pose, twist, np.zeros((len(pose), 2 * machine.n_legs)))
+    return np.hstack([legs.extension - extension, legs.length_rate])
+
+
+def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return the time derivatives `(batch, 7)` of poses with twists `(batch, 6)`."""
+    scalar, vector, omega = pose[:, 3:4], pose[:, 4:], twist[:, 3:]
+    turning = -(vector * omega).sum(axis=1, keepdims=True)
+    return np.hstack([twist[:, :3], turning / 2.0, (scalar * omega + cross(omega, vector)) / 2.0])
+
+
+def normalised(pose: FloatArray) -> FloatArray:
+    """Return poses `(..., 7)` with quaternions of norm one."""
+    norm = np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
+    return np.concatenate([pose[..., :3], pose[..., 3:] / norm], axis=-1)
+
+
+def integrated(
+    change: Callable[[FloatArray], FloatArray], time: FloatArray, start: FloatArray
+) -> FloatArray:
+    """Return the states `(motions, steps, size)` from `start` `(motions, size)`.
+
+    Raises:
+        IntegrationError: the integrator stopped.
+    """
+    from scipy.integrate import solve_ivp
+
+    answer = solve_ivp(
+        lambda _, state: change(state.reshape(start.shape)).ravel(),
+        (time[0], time[-1]),
+        start.ravel(),
+        method="DOP853",
+        t_eval=time,
+        rtol=RELATIVE,
+        atol=ABSOLUTE,
+    )
+    if not answer.success:
+        last = float(answer.t[-1]) if len(answer.t) else float(time[0])
+        raise IntegrationError(
+            f"the integrator stopped after {last:.6g} s: {answer.message}",
+            {"time": last, "reason": answer.message},
+        )
+    return np.moveaxis(answer.y.reshape((*start.shape, -1)), -1, 1)
+
+
+class LoadCase(NamedTuple):
+    """One load case."""
+
+    kind: str
+    """`force` or `moment`"""
+    frame: str
+    """`base` or `platform`"""
+    axis: str
+    """`x`, `y` or `z` of the frame"""
+    load: Load
+    """The load itself"""
+
+
+class LoadResponse(NamedTuple):
+    """Response to a load case; displacements (translation [m], rotation vector [rad])."""
+
+    case: LoadCase
+    """The case"""
+    quasi_static: FloatArray
+    """Displacement of the new equilibrium `(6,)`"""
+    linear: FloatArray
+    """The same by the stiffness matrix `(6,)`"""
+    peak: FloatArray
+    """Largest displacement along each axis during the step response `(6,)`, absolute values"""
+    overshoot: float
+    """Largest displacement along the load over the quasi-static one, minus one"""
+    deflection: float
+    """Largest change of a spring's deflection during the step response [m]"""
+    reaction: float
+    """Largest joint reaction during the step response [N]"""
+
+
+def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[LoadCase, ...]:
+    """Return the twelve cases: force [N] or moment [N m], in both frames, along three axes."""
+    size = {"force": force, "moment": moment}
+    return tuple(
+        LoadCase(kind, frame, axis, load(**{kind: size[kind] * unit}, frame=frame))
+        for kind in KINDS
+        for frame in FRAMES
+        for axis, unit in zip(AXES, np.eye(3), strict=True)
+    )
+
+
+def run_load_cases(
+    machine: CompliantMachine,
+    cases: Sequence[LoadCase],
+    start: Equilibrium | None = None,
+    duration: float = 1.0,
+    step: float = 1e-3,
+) -> tuple[LoadResponse, ...]:
+    """Return the responses to load cases, each starting from the same equilibrium.
+
+    Args:
+        machine: the machine.
+        cases: load cases.
+        start: equilibrium without load and with locked actuators; default that of the
+            extensions of home.
+        duration: length of the step responses [s].
+        step: time between the samples that peaks are taken from [s].
+
+    Raises:
+        StateError: no equilibrium under a load.
+        IntegrationError: the integrator stopped.
+    """
+    if not cases:
+        return ()
+    if start is None:
+        start = locked_equilibrium(machine, machine.home_extension)
+    stiffness = locked_linearisation(machine, start).stiffness
+    samples = 1 + round(duration / step)
+    loads = [case.load for case in cases]
+    motion = locked_motions(
+        machine, np.linspace(0.0, duration, max(samples, 2)), start.extension, start.pose, loads
+    )
+    responses = []
+    for k, case in enumerate(cases):
+        wrench = wrench_in_base(case.load, start.pose)
+        settled = locked_equilibrium(machine, start.extension, case.load, start.pose)
+        quasi_static = displacement(settled.pose, start.pose)
+        path = displacement(motion.pose[k], start.pose)
+        n = machine.n_legs
+        reactions = solve_locked(
+            machine,
+            motion.pose[k],
+            motion.twist[k],
+            motion.deflection[k],
+            wrench_in_base(case.load, motion.pose[k]),
+        ).reactions
+        responses.append(
+            LoadResponse(
+                case,
+                quasi_static,
+                solved(stiffness, wrench),
+                np.abs(path).max(axis=0),
+                float((path @ wrench).max() / (quasi_static @ wrench) - 1.0),
+                float(np.abs(motion.deflection[k][:, :n] - start.deflection).max()),
+                float(np.linalg.norm(reactions, axis=-1).max()),
+            )
+        )
+    return tuple(responses)
+
+
+class OccupantEffect(NamedTuple):
+    """A machine with one occupant, or with none."""
+
+    name: str
+    """Given name"""
+    mass: float
+    """Of the platform with the occupant [kg]"""
+    center: FloatArray
+    """Their common centre of mass `(3,)` [m], platform frame"""
+    settled: Equilibrium
+    """With actuators locked at home"""
+    sag: FloatArray
+    """Displacement from home to there `(6,)` [m, rad], base axes"""
+    modes: Modes
+    """Of the platform about there, actuators locked"""
+    responses: tuple[LoadResponse, ...]
+    """Load cases from there"""
+
+
+def occupant_study(
+    parameters: MachineParameters,
+    occupants: Mapping[str, Occupant | None],
+    cases: Sequence[LoadCase] | None = None,
+    duration: float = 1.0,
+) -> tuple[OccupantEffect, ...]:
+    """Return the effects of occupants on a machine with viscoelastic legs.
+
+    Args:
+        parameters: the machine.
+        occupants: by name; None is the empty platform.
+        cases: load cases; default the twelve standard ones.
+        duration: length of the step responses [s].
+
+    Raises:
+        InputError: no viscoelastic legs, not an occupant.
+        StateError: the springs cannot carry the occupant.
+        IntegrationError: an integration stopped.
+    """
+    chosen = standard_load_cases() if cases is None else cases
+    effects = []
+    for name, occupant in occupants.items():
+        seated = parameters if occupant is None else seated_on(parameters, occupant)
+        machine = from_parameters(seated)
+        settled = locked_equilibrium(machine, machine.home_extension)
+        effects.append(
+            OccupantEffect(
+                name,
+                machine.platform_mass,
+                machine.platform_center,
+                settled,
+                displacement(settled.pose, machine.home),
+                modes_of(locked_linearisation(machine, settled)),
+                run_load_cases(machine, chosen, settled, duration),
+            )
+        )
+    return tuple(effects)

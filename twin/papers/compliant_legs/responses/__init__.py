@@ -1,1 +1,0 @@
-"""Responses over time: free and locked motions, load cases, occupants."""

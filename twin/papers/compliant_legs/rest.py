@@ -1,0 +1,261 @@
+"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics import canonical
+from twin.basics.arrays import (
+    ComplexArray,
+    FloatArray,
+    as_vector,
+    cross_matrix,
+    one_pose,
+    rotation_matrix,
+)
+from twin.errors import StateError
+from twin.papers.compliant_legs.equations import leg_rows, platform_forces, platform_mass_matrix
+from twin.papers.compliant_legs.machine import (
+    NO_LOAD,
+    CompliantMachine,
+    LegState,
+    Load,
+    least_squares,
+    leg_state,
+    load_derivative,
+    outer,
+    tip_matrices,
+    wrench_in_base,
+)
+from twin.rotations import displaced
+
+ITERATIONS = 60
+
+CONVERGED = 1e-13
+"""Last step of Newton's method in metres and radians: rounding of metres."""
+
+
+class StaticForces(NamedTuple):
+    """Forces at one pose at rest, and how they change with a displacement of the platform."""
+
+    platform: FloatArray
+    """Sum on the platform `(6,)` [N, N m] about the reference point, base axes"""
+    springs: FloatArray
+    """Along the deflections `(n,)` [N]"""
+    joints: FloatArray
+    """Of the legs on the platform `(n, 3)` [N], base axes"""
+    platform_by_displacement: FloatArray
+    """`(6, 6)`"""
+    platform_by_deflection: FloatArray
+    """`(6, n)`; its transpose is the springs' forces by displacement"""
+    jacobian: FloatArray
+    """Leg lengths by displacement `(n, 6)`: column i of its transpose is one actuator's wrench"""
+    pull: FloatArray
+    """g . n of the legs `(n,)` [m/s2]"""
+
+
+def static_forces(
+    machine: CompliantMachine,
+    pose: FloatArray,
+    deflection: FloatArray,
+    forces: FloatArray,
+    given: Load,
+) -> StaticForces:
+    """Return the forces at rest at a pose `(7,)` with deflections and actuator forces `(n,)`."""
+    legs = _legs_at_rest(machine, pose, deflection)
+    tips = tip_matrices(legs.arm[0])
+    direction, length = legs.direction[0], legs.length[0]
+    weight = machine.weight_direction
+    across = np.eye(3) - outer(direction, direction)
+    sideways = across @ weight
+    pull = direction @ weight
+    swing = legs.first_moment[0] / length
+    joints = (forces + machine.follower_mass * pull)[:, None] * direction + swing[
+        :, None
+    ] * sideways
+
+    axial, turned = (machine.follower_mass - swing)[:, None, None], length[:, None, None]
+    derivative = (forces[:, None, None] * across) / turned
+    derivative += axial * (pull[:, None, None] * across + outer(direction, sideways)) / turned
+    derivative += axial * outer(sideways, direction) / turned
+    by_displacement = (np.swapaxes(tips, -1, -2) @ derivative @ tips).sum(axis=0)
+    by_displacement[3:, 3:] += (cross_matrix(joints) @ cross_matrix(legs.arm[0])).sum(axis=0)
+
+    center = rotation_matrix(pose[..., 3:]) @ machine.platform_center
+    by_displacement[3:, 3:] += machine.platform_mass * cross_matrix(weight) @ cross_matrix(center)
+    by_displacement += load_derivative(given, pose)
+    lifted = (machine.hanging_mass / length)[:, None] * sideways
+    pushed = np.swapaxes(tips, -1, -2) @ np.stack([joints, lifted, direction], axis=-1)
+    platform = platform_forces(machine, pose[None], np.zeros((1, 6)))[0]
+    platform = platform + pushed[:, :, 0].sum(axis=0) + wrench_in_base(given, pose)
+    springs = machine.hanging_mass * pull - forces - machine.stiffness * deflection
+    return StaticForces(
+        platform, springs, joints, by_displacement, pushed[:, :, 1].T, pushed[:, :, 2], pull
+    )
+
+
+def locked_stiffness(machine: CompliantMachine, at: StaticForces) -> FloatArray:
+    """Return the static stiffness `(6, 6)` [N/m, N, N m] with locked actuators.
+
+    Rows: force and moment that a displacement (translation [m], rotation vector [rad]) needs.
+    """
+    forces = at.platform_by_deflection.T - machine.stiffness[:, None] * at.jacobian
+    derivative = at.platform_by_displacement + at.platform_by_deflection @ at.jacobian
+    return -(derivative + at.jacobian.T @ forces)
+
+
+def locked_deflection(
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray
+) -> FloatArray:
+    """Return the deflections `(n,)` [m] at a pose `(7,)` with actuators at extensions `(n,)`."""
+    relaxed = _legs_at_rest(machine, pose, np.zeros(machine.n_legs))
+    return np.asarray(relaxed.extension[0] - extension)
+
+
+def _legs_at_rest(machine: CompliantMachine, pose: FloatArray, deflection: FloatArray) -> LegState:
+    deflection = np.concatenate([deflection, np.zeros_like(deflection)])
+    return leg_state(machine, pose[None], np.zeros((1, 6)), deflection[None])
+
+
+class Equilibrium(NamedTuple):
+    """A state of rest."""
+
+    pose: FloatArray
+    """`(7,)`"""
+    deflection: FloatArray
+    """delta1 `(n,)` [m]"""
+    extension: FloatArray
+    """delta2 `(n,)` [m]"""
+    forces: FloatArray
+    """Actuator forces `(n,)` [N], extension positive"""
+    reactions: FloatArray
+    """`(n, 3)` [N] of the platform on the legs' tips, base axes"""
+    load: Load
+    """External load it is in balance with"""
+
+
+def locked_equilibrium(
+    machine: CompliantMachine, extension: Any, given: Load = NO_LOAD, guess: Any = None
+) -> Equilibrium:
+    """Return the equilibrium with locked actuators, by Newton's method.
+
+    Args:
+        machine: the machine.
+        extension: delta2 of the locked actuators `(n,)` [m].
+        given: external load.
+        guess: pose `(7,)` to start from; default home.
+
+    Raises:
+        InputError: wrong shapes, not finite.
+        StateError: no equilibrium near the guess; `data` holds pose, residual and iterations.
+    """
+    lengths = as_vector(extension, "extension", machine.n_legs)
+    pose = machine.home if guess is None else one_pose(guess, "guess")
+    for _ in range(ITERATIONS):
+        deflection, forces, at = _locked(machine, pose, lengths, given)
+        step = least_squares(locked_stiffness(machine, at), at.platform)
+        # Half a metre or radian is the largest step that stays on this side of the legs.
+        step /= max(1.0, 2.0 * float(np.abs(step).max()))
+        pose = displaced(pose, step)
+        if np.abs(step).max() < CONVERGED:
+            deflection, forces, at = _locked(machine, pose, lengths, given)
+            return Equilibrium(pose, deflection, lengths, forces, -at.joints, given)
+    raise StateError(
+        f"no equilibrium found in {ITERATIONS} steps: the springs may be too soft for the load, or "
+        "the guess too far away. Start closer, or check stiffness and extension.",
+        {"pose": pose, "residual": at.platform, "iterations": ITERATIONS},
+    )
+
+
+def _locked(
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray, given: Load
+) -> tuple[FloatArray, FloatArray, StaticForces]:
+    """Return deflections, actuator forces and all forces with springs in balance."""
+    deflection = locked_deflection(machine, pose, extension)
+    springs = static_forces(machine, pose, deflection, np.zeros(machine.n_legs), given).springs
+    return deflection, springs, static_forces(machine, pose, deflection, springs, given)
+
+
+class Linearisation(NamedTuple):
+    """M x'' + C x' + K x = forces, for displacements and deflections from an equilibrium."""
+
+    mass: FloatArray
+    """`(size, size)`"""
+    damping: FloatArray
+    """`(size, size)`"""
+    stiffness: FloatArray
+    """`(size, size)`; not symmetric where a moment of constant direction acts"""
+
+
+def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
+    """Return the small motions of the platform about an equilibrium with locked actuators."""
+    forces = static_forces(machine, at.pose, at.deflection, at.forces, at.load)
+    jacobian = forces.jacobian
+    mass = platform_and_legs(machine, at)
+    return Linearisation(
+        mass + jacobian.T @ (machine.deflecting_mass[:, None] * jacobian),
+        jacobian.T @ (machine.damping[:, None] * jacobian),
+        locked_stiffness(machine, forces),
+    )
+
+
+def platform_and_legs(machine: CompliantMachine, at: Equilibrium) -> FloatArray:
+    """Return the mass matrix `(6, 6)` of platform and legs at constant deflections."""
+    deflection = np.concatenate([at.deflection, np.zeros_like(at.deflection)])
+    legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), deflection[None])
+    tips = tip_matrices(legs.arm[0])
+    effective = np.linalg.inv(leg_rows(machine, legs).admittance[0])
+    on_platform = np.swapaxes(tips, -1, -2) @ effective @ tips
+    return np.asarray(platform_mass_matrix(machine, at.pose[None])[0] + on_platform.sum(axis=0))
+
+
+class Modes(NamedTuple):
+    """Modes of M x'' + C x' + K x = 0, slowest first."""
+
+    frequencies: FloatArray
+    """Without damping `(size,)` [Hz]; zero for a mode that does not come back"""
+    growth: FloatArray
+    """Without damping `(size,)` [1/s]: rate at which such a mode diverges, else zero"""
+    shapes: FloatArray
+    """Columns `(size, size)`: x of each undamped mode, largest entry one"""
+    eigenvalues: ComplexArray
+    """Of the damped motion `(2 size,)` [1/s], complex, slowest first"""
+
+    @property
+    def damping_ratios(self) -> FloatArray:
+        """Damping ratios of the motions that oscillate, in the order of `eigenvalues`."""
+        oscillating = self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues)
+        chosen = self.eigenvalues[oscillating]
+        return np.asarray(-chosen.real / np.abs(chosen))
+
+    @property
+    def settling_time(self) -> float:
+        """Time [s] after which the slowest motion is below 2 %; infinite if one does not settle."""
+        slowest = float(self.eigenvalues.real.max())
+        return float(np.log(50.0) / -slowest) if slowest < 0.0 else float("inf")
+
+
+def modes_of(linearisation: Linearisation) -> Modes:
+    """Return the modes of small motions about an equilibrium."""
+    from scipy.linalg import eig
+
+    mass, damping, stiffness = linearisation
+    size = len(mass)
+    squared, shapes = eig(stiffness, mass)
+    squared, shapes = squared.real, shapes.real
+    order = np.argsort(squared)
+    squared, shapes = squared[order], shapes[:, order]
+    shapes = canonical.modes(squared, shapes)
+    shapes = shapes / np.abs(shapes).max(axis=0)
+    companion = np.zeros((2 * size, 2 * size))
+    companion[:size, size:] = np.eye(size)
+    companion[size:] = -np.linalg.solve(mass, np.hstack([stiffness, damping]))
+    eigenvalues = np.asarray(np.linalg.eigvals(companion), dtype=np.complex128)
+    return Modes(
+        np.sqrt(np.maximum(squared, 0.0)) / (2.0 * np.pi),
+        np.sqrt(np.maximum(-squared, 0.0)),
+        shapes,
+        eigenvalues[np.lexsort((eigenvalues.imag, np.abs(eigenvalues)))],
+    )

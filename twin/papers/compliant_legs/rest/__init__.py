@@ -1,1 +1,0 @@
-"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes."""

@@ -1,1 +1,0 @@
-"""Exact dynamics of a plate on pillars, derived with sympy."""

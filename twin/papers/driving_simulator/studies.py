@@ -1,0 +1,634 @@
+"""Studies of the driving simulator: what its paper calculates, and what its assumptions cost.
+
+Reference: driving simulator paper; derivations in docs/driving_simulator.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
+from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
+from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia
+from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
+from twin.papers.driving_simulator.inputs import DrivenLengths
+from twin.papers.driving_simulator.kinematics import (
+    CORNERS,
+    SIGNS,
+    ConfigurationMotion,
+    ExactKinematics,
+    Jet,
+    PlateKinematics,
+    PlateModel,
+    SmallAngleKinematics,
+    checked_coordinates,
+)
+
+TWISTING = read_only(0.5 * SIGNS[:, 0] * -SIGNS[:, 1])
+"""Unit vector `(4,)` of the forces that move nothing: (1, -1, 1, -1) / 2."""
+
+KNOT = 5e-3
+"""[s] between which forces are interpolated by cubic polynomials: 1e-9 of them"""
+
+
+class FrictionEffect(NamedTuple):
+    """Forces and power along a motion at `k` times."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    velocity: FloatArray
+    """`(k, 4, 2)` [m/s] of the feet"""
+    without: FloatArray
+    """`(k, 4)` [N] smallest actuator forces on feet that slide freely"""
+    with_friction: FloatArray
+    """`(k, 4)` [N] on feet with friction"""
+    power: FloatArray
+    """`(k,)` [W] that friction turns into heat"""
+
+    @property
+    def force_difference(self) -> FloatArray:
+        """Forces `(k, 4)` [N] that friction adds."""
+        return self.with_friction - self.without
+
+    @property
+    def energy(self) -> float:
+        """Heat [J] over the motion."""
+        return float(np.trapezoid(self.power, self.time))
+
+
+def friction_effect(
+    plate: PlateModel,
+    inputs: DrivenLengths,
+    duration: float,
+    friction: SlidingFriction,
+    *,
+    pushing: Sequence[int] | None = None,
+    samples: int = 1001,
+) -> FrictionEffect:
+    """Return the effect of friction while three lengths follow the inputs, by the exact model.
+
+    Args:
+        plate: the machine.
+        inputs: the driven lengths.
+        duration: [s] from time 0.
+        friction: of every foot that slides.
+        pushing: actuators that bring a force, default all; see `ExactModel.forces`.
+        samples: number of times.
+
+    Raises:
+        MissingDependencyError: sympy is not installed.
+    """
+    time = np.linspace(0.0, duration, samples)
+    motion = driven_motion(plate, inputs, time)
+    states = [configuration.coordinates for configuration in motion]
+    pillars = Pillars.from_plate(plate)
+    free, rubbing = ExactModel(pillars), ExactModel(pillars, friction)
+    velocity, drag = rubbing.feet(*states[:2])
+    return FrictionEffect(
+        time,
+        velocity,
+        free.forces(*states, pushing=pushing),
+        rubbing.forces(*states, pushing=pushing),
+        0.0 - np.einsum("knj,knj->k", velocity, drag),
+    )
+
+
+def driven_motion(
+    plate: PlateModel, inputs: DrivenLengths, time: FloatArray
+) -> ConfigurationMotion:
+    """Return the exact motion of a plate while its three driven lengths follow the inputs.
+
+    Args:
+        plate: the machine.
+        inputs: the driven lengths.
+        time: `(k,)` [s].
+    """
+    sample = inputs.sample(time)
+    # The kinematics takes rear right, rear left, front left; rear right = fr + rl - fl.
+    change = np.array([[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return ExactKinematics(plate).direct_motion(*(part @ change.T for part in sample))
+
+
+class HeadMotion(NamedTuple):
+    """Motion of the head, `(..., 3)` each, in the base axes unless a function says otherwise."""
+
+    position: FloatArray
+    """[m]"""
+    velocity: FloatArray
+    """[m/s]"""
+    acceleration: FloatArray
+    """[m/s2]"""
+    specific_force: FloatArray
+    """[m/s2] acceleration minus gravity: what is felt, and what an accelerometer shows"""
+    angular_velocity: FloatArray
+    """[rad/s]"""
+    angular_acceleration: FloatArray
+    """[rad/s2]"""
+
+
+def exact_head_motion(
+    plate: PlateModel, head: Any, coordinates: Any, rates: Any, accelerations: Any
+) -> HeadMotion:
+    """Return the exact motion of the head, base axes.
+
+    Args:
+        plate: the machine.
+        head: `(3,)` [m] in the platform frame.
+        coordinates: `(..., 3)` heave [m], roll, pitch [rad].
+        rates: `(..., 3)`.
+        accelerations: `(..., 3)`.
+
+    Raises:
+        InputError: wrong shapes, not finite, angles of a right angle and more.
+    """
+    point = as_vector(head, "head", 3)
+    motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
+    arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
+    omega, alpha = _turning(motion)
+    swept = np.cross(omega, arm)
+    acceleration = motion.acceleration.center + np.cross(alpha, arm) + np.cross(omega, swept)
+    return HeadMotion(
+        motion.value.center + arm,
+        motion.rate.center + swept,
+        acceleration,
+        acceleration + np.array([0.0, 0.0, plate.gravity]),
+        omega,
+        alpha,
+    )
+
+
+def in_plate_axes(motion: HeadMotion, coordinates: Any) -> HeadMotion:
+    """Return a motion given in base axes in the axes of the plate, as an inertial sensor shows it.
+
+    Components are turned; derivatives stay those of the motion against the base.
+
+    Args:
+        motion: in base axes.
+        coordinates: `(..., 3)` heave [m], roll, pitch [rad] of the same states.
+
+    Raises:
+        InputError: wrong shape, not finite, angles of a right angle and more.
+    """
+    to_plate = np.swapaxes(attitude(checked_coordinates(coordinates)), -1, -2)
+    return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, part) for part in motion))
+
+
+def small_angle_head_motion(
+    plate: PlateModel, head: Any, coordinates: Any, rates: Any, accelerations: Any
+) -> HeadMotion:
+    """Return the motion of the head in the small-angle model, as the paper prints it.
+
+    Two things differ from the print: `acceleration` has no gravity, which is in `specific_force`
+    with the sign that makes a head at rest feel +g (printed: -981/100). As printed, the angular
+    velocity is in plate axes (R^T dR/dt of the small-angle R) and the angular acceleration is the
+    derivative of its components in base axes.
+
+    Args:
+        plate: the machine.
+        head: `(3,)` [m] in the platform frame: xp, yp, zp.
+        coordinates: `(..., 3)` heave [m], roll, pitch [rad].
+        rates: `(..., 3)`.
+        accelerations: `(..., 3)`.
+
+    Raises:
+        InputError: wrong shapes, not finite, angles of a right angle and more.
+    """
+    xp, yp, zp = as_vector(head, "head", 3).tolist()
+    motion = SmallAngleKinematics(plate).inverse_motion(coordinates, rates, accelerations)
+    center, angles = ([_jet(motion, part, k) for k in range(3)] for part in (2, 0))
+    _, roll, pitch = angles
+    place = (
+        center[0] + pitch * zp + xp,
+        center[1] - roll * zp + roll * pitch * xp + yp,
+        center[2] + roll * yp - pitch * xp + zp,
+    )
+    position, velocity, acceleration = (
+        np.stack([getattr(jet, name) for jet in place], axis=-1)
+        for name in ("value", "rate", "acceleration")
+    )
+    return HeadMotion(
+        position,
+        velocity,
+        acceleration,
+        acceleration + np.array([0.0, 0.0, plate.gravity]),
+        *_printed_turning(roll, pitch),
+    )
+
+
+def attitude(coordinates: FloatArray) -> FloatArray:
+    """Return the rotation matrices `(..., 3, 3)` platform to base of coordinates `(..., 3)`."""
+    roll, pitch = coordinates[..., 1], coordinates[..., 2]
+    a, b, c, d = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
+    zero = np.zeros_like(a)
+    rows = ((d, zero, c), (a * c, b, -a * d), (-b * c, a, b * d))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _turning(motion: ConfigurationMotion) -> tuple[FloatArray, FloatArray]:
+    """Return angular velocity and acceleration: roll about x, pitch about the rolled y."""
+    roll = motion.value.coordinates[..., 1]
+    (first, second), (first_rate, second_rate) = (
+        np.moveaxis(part.coordinates[..., 1:], -1, 0) for part in (motion.rate, motion.acceleration)
+    )
+    sine, cosine = np.sin(roll), np.cos(roll)
+    omega = [first, second * cosine, second * sine]
+    alpha = [
+        first_rate,
+        second_rate * cosine - first * second * sine,
+        second_rate * sine + first * second * cosine,
+    ]
+    return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
+
+
+def _printed_turning(roll: Jet, pitch: Jet) -> tuple[FloatArray, FloatArray]:
+    """Return the printed angular velocity (plate axes) and acceleration (base axes)."""
+    phi, theta = roll.value, pitch.value
+    phi_rate, theta_rate = roll.rate, pitch.rate
+    phi_2, theta_2 = roll.acceleration, pitch.acceleration
+    omega = [phi_rate, theta_rate - phi * theta * phi_rate, theta * phi_rate]
+    both = theta_rate * phi_rate
+    alpha = [
+        theta**2 * phi_2 + phi_2 + 2 * theta * both,
+        theta_2 - theta * phi_rate**2 - phi * theta * phi_2 - phi * both,
+        -theta * phi**2 * phi_2
+        + phi * theta_2
+        - 2 * theta * phi * phi_rate**2
+        - phi**2 * both
+        + both,
+    ]
+    return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
+
+
+def _jet(motion: ConfigurationMotion, part: int, column: int) -> Jet:
+    return Jet(*(configuration[part][..., column] for configuration in motion))
+
+
+class MotionRanges(NamedTuple):
+    """Largest displacement from home, the same to both sides, the other dof at home."""
+
+    heave: float
+    """[m]"""
+    roll: float
+    """[rad]"""
+    pitch: float
+    """[rad]"""
+
+
+def small_angle_ranges(plate: PlateModel) -> MotionRanges:
+    """Return the ranges of the small-angle model: half the stroke over the arm."""
+    reach = 0.5 * plate.stroke
+    return MotionRanges(reach, reach / plate.half_width, reach / plate.half_length)
+
+
+def exact_ranges(plate: PlateModel) -> MotionRanges:
+    """Return the exact ranges with the centre held at its home height.
+
+    The longest pillar ends them: home_length / cos(a) + arm tan(a) = maximum_length.
+    """
+    longest = plate.maximum_length
+
+    def angle(arm: float) -> float:
+        reach = np.hypot(longest, arm)
+        return float(np.arccos(plate.home_length / reach) - np.arctan2(arm, longest))
+
+    return MotionRanges(0.5 * plate.stroke, angle(plate.half_width), angle(plate.half_length))
+
+
+def exact_ranges_at_best_heave(plate: PlateModel) -> MotionRanges:
+    """Return the exact ranges where heave follows so that both ends of the stroke are used."""
+    small = small_angle_ranges(plate)
+    return MotionRanges(small.heave, float(np.arctan(small.roll)), float(np.arctan(small.pitch)))
+
+
+def stroke_shares(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
+    """Return the parts `(..., 3)` of half the stroke that heave, roll and pitch take.
+
+    Their sum is at most one where all pillars are within their stroke.
+
+    Args:
+        kinematics: small-angle or exact.
+        coordinates: `(..., 3)` heave [m], roll, pitch [rad].
+
+    Raises:
+        InputError: wrong shape, not finite, angles of a right angle and more.
+    """
+    plate = kinematics.plate
+    columns = np.moveaxis(checked_coordinates(coordinates), -1, 0)
+    center, roll, pitch = kinematics.slopes(*columns)
+    taken = [center - plate.home_length, roll * plate.half_width, pitch * plate.half_length]
+    return np.asarray(np.abs(np.stack(taken, axis=-1)) / (0.5 * plate.stroke))
+
+
+class Envelope(NamedTuple):
+    """Surface of the translational envelope: `k` points, `m` triangles between them."""
+
+    coordinates: FloatArray
+    """`(k, 3)` heave [m], roll, pitch [rad]"""
+    center: FloatArray
+    """`(k, 3)` [m] the plate's centre in the base"""
+    triangles: Any
+    """`(m, 3)` integers, points of each triangle"""
+
+    @property
+    def extent(self) -> FloatArray:
+        """Smallest and largest x, y and z `(2, 3)` [m]."""
+        return np.stack([self.center.min(axis=0), self.center.max(axis=0)])
+
+
+def translational_envelope(kinematics: PlateKinematics, divisions: int = 20) -> Envelope:
+    """Return the surface that bounds the places of the plate's centre.
+
+    Args:
+        kinematics: small-angle or exact.
+        divisions: triangles along an edge of the octahedron.
+    """
+    plate = kinematics.plate
+    arms = np.array([1.0, plate.half_width, plate.half_length])
+    points, triangles = _octahedron(divisions)
+    slopes = points * (0.5 * plate.stroke / arms) + [plate.home_length, 0.0, 0.0]
+    coordinates = np.stack(kinematics.angles(*slopes.T), axis=-1)
+    return Envelope(coordinates, kinematics.inverse(coordinates).center, triangles)
+
+
+def _octahedron(divisions: int) -> tuple[FloatArray, Any]:
+    """Return points `(k, 3)` of the octahedron |x| + |y| + |z| = 1 and its triangles `(m, 3)`."""
+    rows = [(i, j) for i in range(divisions + 1) for j in range(divisions + 1 - i)]
+    number = {row: k for k, row in enumerate(rows)}
+    upward = [((i, j), (i + 1, j), (i, j + 1)) for i, j in rows if i + j < divisions]
+    downward = [((i + 1, j), (i + 1, j + 1), (i, j + 1)) for i, j in rows if i + j < divisions - 1]
+    face = np.array([[number[row] for row in triangle] for triangle in upward + downward])
+    corner = np.array([[i, j, divisions - i - j] for i, j in rows]) / divisions
+    faces = [corner * signs for signs in product((1.0, -1.0), repeat=3)]
+    points, merged = np.unique(np.vstack(faces) + 0.0, axis=0, return_inverse=True)
+    triangles = np.vstack([face + k * len(rows) for k in range(len(faces))])
+    return points, merged.ravel()[triangles]
+
+
+class SmallAngleErrors(NamedTuple):
+    """Small-angle model minus exact model at poses `(...)`."""
+
+    lengths: FloatArray
+    """`(..., 4)` [m] of the pillars that inverse kinematics gives for the pose"""
+    coordinates: FloatArray
+    """`(..., 3)` heave [m], roll, pitch [rad] that direct kinematics gives for the lengths"""
+    center: FloatArray
+    """`(..., 2)` [m] x and y of the plate's centre for the pose"""
+    feet: FloatArray
+    """`(..., 4, 2)` [m] of the feet for the pose"""
+
+
+class WorstErrors(NamedTuple):
+    """Largest sizes of the errors over the workspace."""
+
+    length: float
+    """[m] of a pillar, for a given pose"""
+    heave: float
+    """[m] for given lengths"""
+    roll: float
+    """[rad] for given lengths"""
+    pitch: float
+    """[rad] for given lengths"""
+    center: float
+    """[m] horizontal distance of the plate's centre, for a given pose"""
+    foot: float
+    """[m] distance of a foot, for a given pose"""
+
+
+class ErrorMap(NamedTuple):
+    """Small-angle model minus exact model on a grid; NaN where a pillar leaves its stroke."""
+
+    heave: FloatArray
+    """`(a,)` [m]"""
+    roll: FloatArray
+    """`(b,)` [rad]"""
+    pitch: FloatArray
+    """`(c,)` [rad]"""
+    lengths: FloatArray
+    """`(a, b, c, 4)` [m] as in `SmallAngleErrors`"""
+    coordinates: FloatArray
+    """`(a, b, c, 3)` [m], [rad]"""
+    center: FloatArray
+    """`(a, b, c, 2)` [m]"""
+    feet: FloatArray
+    """`(a, b, c, 4, 2)` [m]"""
+    worst: WorstErrors
+    """Over the whole workspace, not only on the grid"""
+
+
+def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErrors:
+    """Return the errors of the small-angle model at coordinates `(..., 3)`.
+
+    Args:
+        plate: the machine.
+        coordinates: heave [m], roll, pitch [rad]; limits are not checked.
+
+    Raises:
+        InputError: wrong shape, not finite, angles of a right angle and more.
+    """
+    small, exact = SmallAngleKinematics(plate), ExactKinematics(plate)
+    true, approximate = exact.inverse(coordinates), small.inverse(coordinates)
+    _, front_left, rear_left, rear_right = np.moveaxis(true.lengths, -1, 0)
+    reached = small.direct(rear_right, rear_left, front_left)
+    return SmallAngleErrors(
+        approximate.lengths - true.lengths,
+        reached.coordinates - true.coordinates,
+        (approximate.center - true.center)[..., :2],
+        approximate.feet - true.feet,
+    )
+
+
+def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
+    """Return the errors of the small-angle model over heave, roll and pitch.
+
+    Args:
+        plate: the machine.
+        count: points along each axis; an odd number includes home.
+    """
+    axes = [np.linspace(-reach, reach, count) for reach in exact_ranges_at_best_heave(plate)]
+    axes[0] = axes[0] + plate.home_length
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    outside = ~ExactKinematics(plate).within_stroke(grid)
+    errors = small_angle_errors_at(plate, grid)
+    for part in errors:
+        part[outside] = np.nan
+    heave, roll, pitch = axes
+    return ErrorMap(heave, roll, pitch, *errors, worst_small_angle_errors(plate))
+
+
+def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
+    """Return the largest errors of the small-angle model over the workspace.
+
+    Errors grow with the angles and are largest on the surface of the workspace.
+
+    Args:
+        plate: the machine.
+        divisions: see `translational_envelope`, whose points are taken.
+    """
+    surface = translational_envelope(ExactKinematics(plate), divisions).coordinates
+    errors = small_angle_errors_at(plate, surface)
+    heave, roll, pitch = np.abs(errors.coordinates).max(axis=0).tolist()
+    return WorstErrors(
+        float(np.abs(errors.lengths).max()),
+        heave,
+        roll,
+        pitch,
+        float(np.linalg.norm(errors.center, axis=-1).max()),
+        float(np.linalg.norm(errors.feet, axis=-1).max()),
+    )
+
+
+class ForceSplit(NamedTuple):
+    """Forces `(..., 4)` [N] as the sum of two at a right angle to each other."""
+
+    motion: FloatArray
+    """The smallest forces that move the plate in the same way"""
+    twisting: FloatArray
+    """The rest: it twists the plate and moves nothing"""
+
+
+class WrongLength(NamedTuple):
+    """Effect of a wrong length command of one actuator on a plate held by position loops."""
+
+    forces: FloatArray
+    """`(4,)` [N] that the loops add"""
+    coordinates: FloatArray
+    """`(3,)` heave [m], roll, pitch [rad] that the plate goes to"""
+    lengths: FloatArray
+    """`(4,)` [m] that the pillars go to"""
+
+
+def split_forces(forces: Any) -> ForceSplit:
+    """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
+
+    Raises:
+        InputError: wrong shape, not finite.
+    """
+    given = as_floats(forces, "forces", len(CORNERS))
+    twisting = (given @ TWISTING)[..., None] * TWISTING
+    return ForceSplit(given - twisting, twisting)
+
+
+def wrong_force(corner: str, excess: float) -> ForceSplit:
+    """Return the split of the excess force of one actuator.
+
+    A quarter of the excess becomes internal force in all four, three quarters stay where they are
+    and a quarter appears in each of the others, with signs: these move the plate. Only if the
+    excess comes in the pattern (1, -1, 1, -1) nothing moves.
+
+    Args:
+        corner: name of the actuator, of `twin.papers.driving_simulator.kinematics.CORNERS`.
+        excess: [N].
+    """
+    return split_forces(excess * np.eye(len(CORNERS))[CORNERS.index(corner)])
+
+
+def wrong_length(
+    plate: PlateModel,
+    coordinates: Any,
+    corner: str,
+    offset: float,
+    stiffness: float,
+    kinematics: type[PlateKinematics] = ExactKinematics,
+) -> WrongLength:
+    """Return the pose and forces when one of four length commands is wrong.
+
+    No rigid plate has the four commanded lengths. Four equal loops push with
+    stiffness * (command - length) on top of the forces that the motion takes; they are in balance
+    where the squares of what is missing are least. Lengths are linear in center length and slopes,
+    which makes this a closed form for any offset: the missing part is offset / 4 in the internal
+    pattern, whatever the stiffness, and the rest becomes an error of the pose.
+
+    Args:
+        plate: the machine.
+        coordinates: `(3,)` heave [m], roll, pitch [rad] that the other three commands belong to.
+        corner: name of the actuator with the wrong command.
+        offset: [m] that its command is too long.
+        stiffness: [N/m] of each position loop.
+        kinematics: model of the plate.
+
+    Raises:
+        InputError: coordinates of the wrong shape or not finite.
+    """
+    model = kinematics(plate)
+    commanded = model.inverse(as_vector(coordinates, "coordinates", 3))
+    number = CORNERS.index(corner)
+    x, y = plate.corners[number].tolist()
+    squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
+    shift = offset * np.array([1.0, y, -x]) / squares
+    slopes = np.stack(model.slopes(*commanded.coordinates)) + shift
+    reached = model.inverse(np.stack(model.angles(*slopes)))
+    command = commanded.lengths + offset * np.eye(len(CORNERS))[number]
+    forces = stiffness * (command - reached.lengths)
+    return WrongLength(forces, reached.coordinates, reached.lengths)
+
+
+class Released(NamedTuple):
+    """Motions under the same forces from the same state: heave [m], roll and pitch [rad]."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    exact: FloatArray
+    """`(k, 3)` that the forces belong to"""
+    printed: ForcedRun
+    complete: ForcedRun
+    derived: FloatArray
+    """`(k, 2)` [rad] roll and pitch by which the printed model must be off, to first order"""
+
+    @property
+    def printed_error(self) -> FloatArray:
+        """Printed less exact motion `(k, 3)`."""
+        return np.asarray(self.printed.plate - self.exact)
+
+    @property
+    def complete_error(self) -> FloatArray:
+        """The same for the completed energies."""
+        return np.asarray(self.complete.plate - self.exact)
+
+
+def exact_forces(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> FloatArray:
+    """Return the exact forces `(k, 4)` [N] that drive three lengths; the fourth follows freely."""
+    states = [part.coordinates for part in driven_motion(plate, inputs, time)]
+    return ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+
+
+def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Released:
+    """Return the paper's two models under the forces that the exact one needs for the inputs."""
+    from scipy.interpolate import CubicSpline
+
+    knots: FloatArray = np.linspace(0.0, duration, round(duration / KNOT) + 1)
+    motion = driven_motion(plate, inputs, knots)
+    forces: Any = CubicSpline(knots, exact_forces(plate, inputs, knots))
+    start = [part.coordinates[0] for part in (motion.value, motion.rate)]
+    printed, complete = (
+        integrate_forced(plate, forces, duration, *start, complete=complete, samples=len(knots))
+        for complete in (False, True)
+    )
+    return Released(
+        knots,
+        motion.value.coordinates,
+        printed,
+        complete,
+        missing_terms(plate, knots, motion.value.coordinates, motion.acceleration.coordinates),
+    )
+
+
+def missing_terms(
+    plate: PlateModel, time: FloatArray, coordinates: FloatArray, accelerations: FloatArray
+) -> FloatArray:
+    """Return roll and pitch `(k, 2)` [rad] by which the printed model is off, to first order.
+
+    The forces bring the generalised force I q'' - K q about each axis, with I = I_printed + m h^2
+    and K = m g h. The printed model takes all of it for I_printed q'': it is off by
+    (m h^2 q'' - m g h q) / I_printed, integrated twice.
+    """
+    from scipy.interpolate import CubicSpline
+
+    height, mass = coordinates[0, 0], plate.lifted_mass
+    lacking = mass * height**2 * accelerations[:, 1:]
+    lacking -= mass * plate.gravity * height * coordinates[:, 1:]
+    twice: Any = CubicSpline(time, lacking / home_inertia(plate).printed[1:])
+    return np.asarray(twice.antiderivative(2)(time))

@@ -1,0 +1,521 @@
+"""The equations of motion in the spaces of actuators, joints and task, as kernels."""
+
+from __future__ import annotations
+
+from math import inf
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.assembly import add_body, field
+from twin.kernels.jit import compiled, device
+from twin.kernels.kinematics import newton
+from twin.kernels.legs.ups import leg_vector
+from twin.kernels.linear_algebra import (
+    Matrix,
+    Vector,
+    cross,
+    dot,
+    factor_general,
+    rotate,
+    rotate_back,
+    rotation,
+    row,
+    solve_factored,
+    solve_positive,
+    subtract,
+)
+from twin.papers.formulations.kernels.arrays import (
+    ACCELERATION,
+    ARM,
+    ARM_BIAS,
+    BIAS,
+    BODY_BIAS,
+    CARRIER_BIAS,
+    CONSTRAINT,
+    CONSTRAINT_BIAS,
+    JOINT,
+    LEGS,
+    POSE,
+    RATE,
+    ROOT,
+    SECOND_RATE,
+    TIP_BIAS,
+    TIP_RATE,
+    TWIST,
+    Model,
+    Work,
+    part,
+    put,
+    tip_from_joints,
+)
+from twin.papers.formulations.kernels.legs.dispatch import find_joints, move_leg, place_leg
+from twin.papers.formulations.kernels.rigidity import (
+    add_legs,
+    add_row,
+    expand_legs,
+    expand_platform,
+    fill_closure,
+    fill_closure_bias,
+    fill_task_map,
+    pose_from_tips,
+    reduce_platform,
+    take_platform,
+    task_rates,
+)
+
+SMALLEST_PIVOT = 1e-6
+"""Pivot ratio of the matrix to be inverted below which the pose counts as singular: accelerations
+have lost six digits there."""
+
+NEWTON_STEPS = 20
+
+CONVERGED = 1e-15
+"""Residual [m] below which Newton stops; the paper's accuracy goal."""
+
+ACCEPTED = 1e-14
+"""Residual [m] accepted as rounding after a step from below `NEARLY`, which Newton squares."""
+
+NEARLY = 1e-8
+
+CLOSE = 1e-10
+"""Residual [m] from which on the factors of the last step are as good as new ones."""
+
+
+@device
+def joints_from_pose(model: Model, work: Work) -> bool:
+    """Fill `joints` from `pose` in closed form; False where a leg has none."""
+    state = work.platform
+    matrix = rotation(state[3], state[4], state[5], state[6])
+    regular = True
+    for i in range(LEGS):
+        vector = leg_vector(model.legs.rows, i, part(state, POSE), matrix)[1]
+        regular &= find_joints(model.legs, model, work, i, vector)
+    return regular
+
+
+@device
+def place_legs(model: Model, work: Work) -> None:
+    """Fill leg frames, tips and the columns T of their velocities from `joints`."""
+    for i in range(LEGS):
+        place_leg(model.legs, model, work, i)
+
+
+@device
+def move_legs(model: Model, work: Work) -> None:
+    """Fill tip rates, their bias and the legs' blocks of mass and bias from joints and rates."""
+    gravity = field(model.body)
+    for i in range(LEGS):
+        rates = row(work.legs, i, RATE)
+        put(work.legs, i, TIP_RATE, tip_from_joints(work.tip_columns[i], rates))
+        move_leg(model.legs, model, work, i, gravity)
+
+
+@device
+def move_platform(model: Model, work: Work) -> None:
+    """Fill arms, their bias and the platform's block of mass and bias from pose and twist."""
+    state = work.platform
+    matrix = rotation(state[3], state[4], state[5], state[6])
+    omega = part(state, TWIST + 3)
+    for i in range(LEGS):
+        arm = leg_vector(model.legs.rows, i, part(state, POSE), matrix)[0]
+        put(work.legs, i, ARM, arm)
+        put(work.legs, i, ARM_BIAS, cross(omega, cross(omega, arm)))
+    add_body(model.body, matrix, omega, work.body_mass, state[BODY_BIAS:])
+    for i in range(6):
+        for j in range(i):
+            work.body_mass[j, i] = work.body_mass[i, j]
+
+
+@device
+def extended_to_actuator(
+    model: Model,
+    y: FloatArray,
+    track: FloatArray,
+    forces: FloatArray,
+    accelerations: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `accelerations` (6,) of the actuators at `y` (12,); False at a singular pose.
+
+    `track` (7,) is the last pose; the scratch row ROOT becomes the pose of `y`.
+    """
+    for k in range(7):
+        work.platform[POSE + k] = track[k]
+    converged = newton(model.legs, y[:6], work.platform, work.tracking)[0]
+    for k in range(7):
+        work.scratch[ROOT, k] = work.platform[POSE + k]
+    regular = joints_from_pose(model, work)
+    place_legs(model, work)
+    for k in range(6):
+        work.platform[TWIST + k] = 0.0
+    move_platform(model, work)
+    fill_task_map(model, work)
+    if not (converged and regular and invert_actuator_rows(work)):
+        return False
+    for j in range(6):
+        for k in range(6):
+            work.platform[TWIST + j] += work.columns[k, j] * y[6 + k]
+    move_platform(model, work)
+    task_rates(model, work)
+    move_legs(model, work)
+    fill_task_map(model, work)
+    fill_actuator_map(work)
+    reduce_platform(work, accelerations)
+    add_legs(work, forces, work.mapping[6:], accelerations)
+    regular &= solve_positive(work.reduced, accelerations, 6)
+    expand_platform(work, accelerations)
+    expand_legs(work, work.mapping[6:], accelerations)
+    return regular
+
+
+@device
+def invert_actuator_rows(work: Work) -> bool:
+    """Fill the first rows of `columns` with those of J^-T; False at a singular pose."""
+    for i in range(6):
+        for k in range(6):
+            work.square[i, k] = work.task_map[3 * i + 2, k]
+            work.columns[k, i] = 1.0 if i == k else 0.0
+    ratio = factor_general(work.square, work.pivots, 6)
+    for k in range(6):
+        solve_factored(work.square, work.pivots, work.columns[k], 6)
+    return abs(ratio) > SMALLEST_PIVOT
+
+
+@device
+def fill_actuator_map(work: Work) -> None:
+    """Fill B and its bias from K and the columns of J^-1 in `columns`."""
+    for j in range(6):
+        work.mapping[j, 6] = 0.0
+        for k in range(6):
+            work.mapping[j, k] = work.columns[k, j]
+            work.mapping[j, 6] -= work.columns[k, j] * work.task_map[3 * k + 2, 6]
+    for index in range(18):
+        bias = work.task_map[index, 6]
+        for j in range(6):
+            bias += work.task_map[index, j] * work.mapping[j, 6]
+        work.mapping[6 + index, 6] = bias
+        for k in range(6):
+            total = 0.0
+            for j in range(6):
+                total += work.task_map[index, j] * work.columns[k, j]
+            work.mapping[6 + index, k] = total
+
+
+@device
+def carried(spread: FloatArray, matrix: Matrix, k: int, change: Vector) -> tuple[Vector, Vector]:
+    """Return the part of the platform's twist that a change of corner k gives: S_k t_k'."""
+    local = rotate_back(matrix, change)
+    start = 3 * k
+    linear = (
+        dot(row(spread, 0, start), local),
+        dot(row(spread, 1, start), local),
+        dot(row(spread, 2, start), local),
+    )
+    angular = (
+        dot(row(spread, 3, start), local),
+        dot(row(spread, 4, start), local),
+        dot(row(spread, 5, start), local),
+    )
+    return rotate(matrix, linear), rotate(matrix, angular)
+
+
+@device
+def move_joints(model: Model, work: Work) -> None:
+    """Fill all that joints and their rates determine, with the joint-space M (18, 18) and h (18,).
+
+    Needs `joints`, `joint_rates`, legs placed, and `pose`.
+    """
+    state = work.platform
+    matrix = rotation(state[3], state[4], state[5], state[6])
+    move_legs(model, work)
+    for k in range(6):
+        work.platform[TWIST + k] = 0.0
+        work.platform[CARRIER_BIAS + k] = 0.0
+    for k in range(3):
+        leg = model.triangle[k]
+        for j in range(3):
+            linear, angular = carried(model.spread, matrix, k, row(work.tip_columns[leg], j, 0))
+            for a in range(3):
+                work.carrier_map[a, 3 * k + j] = linear[a]
+                work.carrier_map[3 + a, 3 * k + j] = angular[a]
+            for a in range(6):
+                work.platform[TWIST + a] += (
+                    work.carrier_map[a, 3 * k + j] * work.legs[leg, RATE + j]
+                )
+    move_platform(model, work)
+    for k in range(3):
+        leg = model.triangle[k]
+        known = subtract(row(work.legs, leg, TIP_BIAS), row(work.legs, leg, ARM_BIAS))
+        linear, angular = carried(model.spread, matrix, k, known)
+        for a in range(3):
+            work.platform[CARRIER_BIAS + a] += linear[a]
+            work.platform[CARRIER_BIAS + 3 + a] += angular[a]
+    fill_joint_space(model, work)
+
+
+@device
+def fill_joint_space(model: Model, work: Work) -> None:
+    """Fill M and h of the joint coordinates from the blocks of the extended model."""
+    mass = work.mass
+    for leg in range(6):
+        for a in range(3):
+            index = 3 * leg + a
+            for k in range(18):
+                mass[index, k] = 0.0
+            for b in range(3):
+                mass[index, 3 * leg + b] = work.leg_mass[leg, a, b]
+            mass[index, 18] = work.legs[leg, BIAS + a]
+    carrier = work.carrier_map
+    for a in range(6):
+        load = work.platform[BODY_BIAS + a]
+        for b in range(6):
+            load += work.body_mass[a, b] * work.platform[CARRIER_BIAS + b]
+        for corner in range(3):
+            for j in range(3):
+                column, index = 3 * corner + j, 3 * model.triangle[corner] + j
+                mass[index, 18] += carrier[a, column] * load
+                moved = 0.0
+                for b in range(6):
+                    moved += work.body_mass[a, b] * carrier[b, column]
+                for other in range(3):
+                    target = 3 * model.triangle[other]
+                    for k in range(3):
+                        mass[target + k, index] += carrier[a, 3 * other + k] * moved
+
+
+@device
+def reduce_joint_space(
+    work: Work, forces: FloatArray, mapping: FloatArray, right: FloatArray
+) -> None:
+    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
+
+    The columns of `mapping` (18, 7) are B and beta.
+    """
+    for j in range(6):
+        right[j] = 0.0
+        for k in range(6):
+            work.reduced[j, k] = 0.0
+    for leg in range(6):
+        for a in range(3):
+            load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
+            add_row(work.mass, 3 * leg + a, 0, load, mapping, work.reduced, right)
+
+
+@device
+def expand_joint_space(
+    model: Model, work: Work, mapping: FloatArray, accelerations: FloatArray
+) -> None:
+    """Fill the joints' accelerations B y'' + beta from the reduced ones, then the platform's."""
+    expand_legs(work, mapping, accelerations)
+    carry_acceleration(model, work)
+
+
+@device
+def carry_acceleration(model: Model, work: Work) -> None:
+    """Fill the platform's acceleration from those of the triangle's legs."""
+    for a in range(6):
+        total = work.platform[CARRIER_BIAS + a]
+        for corner in range(3):
+            for j in range(3):
+                change = work.legs[model.triangle[corner], SECOND_RATE + j]
+                total += work.carrier_map[a, 3 * corner + j] * change
+        work.platform[ACCELERATION + a] = total
+
+
+@device
+def actuator(
+    model: Model,
+    y: FloatArray,
+    track: FloatArray,
+    forces: FloatArray,
+    accelerations: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `accelerations` (6,) of the lengths at `y` (12,); False at a singular pose.
+
+    `track` (18, 7) are the last joint coordinates and, from column 1 on, how they change with the
+    lengths: the first step of Newton from there.
+    """
+    for leg in range(6):
+        for a in range(2):
+            joint = track[3 * leg + a, 0]
+            for i in range(6):
+                joint += track[3 * leg + a, 1 + i] * (y[i] - track[3 * i + 2, 0])
+            work.legs[leg, JOINT + a] = joint
+        work.legs[leg, JOINT + 2] = y[leg]
+    if not track_angles(model, work):
+        return False
+    fill_angle_matrix(work)
+    if not abs(factor_general(work.square, work.pivots, 12)) > SMALLEST_PIVOT:
+        return False
+    fill_length_map(work, y)
+    pose_from_tips(model, work)
+    move_joints(model, work)
+    fill_closure_bias(model, work)
+    fill_length_bias(work)
+    reduce_joint_space(work, forces, work.mapping, accelerations)
+    regular = solve_positive(work.reduced, accelerations, 6)
+    expand_joint_space(model, work, work.mapping, accelerations)
+    return regular
+
+
+@device
+def fill_angle_matrix(work: Work) -> None:
+    """Fill `square` with the constraint Jacobian: columns of J that belong to the angles."""
+    for equation in range(12):
+        for leg in range(6):
+            for a in range(2):
+                work.square[equation, 2 * leg + a] = work.closure[equation, 3 * leg + a]
+
+
+@device
+def track_angles(model: Model, work: Work) -> bool:
+    """Move the angles onto the rigidity constraints by Newton; False when it does not converge.
+
+    A change of sign of the determinant on the way would be another assembly branch.
+    """
+    step, branch, last = work.columns[0], 0.0, inf
+    for iteration in range(NEWTON_STEPS):
+        place_legs(model, work)
+        fill_closure(model, work)
+        error = 0.0
+        for a in range(12):
+            step[a] = -work.closure[a, CONSTRAINT]
+            error = max(error, abs(step[a]))
+        if error <= CONVERGED or (error <= ACCEPTED and last <= NEARLY):
+            return True
+        if not error < 2.0 * last:
+            return False
+        if iteration == 0 or error > CLOSE:
+            fill_angle_matrix(work)
+            regular = factor_general(work.square, work.pivots, 12)
+            if iteration == 0:
+                branch = regular
+            if not (abs(regular) > SMALLEST_PIVOT and regular * branch > 0.0):
+                return False
+        solve_factored(work.square, work.pivots, step, 12)
+        for leg in range(6):
+            for a in range(2):
+                work.legs[leg, JOINT + a] += step[2 * leg + a]
+        last = error
+    return False
+
+
+@device
+def fill_length_map(work: Work, y: FloatArray) -> None:
+    """Fill B and the joint rates from the factored constraint Jacobian."""
+    for leg in range(6):
+        work.legs[leg, RATE], work.legs[leg, RATE + 1] = 0.0, 0.0
+        work.legs[leg, RATE + 2] = y[6 + leg]
+    for i in range(6):
+        column = work.columns[i]
+        for equation in range(12):
+            column[equation] = -work.closure[equation, 3 * i + 2]
+        solve_factored(work.square, work.pivots, column, 12)
+        for leg in range(6):
+            for a in range(2):
+                change = column[2 * leg + a]
+                work.mapping[3 * leg + a, i] = change
+                work.legs[leg, RATE + a] += change * y[6 + i]
+            work.mapping[3 * leg + 2, i] = 1.0 if leg == i else 0.0
+
+
+@device
+def fill_length_bias(work: Work) -> None:
+    """Fill beta from the factored constraint Jacobian: -J_phi^-1 J' q' in the angles."""
+    column = work.columns[0]
+    for equation in range(12):
+        column[equation] = -work.closure[equation, CONSTRAINT_BIAS]
+    solve_factored(work.square, work.pivots, column, 12)
+    for leg in range(6):
+        work.mapping[3 * leg, 6] = column[2 * leg]
+        work.mapping[3 * leg + 1, 6] = column[2 * leg + 1]
+        work.mapping[3 * leg + 2, 6] = 0.0
+
+
+@device
+def keep_root(track: FloatArray, work: Work) -> None:
+    """Store the root of the last evaluation in `track`, to start from."""
+    for leg in range(6):
+        for a in range(3):
+            track[3 * leg + a, 0] = work.legs[leg, JOINT + a]
+            for i in range(6):
+                track[3 * leg + a, 1 + i] = work.mapping[3 * leg + a, i]
+
+
+@device
+def read_task_state(model: Model, y: FloatArray, work: Work) -> bool:
+    """Fill everything that position and velocity in task space determine; False where singular."""
+    for k in range(7):
+        work.platform[POSE + k] = y[k]
+    for k in range(6):
+        work.platform[TWIST + k] = y[7 + k]
+    regular = joints_from_pose(model, work)
+    place_legs(model, work)
+    move_platform(model, work)
+    task_rates(model, work)
+    move_legs(model, work)
+    fill_task_map(model, work)
+    return regular
+
+
+@device
+def extended_to_task(
+    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
+) -> bool:
+    """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
+    regular = read_task_state(model, y, work)
+    take_platform(work, accelerations)
+    add_legs(work, forces, work.task_map, accelerations)
+    regular &= solve_positive(work.reduced, accelerations, 6)
+    for k in range(6):
+        work.platform[ACCELERATION + k] = accelerations[k]
+    expand_legs(work, work.task_map, accelerations)
+    return regular
+
+
+@device
+def task(
+    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
+) -> bool:
+    """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
+    regular = read_task_state(model, y, work)
+    move_joints(model, work)
+    reduce_joint_space(work, forces, work.task_map, accelerations)
+    regular &= solve_positive(work.reduced, accelerations, 6)
+    expand_joint_space(model, work, work.task_map, accelerations)
+    return regular
+
+
+@compiled
+def generalised_forces(
+    actuators: bool,
+    model: Model,
+    states: FloatArray,
+    accelerations: FloatArray,
+    forces: FloatArray,
+    work: Work,
+) -> int:
+    """Fill `forces` (k, 6) that give `accelerations` (k, 6) at `states` (k, 13); count those done.
+
+    Of the actuator coordinates where `actuators` is true, else of the twist. It stops at the first
+    state that is singular.
+    """
+    none = work.scratch[0, :6]
+    for k in range(states.shape[0]):
+        regular = read_task_state(model, states[k], work)
+        if actuators:
+            regular &= invert_actuator_rows(work)
+            fill_actuator_map(work)
+            reduce_platform(work, forces[k])
+        else:
+            take_platform(work, forces[k])
+        if not regular:
+            return k
+        none[:] = 0.0
+        add_legs(work, none, work.mapping[6:] if actuators else work.task_map, forces[k])
+        for i in range(6):
+            total = -forces[k, i]
+            for j in range(6):
+                total += work.reduced[max(i, j), min(i, j)] * accelerations[k, j]
+            forces[k, i] = total
+    return states.shape[0]

@@ -1,1 +1,0 @@
-"""Evaluation of policies and baselines in the same episodes."""

@@ -1,0 +1,576 @@
+"""Active damping: force feedback, velocity feedback, HAC-LAC.
+
+Local loops in every leg damp the modes: integral force feedback and direct velocity feedback. Their
+gains damp the worst mode best. The slowest mode's free decay is measured on the nonlinear machine
+without drives, in the analytic engine and in MuJoCo. Its pole is compared with that of the sampled
+linear loop's decay from the same release, found in the same way. An outer loop on the pose then
+removes the displacement that the local loops allow. In configuration hardware all of it runs
+through delay, lag, motors on transmissions, dry friction and encoders. The case measures the
+damping that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.analysis.frequency.linear import (
+    compliance,
+    decay_poles,
+    linear_modes,
+    slowest_shape,
+    swinging,
+    transmissibility,
+)
+from twin.analysis.platform import Platform
+from twin.analysis.stiffness import with_gravity
+from twin.basics.arrays import FloatArray
+from twin.control.active_damping import (
+    DirectVelocityFeedback,
+    HacLac,
+    IntegralForceFeedback,
+    closed_loop,
+    root_locus,
+    smallest_damping,
+)
+from twin.control.active_damping.closed_loop import structural_damping
+from twin.control.active_damping.laws import (
+    LocalLaw,
+    continuous_force_feedback,
+    continuous_velocity_feedback,
+    velocity_feedback,
+)
+from twin.control.active_damping.local import (
+    LocalFeedback,
+    force_law,
+    series_stiffness,
+    suitable_leak,
+)
+from twin.control.gains import drive_model
+from twin.control.linear import LinearMachine, linearise
+from twin.control.linear.machine import spring_constants
+from twin.engines.stability import suitable_timestep
+from twin.rotations import displaced, displacement
+from twin.simulation.simulate import simulate
+from twin.validation.case import Case
+from twin.validation.cases.closed_loop import with_drives, without_drives
+from twin.validation.measures.sampling import largest, length_scale, stroke
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+)
+
+NAMES = {
+    "iff": "integral force feedback",
+    "dvf": "direct velocity feedback",
+    "hac_lac": "HAC-LAC",
+    "analytic": "the reference",
+    "mujoco": "MuJoCo",
+}
+"""Words for controllers and engines."""
+
+NEAR_HALF = 0.05
+"""Relative distance from half the sampling frequency."""
+
+LOUD = 10.0
+"""Release in friction at rest per spring: what the spring of the most moved leg pulls with."""
+
+QUIET = 1.0
+
+COUNTS = 1e4
+"""Release in steps of the encoder where nothing rubs."""
+
+PERIODS = 3
+
+STEP = 5e-4
+"""[s] Longest step of the engine: transmissions of the hardware configurations need 0.67 ms."""
+
+SIX = "the laws of active damping are those of six actuators"
+
+ENGINES = (("analytic", "fast"), ("mujoco", "accurate"))
+
+TESTED = {"iff": 0.15, "dvf": 0.15}
+"""Gains at which struts' decays are measured, per best gain: at the best one nothing swings."""
+
+STRUT_RELEASE = 10.0
+"""[m/s2] Displacement of struts at the release per square of the control period, as MuJoCo's loops
+yield under the machine's weight: they then yield by less than a hundredth of the swing."""
+
+SERIES_RELEASE = 1e-4
+"""[m] The same of springs in series; less in small machines."""
+
+STRUT_SAMPLES = 150
+"""Samples of a decay of struts, one in each control period."""
+
+SERIES_SAMPLES = 500
+"""Samples of a decay of springs in series. It takes as many control periods or more: as many as
+the slowest pole needs for a radian."""
+
+OUTER_PERIODS = 4000
+"""Control periods of the outer loop's run, at least."""
+
+OUTER_CONSTANTS = 3.0
+"""Time constants of the outer loop's slowest pole in its run, at least."""
+
+LOAD = 20.0
+"""[N] down on the platform, at most."""
+
+YIELD_SHARE = 0.05
+"""Of the stroke, by which the platform sinks under the load with force feedback alone, at most."""
+
+GAINS = np.geomspace(1e-1, 1e7, 17)
+
+
+def locus_plot(linear: LinearMachine, period: float) -> Plot:
+    """Return frequencies and damping ratios over the gains of both laws, sampled."""
+    platform, leak = linear.platform, suitable_leak(linear)
+    held = series_stiffness(linear)
+
+    def by_force(gain: float) -> LocalLaw:
+        return force_law(linear, gain, period, leak)
+
+    def by_rate(gain: float) -> LocalLaw:
+        return velocity_feedback(platform, gain, period, stiffness=held)
+
+    best = {
+        "iff": 100.0 if platform.n_deflections else 4e3,
+        "dvf": 1e3 if platform.n_deflections else 3e4,
+    }
+    frequency: list[Curve] = []
+    ratio: list[Curve] = []
+    for name, law_of in (("iff", by_force), ("dvf", by_rate)):
+        gains = best[name] * np.geomspace(0.01, 3.0, 25)
+        place, found, damping = swinging(gains / best[name], root_locus(linear, law_of, gains))
+        label = f"{NAMES[name]}, per {best[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
+        frequency.append(Curve(label, place, found, "markers"))
+        ratio.append(Curve(label, place, damping, "markers"))
+    return Plot(
+        "Poles over the gain",
+        "gain",
+        Panel("frequency [Hz]", *frequency, log_y=True),
+        Panel("damping ratio", *ratio),
+        log_x=True,
+        caption=f"Of the loop sampled every {1e3 * period:g} ms."
+        + _growing(frequency, ratio, period),
+    )
+
+
+def _growing(frequency: Sequence[Curve], ratio: Sequence[Curve], period: float) -> str:
+    """Return from which gain on a mode of the sampled loop grows; empty where none does."""
+    grows = np.concatenate([curve.y < 0.0 for curve in ratio])
+    if not grows.any():
+        return ""
+    gain = np.concatenate([curve.x for curve in ratio])[grows].min()
+    text = f" A negative ratio, from {gain:.2g} on, is of a mode that grows"
+    half = 0.5 / period
+    found = np.concatenate([curve.y for curve in frequency])[grows]
+    if np.abs(found / half - 1.0).max() > NEAR_HALF:
+        return f"{text}."
+    return f"{text} at {half:g} Hz, half the sampling frequency: sampling makes it, not the law."
+
+
+def transmissibility_plot(
+    linear: LinearMachine, passive: LinearMachine, controllers: Mapping[str, LocalFeedback]
+) -> Plot:
+    """Return the transmissibility from the base, passive and with each controller's law."""
+    slow = linear_modes(passive).swinging.frequencies
+    fastest = 0.2 / max(controller.period for controller in controllers.values())
+    grid = np.geomspace(0.1 * slow[0], min(10.0 * slow[-1], fastest), 300)
+    panels = []
+    for axis, name in ((0, "x"), (2, "z")):
+        curves = [Curve("passive", grid, np.abs(transmissibility(passive, grid)[:, axis, axis]))]
+        for kind, controller in controllers.items():
+            values = transmissibility(linear, grid, law=controller.law)
+            curves.append(Curve(NAMES[kind], grid, np.abs(values[:, axis, axis])))
+        panels.append(Panel(f"base to platform, {name}", *curves, log_y=True))
+    return Plot("Transmissibility", "frequency [Hz]", *panels, log_x=True)
+
+
+class Driven(NamedTuple):
+    """A machine with drives, its slowest mode, and controllers."""
+
+    platform: Platform
+    controllers: dict[str, LocalFeedback]
+    ratio: float
+    """damping of the slowest mode without control, actuators in series with springs blocked"""
+    frequency: float
+    """[Hz]"""
+
+
+def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
+    """Return damping measured on a machine with drives, and its decays."""
+    driven = _driven(platform)
+    measures, curves = list(_predicted(driven)), []
+    rubbed = bool(drive_model(platform).friction.any())
+    for name, controller in driven.controllers.items():
+        time, swing = _decay(driven, controller, LOUD)
+        curves.append(Curve(NAMES[name], time, swing / abs(swing[0])))
+        measures.append(
+            Measure(
+                f"with drives, {NAMES[name]}: damping ratio over three periods of a free decay",
+                _damping(swing),
+                driven.ratio,
+                f"more than the {driven.ratio:.4f} without control, which a law of the wrong sign "
+                "takes away; from the swing's range in the first and the third period of its mode"
+                + (f"; released at {LOUD:g} times the friction at rest" if rubbed else ""),
+                at_least=True,
+            )
+        )
+        if rubbed and name == "iff":
+            measures.append(_stuck(driven, name, controller))
+        if not rubbed and name == "dvf":
+            measures.append(_pole(controller, swing))
+    omega = 2.0 * np.pi * driven.frequency
+    ringing = np.sqrt(1.0 - driven.ratio**2) * omega
+    alone = np.exp(-driven.ratio * omega * time) * np.cos(ringing * time)
+    curves.insert(0, Curve("without control, linear", time, alone, "dot"))
+    panel = Panel("slowest mode", *curves)
+    return measures, Plot("Free decay with drives and encoders", "time [s]", panel)
+
+
+def _driven(platform: Platform) -> Driven:
+    force = IntegralForceFeedback(platform)
+    controllers: dict[str, LocalFeedback] = {
+        "iff": force,
+        "dvf": DirectVelocityFeedback(platform),
+        "hac_lac": HacLac(platform, inner=force),
+    }
+    passive = force.linear.locked() if platform.n_deflections else force.linear
+    modes = linear_modes(passive).swinging
+    return Driven(
+        platform, controllers, float(modes.damping_ratios[0]), float(modes.frequencies[0])
+    )
+
+
+def _predicted(driven: Driven) -> Iterator[Entry]:
+    for name, controller in driven.controllers.items():
+        linear = controller.linear
+        poles = closed_loop(linear, controller.law).rates
+        if isinstance(controller, HacLac):
+            poles = controller.outer.poles
+        yield Quantity(
+            f"with drives, {NAMES[name]}: smallest damping ratio of the linear loop",
+            structural_damping(linear, poles),
+            note="delay, lag, motors on their transmissions and encoders in the loop; the "
+            "transmissions' own modes left out",
+        )
+
+
+def _decay(
+    driven: Driven, controller: LocalFeedback, loudness: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return control instants and the slowest mode `(k,)`, released from rest."""
+    platform = driven.platform
+    shape, row = slowest_shape(controller.linear)
+    stretch = largest(platform.jacobian(platform.home) @ shape)
+    drives = drive_model(platform)
+    pull = COUNTS * float(drives.resolution.max())
+    if drives.friction.any():
+        pull = loudness * float((drives.breakaway / spring_constants(platform)[0]).max())
+    step = min(STEP, suitable_timestep(platform))
+    parts = int(np.ceil(controller.period / step - 1e-9))
+    course = simulate(
+        platform,
+        int(np.ceil(PERIODS / driven.frequency / controller.period)) * controller.period,
+        displaced(platform.home, shape * (pull / stretch)),
+        deflection=controller.linear.point.deflection,
+        controller=controller,
+        timestep=controller.period / parts,
+        every=parts,
+        fidelity="fast",
+    )
+    return course.time, displacement(course.pose, platform.home) @ row
+
+
+def _damping(swing: FloatArray) -> float:
+    """Return the damping ratio from the ranges of the first and the last of three periods."""
+    first, *_, last = (np.ptp(part) for part in np.array_split(swing, PERIODS))
+    return float(np.log(first / last) / (2.0 * np.pi * (PERIODS - 1)))
+
+
+def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
+    """Return the damping at forces as small as the drives' friction."""
+    return Quantity(
+        f"with drives, {NAMES[name]}: damping ratio from {QUIET:g} times the friction at rest",
+        _damping(_decay(driven, controller, QUIET)[1]),
+        note="motors stick and the machine swings as if blocked, with velocity feedback too: no "
+        "law in force damps motions smaller than its drives' friction",
+    )
+
+
+def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
+    error, measured, predicted = pole_error(controller, controller.linear, swing, 3)
+    return Measure(
+        f"with drives, {NAMES['dvf']}: pole of the decay against the linear loop with drives",
+        error,
+        1e-3,
+        f"damping ratio {measured:.4f}, predicted {predicted:.4f}; "
+        f"an encoder's step is {1.0 / COUNTS:g} of the release, and the swing falls a hundredfold",
+    )
+
+
+def pole_error(
+    controller: LocalFeedback, linear: LinearMachine, swing: FloatArray, order: int
+) -> tuple[float, float, float]:
+    """Return the distance of a decay's pole from the linear loop's, and both damping ratios.
+
+    The distance is per size of the pole; the ratios are the measured and the predicted one.
+    """
+    rates = closed_loop(linear, controller.law).rates
+    found = decay_poles(swing, controller.period, order)
+    found = found[found.imag > 0.0][0]
+    nearest = rates[np.argmin(np.abs(rates - found))]
+    ratios = -found.real / abs(found), -nearest.real / abs(nearest)
+    return float(abs(found - nearest) / abs(nearest)), *ratios
+
+
+CASE = Case(
+    "active_damping",
+    __doc__,
+    kinds=("strut", "viscoelastic"),
+    because="only legs with springs have modes to be damped",
+    condition=lambda platform: "" if platform.n_actuators == 6 else SIX,
+    cost=2.5,
+)
+
+
+class Release(NamedTuple):
+    """The slowest mode's free decay, from rest."""
+
+    start: FloatArray
+    """`(6,)` displacement [m], [rad] of the platform from home"""
+    row: FloatArray
+    """`(6,)` picks the mode out of a displacement"""
+    samples: int
+    every: int
+    """control periods between samples"""
+
+
+class Damped(NamedTuple):
+    """One machine with both laws."""
+
+    platform: Platform
+    linear: LinearMachine
+    controllers: dict[str, LocalFeedback]
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    real = with_drives(platform)
+    shipped_with_drives = real is not platform
+    platform = without_drives(platform)
+    linear = linearise(platform)
+    controllers: dict[str, LocalFeedback] = {
+        "iff": IntegralForceFeedback(platform),
+        "dvf": DirectVelocityFeedback(platform),
+    }
+    damped = Damped(platform, linear, controllers)
+    passive = linear.locked() if platform.n_deflections else linear
+    own = linear_modes(passive).swinging
+    measures: list[Entry] = [
+        Quantity(
+            "smallest damping ratio of the passive machine",
+            own.damping_ratios.min(),
+            note=f"modes from {own.frequencies[0]:.4g} to {own.frequencies[-1]:.4g} Hz"
+            + ("; actuators blocked" if platform.n_deflections else ""),
+        )
+    ]
+    for name, controller in controllers.items():
+        ratio = smallest_damping(closed_loop(linear, controller.law).rates)
+        measures.append(
+            Quantity(
+                f"{NAMES[name]}: smallest damping ratio at the best gain",
+                ratio,
+                note=f"sampled every {1e3 * controller.period:g} ms",
+            )
+        )
+    measures.append(_all_gains(platform))
+    decays, plot = _decays(damped)
+    measures += [*decays, *_outer(damped)]
+    figures = (linear, passive, controllers)
+    plots = [locus_plot(linear, controllers["iff"].period), transmissibility_plot(*figures), plot]
+    if shipped_with_drives:
+        found, plot = driven_measures(real)
+        measures += found
+        plots.append(plot)
+    return CASE.result(platform, measures, plots)
+
+
+def _all_gains(platform: Platform) -> Measure:
+    """Return the worst damping over all gains of the continuous collocated laws."""
+    floating = with_gravity(platform, 0.0)
+    linear, worst = linearise(floating), []
+    for gain in GAINS:
+        held = series_stiffness(linear)
+        laws = [continuous_velocity_feedback(floating, gain, stiffness=held)]
+        if not platform.n_deflections:
+            laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
+        worst += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
+    return Measure(
+        f"smallest damping ratio over gains from {GAINS[0]:g} to {GAINS[-1]:g}, not sampled",
+        min(worst),
+        0.0,
+        "collocated laws dissipate: no gain makes a mode grow; gravity off",
+        at_least=True,
+    )
+
+
+def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
+    measures: list[Entry] = []
+    panels = []
+    for name, controller in damped.controllers.items():
+        tested = _tested(damped, name, controller)
+        release = _release(tested)
+        predicted = _decay_pole(tested, release, _linear_swing(tested, release))
+        curves: list[Curve] = []
+        for engine, fidelity in ENGINES:
+            time, swing = _swing(tested, release, engine, fidelity)
+            measured = _decay_pole(tested, release, swing)
+            measures.append(
+                Measure(
+                    f"{NAMES[name]} in {NAMES[engine]}: pole of the slowest mode's decay against "
+                    "the linear loop",
+                    abs(measured - predicted) / abs(predicted),
+                    2e-4,
+                    f"{_gain_text(damped, name)}damping ratio {_ratio(measured):.5f}, predicted "
+                    f"{_ratio(predicted):.5f}; loops of impedance 0.9999 are soft by 1e-4",
+                )
+            )
+            # The engines' curves lie on each other.
+            style: CurveStyle = "dash" if curves else "line"
+            curves.append(Curve(NAMES[engine], time, swing / abs(swing[0]), style))
+        panels.append(Panel(f"{NAMES[name]}: slowest mode", *curves))
+    title = "Free decay of the slowest mode"
+    return measures, Plot(title, "time [s]", *panels)
+
+
+def _gain_text(damped: Damped, name: str) -> str:
+    """Return at which part of the best gain a decay is measured; empty for the whole of it."""
+    return "" if damped.platform.n_deflections else f"at {TESTED[name]:g} of the best gain; "
+
+
+def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
+    """Return a controller whose slowest mode still swings."""
+    if damped.platform.n_deflections:
+        return best
+    fastest = -float(best.law.feedthrough[0, 1])
+    if name == "dvf":
+        return DirectVelocityFeedback(damped.platform, gain=TESTED[name] * fastest)
+    share = -float(best.law.feedthrough[0, 2])
+    gain = -np.log(1.0 - share) / best.period
+    return IntegralForceFeedback(damped.platform, gain=TESTED[name] * gain)
+
+
+def _release(controller: LocalFeedback) -> Release:
+    """Return a release of the slowest mode that suits the machine's size and its poles."""
+    shape, row = slowest_shape(controller.linear)
+    shape = shape / np.abs(shape).max()
+    if not controller.platform.n_deflections:
+        size = STRUT_RELEASE * controller.period**2
+        return Release(size * shape, row, STRUT_SAMPLES, 1)
+    rates = closed_loop(controller.linear, controller.law).rates
+    radian = 1.0 / float(np.abs(rates[rates.imag > 0.0]).min())
+    every = max(1, ceil(radian / controller.period / SERIES_SAMPLES))
+    size = SERIES_RELEASE * length_scale(controller.platform)
+    return Release(size * shape, row, SERIES_SAMPLES, every)
+
+
+def _linear_swing(controller: LocalFeedback, release: Release) -> FloatArray:
+    """Return amplitudes `(k,)` of the slowest mode after a release of the linear loop."""
+    linear = controller.linear
+    loop = closed_loop(linear, controller.law)
+    step = np.linalg.matrix_power(loop.A, release.every)
+    state, swing = np.zeros(len(step)), np.empty(release.samples + 1)
+    state[: linear.size] = np.linalg.lstsq(linear.free, release.start, rcond=None)[0]
+    for k in range(len(swing)):
+        swing[k] = release.row @ linear.free @ state[: linear.size]
+        state = step @ state
+    return swing
+
+
+def _decay_pole(controller: LocalFeedback, release: Release, swing: FloatArray) -> complex:
+    """Return the pole [1/s] of a swing `(k,)` that has most of its amplitude."""
+    order = 5 if controller.platform.n_deflections else 3
+    found = decay_poles(swing, release.every * controller.period, order)
+    return complex(found[found.imag > 0.0][0])
+
+
+def _ratio(pole: complex) -> float:
+    """Return the damping ratio of a pole."""
+    return -pole.real / abs(pole)
+
+
+def _swing(
+    controller: LocalFeedback, release: Release, engine: str, fidelity: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return times and amplitudes `(k,)` of the slowest mode after a release."""
+    platform = controller.platform
+    course = simulate(
+        platform,
+        release.samples * release.every * controller.period,
+        displaced(platform.home, release.start),
+        deflection=controller.linear.point.deflection,
+        controller=controller,
+        engine=engine,
+        timestep=controller.period,
+        every=release.every,
+        fidelity=fidelity,
+    )
+    return course.time, displacement(course.pose, platform.home) @ release.row
+
+
+def _outer(damped: Damped) -> Iterator[Entry]:
+    platform, left = damped.platform, []
+    outer = HacLac(platform, inner=damped.controllers["iff"])
+    yield Quantity(
+        "HAC-LAC: smallest damping ratio of the whole loop",
+        smallest_damping(outer.outer.poles),
+        note=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
+    )
+    load = _load(damped)
+    slowest = float(-outer.outer.poles.real.max())
+    needed = ceil(OUTER_CONSTANTS / slowest / outer.period) if slowest > 0.0 else 0
+    periods = max(OUTER_PERIODS, needed)
+    for controller in (damped.controllers["iff"], outer):
+        course = simulate(
+            platform,
+            periods * controller.period,
+            deflection=damped.linear.point.deflection,
+            controller=controller,
+            wrench=[0.0, 0.0, -load, 0.0, 0.0, 0.0],
+            timestep=controller.period,
+            every=periods,
+            fidelity="fast",
+        )
+        if course.stopped:
+            yield Measure("stop under the load", 1.0, 0.0, course.stopped)
+            return
+        left.append(largest(displacement(course.pose[-1], platform.home)))
+    yield Quantity(
+        f"displacement under {load:.3g} N with force feedback alone",
+        left[0],
+        note="the leak leaves a share of the static stiffness",
+        unit="m",
+    )
+    yield Measure(
+        f"HAC-LAC: displacement under {load:.3g} N, per that with force feedback alone",
+        left[1] / left[0],
+        0.1,
+        f"integral action; {periods * outer.period:.3g} s are a few of its time constants",
+    )
+
+
+def _load(damped: Damped) -> float:
+    """Return the load [N] that the machine bears with force feedback alone."""
+    law = damped.controllers["iff"].law
+    sinking = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
+    return min(LOAD, YIELD_SHARE * stroke(damped.platform) / float(sinking))

@@ -1,1 +1,0 @@
-"""Active damping by local loops."""

@@ -1,0 +1,409 @@
+"""Closed loop, drives and safe stops.
+
+The machine follows a heave in closed loop. The position loops of the cascade run at 1 kHz over a
+shorter engine step. Their gains are the machine's own or derived from its masses. Without drives
+all engines must show one behaviour. In configuration hardware (motors, friction, delay, encoders)
+the errors are shown and not judged. Then come faults: each must end at rest, with a reason, and
+without a number that is not finite.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.platform import Platform, load
+from twin.basics.arrays import FloatArray
+from twin.control.cascade import Cascade
+from twin.control.gains import suitable_position_loop, suitable_velocity_loop
+from twin.control.position_loop import has_encoders, takes_positions
+from twin.engines.stability import suitable_timestep
+from twin.errors import MissingDependencyError
+from twin.machine.legs.strut import StrutLeg
+from twin.machine.machine import MachineParameters, machine_names
+from twin.model.machine_base import REST
+from twin.motion import Motion, SineMotion, StepMotion
+from twin.plant.drives import drive_timestep
+from twin.plant.plant import Plant
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.measures.comparison import BARS, alike, force_name, leg_curves, missing
+from twin.validation.measures.sampling import (
+    MOTION_SAMPLES,
+    followed_motion,
+    largest,
+    platform_radius,
+    position_error,
+    rotation_error,
+)
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+
+PERIOD = 1e-3
+"""[s]"""
+
+OVERLOAD = 2.0
+"""Of what all drives together can give."""
+
+WILD = 1e3
+"""Times the machine's own gains: far beyond any margin."""
+
+DIVERGENCE = 10.0
+"""Position gain times control period: each period multiplies an error by 1 less this. Beyond 2 a
+loop diverges, whatever the machine's own gain."""
+
+RAMP_END = 0.02
+"""Of the largest speed: a ramp ends with a smaller command, a step with a larger one."""
+
+DRAWN = 2000
+"""Points of a curve at most."""
+
+CASE = Case("closed_loop", __doc__, cost=2.5)
+
+ENGINE_STEP = 5e-4
+"""[s]"""
+
+FREQUENCY = 1.0
+"""[Hz]"""
+
+HEAVE_SHARE = 0.08
+"""Of the stroke; a hundredth of it where stretching struts takes more force than holding."""
+
+AGREEMENT = 1e-4
+
+AT_REST = 1e-2
+"""[1/s] of a leg's stroke: the speed that counts as rest; brakes hold motors, and what is elastic
+behind them swings out slowly."""
+
+SPEED_SHARE = 0.5
+"""Largest speed of the heave per that of the slowest actuator."""
+
+HARDWARE = "hardware"
+
+
+class Fault(NamedTuple):
+    """A fault of a closed loop."""
+
+    name: str
+    options: Callable[[Platform], dict[str, Any] | None]
+    """what makes it: gains, dropouts, a wrench, or the height [m] of a jump; None: impossible"""
+    duration: float = 1.2
+    """[s]"""
+    drawn: bool = False
+
+
+def _dropout(platform: Platform) -> dict[str, Any]:
+    return {"dropouts": [(0.3, 99.0)]}
+
+
+def _unreachable(platform: Platform) -> dict[str, Any]:
+    """Return a jump to twice the height that the stroke allows."""
+    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
+    lever = 1.0
+    if platform.coordinate_unit == "rad":
+        lever = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    return {"jump": 2.0 * stroke * lever}
+
+
+def _wild_velocity(platform: Platform) -> dict[str, Any] | None:
+    """Return the gain; None for drives that take positions and have no such loop."""
+    if takes_positions(platform):
+        return None
+    return {"velocity_gain": WILD * suitable_velocity_loop(platform, PERIOD)[0]}
+
+
+def _wild_position(platform: Platform) -> dict[str, Any] | None:
+    """Return the gain; None for drives that take positions."""
+    if takes_positions(platform):
+        return None
+    own = suitable_position_loop(platform, PERIOD)[0]
+    return {"position_gain": max(WILD * own, DIVERGENCE / PERIOD)}
+
+
+def _overload(platform: Platform) -> dict[str, Any] | None:
+    """Return a weight that the drives cannot carry for 0.3 s.
+
+    None if the drives have no limit, or if springs would have to carry the weight.
+    """
+    drives = [leg.drive for leg in platform.parameters.legs]
+    peaks = [None if drive is None else drive.reflected().peak for drive in drives]
+    if any(peak is None for peak in peaks) or platform.leg.has_spring:
+        return None
+    lifting = platform.jacobian(platform.home)[:, 2]
+    total = OVERLOAD * float(np.abs(lifting) @ np.array(peaks, dtype=float))
+    load = np.array([0.0, 0.0, -total, 0.0, 0.0, 0.0])
+
+    def weight(time: float, state: Any) -> FloatArray:
+        return load * (0.2 < time < 0.5)
+
+    return {"wrench": weight}
+
+
+FAULTS = (
+    Fault("sensor dropout", _dropout, drawn=True),
+    Fault("unreachable pose", _unreachable),
+    Fault("unstable velocity gain", _wild_velocity),
+    Fault("unstable position gain", _wild_position, 3.0),
+    Fault("overload", _overload, 1.5),
+)
+"""In the order of the report."""
+
+
+def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
+    """Return setpoint, error and forces or torques of a tracked motion."""
+    time = course.signals["time"]
+    unit = f"m{platform.coordinate_unit}"
+    start = course.signals["setpoint"][0]
+    error = course.signals["setpoint"] - course.signals["measured"]
+    same = alike(course.signals["setpoint"] - start, error, course.forces)
+    return Plot(
+        "Heave in closed loop",
+        "time [s]",
+        Panel(f"setpoint [{unit}]", *leg_curves(time, 1e3 * (course.signals["setpoint"] - start))),
+        Panel(f"error [{unit}]", *leg_curves(time, 1e3 * error)),
+        Panel(
+            f"{force_name(platform)} [{platform.force_unit}]", *_curves(course.time, course.forces)
+        ),
+        caption=f"Error: setpoint less the encoders' reading. {same}".rstrip(),
+    )
+
+
+def stop_plot(platform: Platform, fault: Fault, run: Trajectory) -> Plot:
+    """Return actual and commanded speeds of a run that a fault ended."""
+    unit = f"{run.coordinate_unit}/s"
+    reason = run.stopped[:1].upper() + run.stopped[1:]
+    command = run.signals["command"]
+    same = alike(run.rates, command)
+    return Plot(
+        f"Safe stop: {fault.name}",
+        "time [s]",
+        Panel(f"actuator speed [{unit}]", *_curves(run.time, run.rates)),
+        Panel(f"commanded speed [{unit}]", *leg_curves(run.signals["time"], command)),
+        caption=f"{reason}. {_way_to_rest(platform, command, unit)} {same}".rstrip(),
+    )
+
+
+def _way_to_rest(platform: Platform, command: FloatArray, unit: str) -> str:
+    """Return how commanded speeds `(k, n)` fall to zero, and whether brakes close then."""
+    drives = [leg.drive for leg in platform.parameters.legs]
+    braked = any(drive is not None and drive.reflected().brake > 0.0 for drive in drives)
+    after = "then the brakes close" if braked else "the machine has no brakes"
+    last = float(np.abs(command[command.any(axis=1)][-1:]).max(initial=0.0))
+    if last <= RAMP_END * float(np.abs(command).max()):
+        return f"From the speeds measured last, commanded speeds are ramped to zero; {after}."
+    counted = ", less than a count of the encoders in a period" if has_encoders(platform) else ""
+    return (
+        f"The speeds measured last are zero{counted}: the commanded speeds drop from {last:.2g} "
+        f"{unit} to zero at once, without a ramp; {after}."
+    )
+
+
+def _curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
+    kept = slice(None, None, 1 + len(time) // DRAWN)
+    return leg_curves(time[kept], values[kept])
+
+
+COURSE, AGREEMENT_TIME = 1.0, 0.2
+"""[s]"""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    real = with_drives(platform)
+    controller = Cascade(real, heave(real, COURSE))
+    _run(real, controller, 0.01)
+    began = clock.perf_counter()
+    course = _run(real, controller, COURSE)
+    seconds = clock.perf_counter() - began
+    measures = [*_agreement(platform), _duration(seconds), *_tracking(real, course)]
+    plots = [tracking_plot(real, course)]
+    for fault in FAULTS:
+        ended = stopped_run(real, fault)
+        if ended is not None:
+            measures.extend(stop_measures(real, fault, ended))
+            if fault.drawn:
+                plots.append(stop_plot(real, fault, ended))
+    return CASE.result(platform, measures, plots)
+
+
+def with_drives(platform: Platform) -> Platform:
+    """Return the machine with its configuration hardware, where it is shipped with one."""
+    configuration = platform.parameters.configuration
+    known = configuration is not None and HARDWARE in configuration.known
+    if not known or platform.name not in machine_names():
+        return platform
+    return load(platform.name, HARDWARE)
+
+
+def without_drives(platform: Platform) -> Platform:
+    """Return the machine with ideal actuators and exact sensors."""
+    if Plant(platform).ideal:
+        return platform
+    content = platform.parameters.model_dump()
+    for leg in (content["leg"], *(variant["leg"] for variant in content["variant"])):
+        leg["drive"] = leg["encoder"] = None
+    return Platform(MachineParameters.model_validate(content | {"control": None}))
+
+
+def heave(platform: Platform, duration: float) -> SineMotion:
+    """Return one slow rise and fall about home, at rest at both ends, that the actuators follow."""
+    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    height = min(_within_stroke(platform), _within_speed(platform)) * lever
+    motion = followed_motion(platform, lambda size: _heave(platform, size, duration), height)
+    time = np.linspace(0.0, duration, MOTION_SAMPLES)
+    steepest = largest(platform.jacobian(motion(time).pose)[:, :, 2])
+    height = min(motion.amplitude[2], _within_speed(platform) / steepest)
+    return _heave(platform, height, duration)
+
+
+def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
+    return SineMotion(
+        platform.home,
+        amplitude={"z": amplitude},
+        frequency=FREQUENCY,
+        duration=duration,
+        convention=_convention(platform),
+        fade_in=0.2 * duration,
+        fade_out=0.2 * duration,
+    )
+
+
+def _within_stroke(platform: Platform) -> float:
+    share = HEAVE_SHARE * float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    if isinstance(platform.leg, StrutLeg):
+        stretch = share * largest(platform.jacobian(platform.home)[:, 2])
+        holding = largest(platform.inverse_dynamics(platform.home, REST, REST))
+        share *= 0.01 if platform.leg.axial.stiffness * stretch > holding else 1.0
+    return share
+
+
+def _within_speed(platform: Platform) -> float:
+    speeds = [leg.actuator.speed for leg in platform.parameters.legs if leg.actuator.speed]
+    return float(SPEED_SHARE * min(speeds, default=np.inf) / (2 * np.pi * FREQUENCY))
+
+
+def _convention(platform: Platform) -> str:
+    return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
+
+
+def _run(
+    platform: Platform, controller: Cascade, duration: float, engine: str = "analytic", **more: Any
+) -> Trajectory:
+    longest = min(ENGINE_STEP, suitable_timestep(platform), drive_timestep(platform))
+    timestep = controller.period / int(np.ceil(controller.period / longest - 1e-9))
+    fidelity = "fast" if engine == "analytic" else "accurate"
+    return simulate(
+        platform,
+        duration,
+        controller=controller,
+        engine=engine,
+        timestep=timestep,
+        fidelity=fidelity,
+        progress=False,
+        **more,
+    )
+
+
+def _agreement(platform: Platform) -> Iterator[Entry]:
+    """Yield the engines' distances from the reference under the same controller."""
+    ideal = without_drives(platform)
+    motion = heave(ideal, AGREEMENT_TIME)
+    reference = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME)
+    if reference.stopped:
+        yield Measure("closed loop without drives stopped", 1.0, 0.0, reference.stopped)
+        return
+    moved = float(position_error(reference.pose, reference.pose[:1]).max())
+    slow = _within_speed(ideal) < _within_stroke(ideal)
+    for bar in BARS:
+        # What slow actuators move is small beside the gap that an engine leaves in its loops.
+        size = max(moved, bar.tolerance / AGREEMENT) if slow else moved
+        try:
+            found = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
+        except MissingDependencyError as error:
+            yield missing(bar.label, error)
+            continue
+        off = position_error(found.pose, reference.pose)
+        off = off + platform_radius(ideal) * rotation_error(found.pose, reference.pose)
+        yield Measure(
+            f"{bar.label}: platform in closed loop off the reference, per size of the motion",
+            float(off.max()) / size,
+            AGREEMENT,
+            "one controller must behave alike on all engines; they are integrated differently",
+        )
+
+
+def _duration(seconds: float) -> Quantity:
+    note = "analytic engine with drives and sensors; other cases run beside it"
+    return Quantity(f"computing time of {COURSE:g} s in closed loop", seconds, note=note, unit="s")
+
+
+def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
+    error = course.signals["setpoint"] - course.signals["measured"]
+    size = float(np.ptp(course.signals["setpoint"]))
+    configuration = platform.parameters.configuration
+    drives = (
+        "with configuration hardware"
+        if configuration and configuration.applied
+        else "without drives"
+    )
+    yield Quantity(
+        "largest error of an actuator along the heave, per its motion",
+        largest(error) / size,
+        note=f"{drives}; the cascade with its own or derived gains",
+    )
+    yield Measure(
+        "safe stops along the heave",
+        bool(course.stopped),
+        0.0,
+        course.stopped or "the motion runs to its end",
+    )
+
+
+def stopped_run(platform: Platform, fault: Fault) -> Trajectory | None:
+    """Return the run that a fault ends; None where the machine cannot have it."""
+    options = fault.options(platform)
+    if options is None:
+        return None
+    own = dict(options)
+    motion: Motion = heave(platform, fault.duration)
+    if "jump" in own:
+        motion = StepMotion(
+            platform.home,
+            displacement={"z": own.pop("jump")},
+            rise=0.0,
+            start=0.1,
+            duration=fault.duration,
+            convention=_convention(platform),
+        )
+    plant = Plant(platform, dropouts=own.pop("dropouts", ()))
+    wrench = own.pop("wrench", None)
+    controller = Cascade(platform, motion, **own)
+    return _run(platform, controller, fault.duration, plant=plant, wrench=wrench)
+
+
+def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
+    """Yield whether a fault ended the run, at rest and in finite numbers."""
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    # Springs in series may swing on after their actuators are at rest.
+    k = platform.n_deflections
+    rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
+    speed = float((np.abs(rates) / stroke).max())
+    if not run.stopped:
+        yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
+    yield Measure(
+        f"{fault.name}: actuators' speed at the end, per stroke",
+        speed,
+        AT_REST,
+        run.stopped or "the machine should rest",
+        unit="1/s",
+    )
+    arrays = (run.pose, run.twist, run.lengths, run.rates, run.forces, *run.signals.values())
+    yield Measure(
+        f"{fault.name}: numbers that are not finite",
+        sum(int((~np.isfinite(array)).sum()) for array in arrays),
+        0.0,
+        "of all that the trajectory holds",
+    )

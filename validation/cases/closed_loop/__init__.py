@@ -1,1 +1,0 @@
-"""Closed loops, drives and safe stops."""

@@ -1,1 +1,0 @@
-"""Frequency responses of loops and of machines on springs."""

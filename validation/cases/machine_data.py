@@ -1,0 +1,603 @@
+"""The machine's own numbers against the papers.
+
+Reference and engines read the same file and share its derived parameters, so that a wrong number in
+it passes every comparison between them. Here all numbers are held against a table that was typed a
+second time from the papers. It has gravity, joints, actuators, and masses, centres and tensors of
+all bodies in the base frame at home. Mass matrix, holding forces and free motion are composed from
+that table body by body, with derivatives by complex steps. No code of parameters or legs takes
+part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.analysis.platform import Platform, load
+from twin.basics.arrays import FloatArray
+from twin.charts.panels import value_text
+from twin.engines.mechanism import make_mechanism
+from twin.model.machine_base import REST
+from twin.validation.case import Case
+from twin.validation.measures.equilibrium import free_rates, rest
+from twin.validation.measures.sampling import largest
+from twin.validation.published.machines import NAMES, typed_numbers
+from twin.validation.results import CaseResult, Entry, Measure, Table
+
+Z = np.array([0.0, 0.0, 1.0])
+
+STEP = 1e-30
+"""Imaginary part: derivatives are exact."""
+
+SECOND_STEP = 1e-5
+"""[m], [rad] of the differences between two gradients."""
+
+ROUNDS = 6
+"""Of the static deflection: each leaves a thousandth of the error before."""
+
+CASE = Case(
+    "machine_data",
+    __doc__,
+    machines=NAMES,
+    because="no paper prints this machine's numbers: nothing to hold the file against",
+    cost=1.0,
+)
+
+TYPED = "both were typed: rounding alone"
+
+JOINTS = f"{TYPED}; a joint off by 1 mm shows at 1e-3"
+
+COMPOSED = "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
+
+MODES = "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
+
+PRINTED = "half a unit of the last printed digit; one unit where digits were cut"
+
+PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
+    "crank mass [kg]": ("leg_1_crank", None),
+    "crank moment [kg m2]": ("leg_1_crank", (0, 0)),
+    "rod mass [kg]": ("leg_1_rod", None),
+    "moment about x [kg m2]": ("platform", (0, 0)),
+    "moment about y [kg m2]": ("platform", (1, 1)),
+}
+"""Body, and entry of its tensor or None for its mass, of numbers that are printed rounded."""
+
+
+Array = NDArray[Any]
+"""Real or complex: all is differentiated by complex steps."""
+
+
+class Piece(NamedTuple):
+    """One rigid body."""
+
+    name: str
+    mass: float
+    """[kg]"""
+    center: Array
+    """`(3,)` [m] in the base"""
+    frame: Array
+    """`(3, 3)` body to base"""
+    tensor: Array
+    """`(3, 3)` [kg m2] about the centre, body frame"""
+
+
+class Legs(NamedTuple):
+    """Legs with their tips at given points."""
+
+    pieces: list[Piece]
+    coordinates: list[Any]
+    """length [m] or crank angle [rad] of each leg"""
+
+
+Typed = dict[str, Any]
+Assembly = Callable[[Typed, Array, Array, Array], Legs]
+"""Returns the legs for typed numbers, base joints and tips `(n, 3)` [m], and series deflections."""
+
+
+def unit(vector: Array) -> Array:
+    """Return a vector of length one."""
+    return np.asarray(vector / np.sqrt(vector @ vector))
+
+
+def joints(typed: Typed) -> Array:
+    """Return joint points `(n, 3)` [m] of a table with points, or with angles on a circle."""
+    if "points" in typed:
+        return np.array(typed["points"])
+    angles = np.radians(typed["angles"] if "angles" in typed else typed["middles"])
+    angles = angles + np.array(typed.get("radians_beside", 0.0))
+    height = np.full(len(angles), typed["height"])
+    return np.column_stack(
+        [typed["radius"] * np.cos(angles), typed["radius"] * np.sin(angles), height]
+    )
+
+
+def solid(mass: float, radius: float, length: float) -> Array:
+    """Return the tensor `(3, 3)` [kg m2] of a solid cylinder along z about its centre."""
+    across = mass * radius**2 / 4.0 + mass * length**2 / 12.0
+    return np.diag([across, across, mass * radius**2 / 2.0])
+
+
+def tube(typed: dict[str, float]) -> tuple[float, Array]:
+    """Return mass [kg] and tensor `(3, 3)` of a tube: an outer cylinder less an inner one."""
+    outer, inner, length = typed["outer"], typed["inner"], typed["length"]
+    if "mass" in typed:
+        per_area = typed["mass"] / (outer**2 - inner**2)
+    else:
+        per_area = typed["density"] * np.pi * length
+    whole, hole = per_area * outer**2, per_area * inner**2
+    return whole - hole, solid(whole, outer, length) - solid(hole, inner, length)
+
+
+def body(typed: Typed) -> tuple[float, Array]:
+    """Return mass [kg] and tensor `(3, 3)` of a table with numbers, a tube or a disc."""
+    if "tube" in typed:
+        return tube(typed["tube"])
+    if "disc" in typed:
+        disc = typed["disc"]
+        return disc["mass"], solid(disc["mass"], disc["radius"], disc["thickness"])
+    return typed["mass"], np.array(typed.get("inertia", np.zeros((3, 3))))
+
+
+def universal(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
+    """Housing on the base joint, rod on the tip, in the frame (rev1, rev2, leg)."""
+    pieces, lengths = [], []
+    axes = _first_axes(typed, base)
+    for leg, (foot, tip, axis) in enumerate(zip(base, tips, axes, strict=True), start=1):
+        along = unit(tip - foot)
+        rev2 = unit(np.cross(along, axis))
+        frame = np.column_stack([np.cross(rev2, along), rev2, along])
+        lengths.append((tip - foot) @ along)
+        for name, end, way in (("housing", foot, 1.0), ("rod", tip, -1.0)):
+            own = typed[name]
+            mass, tensor = body(own)
+            if "tube" in own:
+                center = way * own["tube"]["length"] / 2.0 * Z
+            else:
+                center = np.array(own["center" if name == "housing" else "center_from_tip"])
+            side = np.array([-1.0 if leg in own.get("reflected", ()) else 1.0, 1.0, 1.0])
+            tensor = np.outer(side, side) * tensor
+            pieces.append(
+                Piece(_name(leg, name), mass, end + frame @ (side * center), frame, tensor)
+            )
+    return Legs(pieces, lengths)
+
+
+def series_spring(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
+    """Three point masses: in the spring's middle, beyond the spring, below the tip."""
+    pieces, lengths = [], []
+    for leg, (foot, tip, stretched) in enumerate(zip(base, tips, deflection, strict=True), start=1):
+        along = unit(tip - foot)
+        length = (tip - foot) @ along
+        spring = typed["spring_mass"]["length"] + stretched
+        places = {
+            "spring": 0.5 * spring,
+            "housing": spring + typed["housing"]["beyond_spring"],
+            "rod": length - typed["rod"]["below_tip"],
+        }
+        for name, place in places.items():
+            mass = typed["spring_mass" if name == "spring" else name]["mass"]
+            pieces.append(_point(leg, name, mass, foot + place * along))
+        lengths.append(length)
+    return Legs(pieces, lengths)
+
+
+def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
+    """Crank in the vertical plane through the base joint's radius, rod from its end to the tip."""
+    pieces, angles = [], []
+    (crank_mass, crank_tensor), (rod_mass, rod_tensor) = body(typed["crank"]), body(typed["rod"])
+    slender = rod_tensor[0, 0] - rod_tensor[2, 2] / 2.0
+    short, long = typed["crank"]["tube"]["length"], typed["rod"]["tube"]["length"]
+    for leg, (foot, tip) in enumerate(zip(base, tips, strict=True), start=1):
+        outward, reach = unit(foot * [1.0, 1.0, 0.0]), tip - foot
+        # |reach - crank| = long, the crank at the angle that leans further outwards.
+        up, out = reach @ Z, reach @ outward
+        share = (reach @ reach + short**2 - long**2) / (2.0 * short)
+        angle = np.arctan(out / up) + np.arccos(share / np.sqrt(up**2 + out**2))
+        along = np.cos(angle) * Z + np.sin(angle) * outward
+        rod = unit(reach - short * along)
+        axis = np.cross(Z, outward)
+        turned = np.column_stack([axis, np.cross(along, axis), along])
+        across = unit(np.cross(axis, rod))
+        frame = np.column_stack([across, np.cross(rod, across), rod])
+        elbow = foot + short * along
+        tensor = np.diag([slender, slender, 0.0])
+        middle = elbow + 0.5 * long * rod
+        pieces += [
+            Piece(
+                _name(leg, "crank"), crank_mass, foot + 0.5 * short * along, turned, crank_tensor
+            ),
+            Piece(_name(leg, "rod"), rod_mass, middle, frame, tensor),
+        ]
+        angles.append(angle)
+    return Legs(pieces, angles)
+
+
+def pillar(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
+    """Upper masses in the plate's corners, feet below them along the plate's normal."""
+    normal = unit(np.cross(tips[1] - tips[0], tips[2] - tips[1]))
+    pieces, heights = [], []
+    for leg, tip in enumerate(tips, start=1):
+        height = tip[2] / normal[2]
+        heights.append(height)
+        pieces.append(_point(leg, "upper", typed["upper"]["mass"], tip))
+        pieces.append(_point(leg, "foot", typed["foot"]["mass"], tip - height * normal))
+    return Legs(pieces, heights)
+
+
+def _first_axes(typed: Typed, base: Array) -> Iterator[Array]:
+    """Yield the axis of each universal joint that is fixed in the base."""
+    direction = typed["first_axis"]["direction"]
+    level = joints(typed["platform_joints"]) * [1.0, 1.0, 0.0] - base * [1.0, 1.0, 0.0]
+    for horizontal in level:
+        yield unit(np.cross(horizontal, Z)) if direction == "across" else np.array(direction)
+
+
+def _name(leg: int, part: str) -> str:
+    return f"leg_{leg}_{part}"
+
+
+def _point(leg: int, part: str, mass: float, place: Array) -> Piece:
+    return Piece(_name(leg, part), mass, place, np.eye(3), np.zeros((3, 3)))
+
+
+ASSEMBLIES: dict[str, Assembly] = {
+    "universal": universal,
+    "series_spring": series_spring,
+    "crank": crank,
+    "pillar": pillar,
+}
+
+
+class Rates(NamedTuple):
+    """Derivatives by the coordinates, one column each."""
+
+    centers: Array
+    """`(bodies, 3, k)`"""
+    turns: Array
+    """`(bodies, 3, k)` in base axes"""
+    coordinates: Array
+    """`(n, k)` of the actuator coordinates"""
+
+
+class Rest(NamedTuple):
+    """Equilibrium."""
+
+    forces: Array
+    """`(n,)` of the actuators"""
+    deflection: Array
+    """`(n,)` [m] of springs in series; zeros without"""
+
+
+class Composition:
+    """A machine made of typed bodies about one pose.
+
+    Coordinates: three translations and three turns of the platform, or heave, roll and pitch on
+    pillars; then the deflections of springs in series. All are zero in the pose.
+    """
+
+    def __init__(self, typed: Typed, shift: Array | None = None, tilt: Array | None = None) -> None:
+        """Place the platform near home: shifted [m], tilted [rad] (a rotation vector)."""
+        self.typed = typed
+        self.gravity: float = typed["gravity"]["value"]
+        self.base, self.corners = joints(typed["base_joints"]), joints(typed["platform_joints"])
+        self.on_pillars = typed["legs"] == "pillar"
+        self.series = typed["legs"] == "series_spring"
+        self.deflection = np.zeros(len(self.base))
+        self._shift = self._tilt = np.zeros(3)
+        self.home_coordinates = np.array(self.legs(self.origin).coordinates)
+        self._shift = np.zeros(3) if shift is None else shift
+        self._tilt = np.zeros(3) if tilt is None else tilt
+
+    @property
+    def pose(self) -> Array:
+        """`(7,)` reference point and unit quaternion of the platform."""
+        from scipy.spatial.transform import Rotation
+
+        position, rotation = self.place(self.origin)
+        return np.array([*position, *Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]])
+
+    @property
+    def origin(self) -> Array:
+        """All coordinates zero."""
+        freedoms = 3 if self.on_pillars else 6
+        return np.zeros(freedoms + (len(self.base) if self.series else 0))
+
+    def place(self, q: Array) -> tuple[Array, Array]:
+        """Return reference point `(3,)` and rotation `(3, 3)` of the platform."""
+        height = self.typed["home"]["height"] + self._shift[2]
+        if self.on_pillars:
+            return self._on_pillars(height + q[0], self._tilt[0] + q[1], self._tilt[1] + q[2])
+        position = np.array([*self._shift[:2], height]) + q[:3]
+        return position, _turn(q[3:6]) @ _rotation(self._tilt)
+
+    def _on_pillars(self, height: float, roll: float, pitch: float) -> tuple[Array, Array]:
+        """Roto-translation matrix of the paper; the fixed foot does not move."""
+        c, s, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
+        matrix = np.array([[cp, 0.0 * s, sp], [s * sp, c, -cp * s], [-c * sp, s, c * cp]])
+        fixed = self.typed["foot"]["fixed"] - 1
+        corner = matrix @ self.corners[fixed]
+        length = (height + corner[2]) / matrix[2, 2]
+        return self.base[fixed] + length * matrix[:, 2] - corner, matrix
+
+    def legs(self, q: Array) -> Legs:
+        """Return the legs."""
+        position, rotation = self.place(q)
+        tips = position + self.corners @ rotation.T
+        stretched = self.deflection + q[6:] if self.series else self.deflection
+        return ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, stretched)
+
+    def pieces(self, q: Array) -> list[Piece]:
+        """Return all bodies, the platform first."""
+        position, rotation = self.place(q)
+        own = self.typed["platform"]
+        mass, tensor = body(own)
+        center = position + rotation @ np.array(own["center"])
+        return [Piece("platform", mass, center, rotation, tensor), *self.legs(q).pieces]
+
+    def rates(self, q: Array) -> Rates:
+        """Return what the coordinates move, and how far."""
+        frames = np.array([piece.frame for piece in self.pieces(q)])
+        centers, turns, coordinates = [], [], []
+        for along in np.eye(len(q)):
+            moved = q + 1j * STEP * along
+            pieces = self.pieces(moved)
+            centers.append(np.array([piece.center for piece in pieces]).imag / STEP)
+            slopes = np.array([piece.frame for piece in pieces]).imag / STEP
+            spin = slopes @ np.swapaxes(frames, 1, 2)
+            turns.append(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1))
+            coordinates.append(np.array(self.legs(moved).coordinates).imag / STEP)
+        return Rates(*(np.stack(columns, axis=-1) for columns in (centers, turns, coordinates)))
+
+    def twists(self) -> Array:
+        """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
+        rates, own = self.rates(self.origin), np.array(self.typed["platform"]["center"])
+        arm = self.place(self.origin)[1] @ own
+        return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
+
+    def mass_matrix(self) -> Array:
+        """Return `(k, k)`: twice the kinetic energy is rates' M rates."""
+        rates = self.rates(self.origin)
+        total = np.zeros((len(self.origin),) * 2)
+        for piece, move, turn in zip(
+            self.pieces(self.origin), rates.centers, rates.turns, strict=True
+        ):
+            tensor = piece.frame @ piece.tensor @ piece.frame.T
+            total += piece.mass * move.T @ move + turn.T @ tensor @ turn
+        return total
+
+    def balanced(self) -> Array:
+        """Return the forces `(n,)` of smallest norm that hold the platform as the springs are."""
+        freedoms = 3 if self.on_pillars else 6
+        lengths = self.rates(self.origin).coordinates[:, :freedoms]
+        gradient = self._gradient(self.origin, np.zeros(len(self.base)))
+        return np.asarray(np.linalg.lstsq(lengths.T, gradient[:freedoms], rcond=None)[0])
+
+    def holding(self) -> Rest:
+        """Return forces and deflections that hold the machine still; springs are left so."""
+        for _ in range(ROUNDS if self.series else 0):
+            left = self._gradient(self.origin, self.balanced())[6:]
+            self.deflection = self.deflection - left / self.typed["spring"]["stiffness"]
+        return Rest(self.balanced(), self.deflection)
+
+    def free_rates(self) -> Array:
+        """Return the sizes [1/s] of the eigenvalues of the motion about rest, in rising order."""
+        spring, forces = self.typed["spring"], self.holding().forces
+        slopes = [
+            (self._gradient(step, forces) - self._gradient(-step, forces)) / (2.0 * SECOND_STEP)
+            for step in SECOND_STEP * np.eye(len(self.origin))
+        ]
+        stretch = self._stretch_rates(self.rates(self.origin))
+        forces_per = np.hstack([np.array(slopes), spring["damping"] * stretch.T @ stretch])
+        size = len(self.origin)
+        lower = -np.linalg.solve(self.mass_matrix(), forces_per)
+        matrix = np.vstack([np.hstack([np.zeros((size, size)), np.eye(size)]), lower])
+        return np.sort(np.abs(np.linalg.eigvals(matrix)))
+
+    def _stretch_rates(self, rates: Rates) -> Array:
+        """Return how the springs stretch, `(n, k)`."""
+        k = len(self.base)
+        return np.eye(6 + k)[6:] if self.series else rates.coordinates
+
+    def _gradient(self, q: Array, forces: Array) -> Array:
+        """Return the derivative `(k,)` of the potential energy under constant actuator forces."""
+        rates, pieces = self.rates(q), self.pieces(q)
+        stretch = self._stretch_rates(rates)
+        driven = rates.coordinates - stretch if self.series else rates.coordinates
+        masses = np.array([piece.mass for piece in pieces])
+        gradient = self.gravity * masses @ rates.centers[:, 2] - forces @ driven
+        if "spring" not in self.typed:
+            return np.asarray(gradient)
+        stretched = np.array(self.legs(q).coordinates) - self.home_coordinates
+        if self.series:
+            stretched = self.deflection + q[6:]
+        return np.asarray(gradient + self.typed["spring"]["stiffness"] * stretched @ stretch)
+
+
+def _cross_matrix(vector: Array) -> Array:
+    x, y, z = vector
+    zero = 0.0 * x
+    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
+
+
+def _turn(vector: Array) -> Array:
+    """Return the rotation `(3, 3)` of a rotation vector below 1e-4, right to its third power."""
+    across = _cross_matrix(vector)
+    return np.asarray(np.eye(3) + across + across @ across / 2.0)
+
+
+def _rotation(vector: Array) -> Array:
+    """Return the rotation `(3, 3)` of a rotation vector."""
+    from scipy.linalg import expm
+
+    return np.asarray(expm(_cross_matrix(vector)))
+
+
+SHIFT, TILT = np.array([0.004, -0.006, 0.005]), np.array([0.02, -0.015, 0.01])
+"""[m], [rad] away from home, where symmetry hides nothing."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    typed = typed_numbers(platform.name)
+    own = Composition(typed)
+    measures = (
+        *_geometry(platform, own),
+        *_actuators(platform, own),
+        *_bodies(platform, own),
+        *_reference(platform, own),
+        *_springs(platform, own),
+        *_printed(platform, own),
+        *_hardware(platform, own),
+    )
+    rows = [
+        (f"{name}: {key}", _typed_text(table[key]), "" if number else table["place"])
+        for name, table in typed.items()
+        if name != "legs"
+        for number, key in enumerate(key for key in table if key not in ("place", "unit"))
+    ]
+    title = "Numbers typed a second time, SI units, angles in degrees unless named otherwise"
+    columns = ("number", "value", "place in the paper, or adopted; empty: as above")
+    return CASE.result(platform, measures, tables=(Table(title, columns, tuple(rows)),))
+
+
+def _typed_text(value: Any) -> str:
+    """Return a typed value as text, with all its digits."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_typed_text(each)}" for key, each in value.items())
+    return value_text(value, digits=15)
+
+
+def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:
+    gravity = abs(platform.parameters.gravity - own.gravity)
+    yield Measure("gravity against the table", gravity, 1e-12, TYPED, unit="m/s2")
+    for name, value, expected in (
+        ("base joints", platform.base_joints, own.base),
+        ("platform joints", platform.platform_joints, own.corners),
+        ("home pose", platform.home, own.pose),
+    ):
+        error = largest(value - expected)
+        yield Measure(f"{name} against the table", error, 1e-12, JOINTS, unit="m")
+    error = largest(platform.home_coordinates - own.home_coordinates)
+    name = "actuator coordinates at home against angles and radii of the table"
+    yield Measure(name, error, 1e-12, JOINTS, unit=platform.coordinate_unit)
+
+
+def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
+    limits = {key: value for key, value in own.typed["actuator"].items() if key != "place"}
+    errors = [
+        relative(getattr(leg.actuator, key), value)
+        for leg in platform.parameters.legs
+        for key, value in limits.items()
+    ]
+    name = f"actuators against the table: {', '.join(limits)}"
+    yield Measure(name, max(errors), 1e-12, TYPED)
+
+
+def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
+    machine = make_mechanism(platform.parameters)
+    ours = {body.name: body for body in machine.bodies}
+    pairs = [(piece, ours[piece.name]) for piece in own.pieces(own.origin) if piece.name in ours]
+    masses, centers, tensors = [], [], []
+    for piece, body in pairs:
+        origin, frame = machine.home_frames[body.name]
+        tensor = frame @ body.mass.tensor @ frame.T
+        masses.append(relative(body.mass.mass, piece.mass))
+        centers.append(largest(origin + frame @ body.mass.center - piece.center))
+        tensors.append(relative(tensor, in_base(piece)))
+    bodies = f"{len(pairs)} bodies at home, base frame"
+    yield Measure(f"masses of {bodies}: relative error", max(masses), 1e-12, TYPED)
+    yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED, unit="m")
+    yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED)
+    total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
+    expected = sum(piece.mass * moving(own, piece) for piece in own.pieces(own.origin))
+    name = "weight of all moving bodies of the engines' model: relative error"
+    yield Measure(name, relative(total, expected), 1e-12, TYPED)
+
+
+def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
+    tilted = Composition(own.typed, SHIFT, TILT)
+    tilted.deflection = own.holding().deflection
+    deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
+    inside = {"deflection": deflection} if own.series else {}
+    freedoms = 3 if own.on_pillars else 6
+    twists = tilted.twists()[:, :freedoms]
+    mass = twists.T @ platform.mass_matrix(tilted.pose, **inside) @ twists
+    expected = tilted.mass_matrix()[:freedoms, :freedoms]
+    name = "mass matrix of the reference in a tilted pose: relative error"
+    yield Measure(name, relative(mass, expected), 1e-10, COMPOSED)
+    forces = platform.inverse_dynamics(tilted.pose, REST, REST, **inside)
+    name = "holding forces of the reference in a tilted pose: relative error"
+    yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED)
+    at_home = own.holding()
+    found = rest(platform)
+    name = "holding forces at home against the weights of the table: relative error"
+    yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED)
+    if own.series:
+        error = largest(found.deflection[: len(own.base)] - at_home.deflection)
+        yield Measure("static deflection at home", error, 1e-10, COMPOSED, unit="m")
+
+
+def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
+    spring = own.typed.get("spring")
+    if spring is None:
+        return
+    ours = platform.leg_springs
+    error = max(
+        relative(ours.stiffness, spring["stiffness"]), relative(ours.damping, spring["damping"])
+    )
+    yield Measure("springs and dampers against the table", error, 1e-12, TYPED)
+    errors = np.abs(free_rates(platform) / own.free_rates() - 1.0)
+    name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
+    yield Measure(name, errors.max(), 1e-6, MODES)
+
+
+def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
+    home = own.typed["home"]
+    if "length" in home:
+        error = largest(platform.home_coordinates - home["length"])
+        name = "actuator coordinates at home against print"
+        yield Measure(name, error, 0.5 * home["unit"], PRINTED, unit=platform.coordinate_unit)
+    printed = own.typed.get("printed")
+    if printed is None:
+        return
+    bodies = {body.name: body.mass for body in make_mechanism(platform.parameters).bodies}
+    for name, expected in printed.items():
+        if name not in PRINTED_PARTS:
+            continue
+        body, entry = PRINTED_PARTS[name]
+        own_mass = bodies[body]
+        value = own_mass.mass if entry is None else own_mass.tensor[entry]
+        error = abs(value - expected) / printed["unit"]
+        yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED)
+
+
+def _hardware(platform: Platform, own: Composition) -> Iterator[Measure]:
+    printed = {key: v for key, v in own.typed.get("hardware", {}).items() if key != "place"}
+    if not printed:
+        return
+    parameters = load(platform.name, "hardware").parameters
+    errors = [relative(attrgetter(path)(parameters), value) for path, value in printed.items()]
+    name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
+    yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
+
+
+def relative(value: FloatArray | float, expected: FloatArray | float) -> float:
+    """Return the largest error per largest expected entry; the error where all are zero."""
+    size = float(np.abs(expected).max())
+    return float(np.abs(np.asarray(value) - expected).max()) / (size or 1.0)
+
+
+def in_base(piece: Piece) -> FloatArray:
+    """Return the tensor `(3, 3)` [kg m2] about the centre in base axes."""
+    return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
+
+
+def moving(own: Composition, piece: Piece) -> float:
+    """Return the share of a body's weight that moves: of springs half, of the fixed foot none."""
+    if own.on_pillars and piece.name == f"leg_{own.typed['foot']['fixed']}_foot":
+        return 0.0
+    return 0.5 if piece.name.endswith("_spring") else 1.0

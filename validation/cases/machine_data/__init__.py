@@ -1,1 +1,0 @@
-"""A catalogue machine's own numbers, worked out a second time from the papers."""

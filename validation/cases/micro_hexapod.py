@@ -1,0 +1,478 @@
+"""Pose test, conventions and sag of the positioning hexapod.
+
+The paper's pose test has no gravity. The lengths of the pose (10, 20, 30) mm and (0.1, 0.2, 0.05)
+rad about fixed axes are commanded as rest lengths. Statics and simulations of the reference and of
+both engines have to settle there. With gravity on, the sag is compared with the prediction of the
+stiffness matrix. Fixed axes are compared with those of the bushing joint, and leg lengths with the
+printed equation. Natural frequencies are compared, too, and the stroke that a mobility of 10 mm and
+0.05 rad requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.joint_angles import RequiredStroke, required_stroke
+from twin.analysis.platform import Platform
+from twin.analysis.stiffness import (
+    Sag,
+    SagSweep,
+    characteristic_scale,
+    commanded_coordinates,
+    natural_modes,
+    rest_length_forces,
+    sag_over_gravity,
+    static_pose,
+    stiffness_matrix,
+    with_gravity,
+)
+from twin.basics.arrays import FloatArray
+from twin.errors import MissingDependencyError
+from twin.motion import StepMotion
+from twin.rotations import (
+    angle_between,
+    angles_from_quaternion,
+    displacement,
+    pose_from_angles,
+    quaternion_from_angles,
+)
+from twin.simulation.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.measures.comparison import LABELS, log_curve, missing
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import HEXAPOD
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
+
+TEST_POSITION = (0.01, 0.02, 0.03)
+"""[m] Paper, Matlab implementation: AP."""
+
+TEST_ANGLES = (0.1, 0.2, 0.05)
+"""[rad] Paper, Matlab implementation: tx, ty, tz."""
+
+PRINTED_ERRORS = 1.611e-10, 6.2183e-10
+"""[m] and largest entry of R - ARB, paper: at the end of the simulation."""
+
+PRINTED_DIGITS = 5e-4
+"""Relative half unit of the last digit of the printed position error."""
+
+ENTRY_ROUNDING = 1e-15
+"""Rounding of a rotation matrix' entries: sums of products of three numbers up to one."""
+
+FAR_DISTANCE = 10.0
+"""[m] Largest coordinate of positions that are tried for lengths that are not real."""
+
+FAR_POSES = 1000
+"""Number of these positions."""
+
+STOP_TIME = 0.5
+"""[s] Stop time of the paper's simulation."""
+
+RISE_TIME = 0.1
+"""[s] Time in which the rest lengths are commanded."""
+
+SETTLING_TIME = 1.0
+"""[s] Time after which the machine has settled: the slowest mode has decayed to exp(-21)."""
+
+ENGINE_STEP = 2e-4
+"""[s] of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a third of
+the longest stable step. Where they settle depends on neither step nor fidelity, so the faster
+fidelity and twice the suitable step will do."""
+
+SAMPLE_COUNT = 500
+"""Times kept of a simulation."""
+
+CASE = Case(
+    "micro_hexapod",
+    __doc__,
+    machines=("micro_hexapod",),
+    because="the paper states the test for its own machine, micro_hexapod",
+    cost=5.0,
+)
+
+REACHED = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
+
+GRAVITIES = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Gravity times these."""
+
+MOBILITY = dict.fromkeys("xyz", (-0.01, 0.01)) | {f"angle_{axis}": (-0.05, 0.05) for axis in "xyz"}
+"""[m], [rad]; adopted."""
+
+SAG_CURVES: tuple[tuple[str, str, CurveStyle], ...] = (
+    ("sag", "exact", "line+markers"),
+    ("predicted", "predicted", "dash"),
+    ("not predicted", "remainder", "line+markers"),
+)
+"""Name, attribute and style: sag and prediction lie on each other."""
+
+
+def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
+    """Return the simulation that commands the pose by rest lengths, within `RISE_TIME` from home.
+
+    Raises:
+        MissingDependencyError: the engine's library is not installed.
+    """
+    command = StepMotion(
+        floating.home,
+        displacement=[*TEST_POSITION, *TEST_ANGLES],
+        rise=RISE_TIME,
+        duration=SETTLING_TIME,
+        convention="fixed_xyz",
+    )
+    fidelity, timestep = ("accurate", 1e-3) if engine == "analytic" else ("fast", ENGINE_STEP)
+    steps = round(SETTLING_TIME / timestep)
+    path = floating.inverse_kinematics(command(np.linspace(0.0, SETTLING_TIME, steps)).pose)
+    return floating.simulate(
+        SETTLING_TIME,
+        forces=rest_length_forces(floating, path),
+        engine=engine,
+        timestep=timestep,
+        fidelity=fidelity,
+        every=steps // SAMPLE_COUNT,
+        progress=False,
+    )
+
+
+def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Quantity]]:
+    """Return the simulations by name, and notes of engines that are not installed."""
+    found, notes = {"reference": settle(floating)}, []
+    for engine, label in LABELS.items():
+        try:
+            found[label] = settle(floating, engine)
+        except MissingDependencyError as error:
+            notes.append(missing(label, error))
+    return found, notes
+
+
+def solver_residual(floating: Platform, target: FloatArray) -> FloatArray:
+    """Return the displacement `(6,)` [m, rad] in a simulation that begins in the commanded pose.
+
+    The machine starts in equilibrium, so that only errors of the solver move it.
+    """
+    lengths = floating.inverse_kinematics(target)
+    command = rest_length_forces(floating, np.tile(lengths, (round(STOP_TIME / 1e-3), 1)))
+    run = floating.simulate(STOP_TIME, pose=target, forces=command, progress=False)
+    return displacement(run.pose[-1], target)
+
+
+def printed_matrices() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Rx, Ry, Rz `(3, 3)` as the paper lists them for the angles of its test."""
+    tx, ty, tz = TEST_ANGLES
+    sin, cos = np.sin, np.cos
+    about_x = np.array([[1, 0, 0], [0, cos(tx), -sin(tx)], [0, sin(tx), cos(tx)]])
+    about_y = np.array([[cos(ty), 0, sin(ty)], [0, 1, 0], [-sin(ty), 0, cos(ty)]])
+    about_z = np.array([[cos(tz), -sin(tz), 0], [sin(tz), cos(tz), 0], [0, 0, 1]])
+    return about_x, about_y, about_z
+
+
+def printed_rotation(pose: FloatArray) -> FloatArray:
+    """Return R - ARB `(3, 3)` of a pose, with ARB = Rz Ry Rx of the listed matrices."""
+    about_x, about_y, about_z = printed_matrices()
+    return np.asarray(matrix_of(pose) - about_z @ about_y @ about_x)
+
+
+def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measure]:
+    """Yield errors of the rotations of poses `(7,)` by the test's angles, fixed and moving axes."""
+    about_x, about_y, about_z = printed_matrices()
+    for name, pose, rotation in (
+        (
+            "fixed axes: entries of R against the listed Rz Ry Rx",
+            target,
+            about_z @ about_y @ about_x,
+        ),
+        ("moving axes: entries of R against Rx Ry Rz", moving, about_x @ about_y @ about_z),
+    ):
+        error = np.abs(matrix_of(pose) - rotation).max()
+        yield Measure(
+            name, error, ENTRY_ROUNDING, "rounding of products of three numbers up to one"
+        )
+
+
+def matrix_of(pose: FloatArray) -> FloatArray:
+    """Return the rotation matrix `(3, 3)` of a pose `(7,)`, platform to base."""
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix())
+
+
+def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:
+    """Return leg lengths `(n,)` [m] by the paper's last equation, all products written out."""
+    turned = np.array(platform.platform_joints) @ matrix_of(pose).T
+    a, b, p = platform.base_joints, platform.platform_joints, pose[:3]
+    squares = p @ p + (b * b).sum(axis=1) + (a * a).sum(axis=1)
+    squares += -2.0 * a @ p + 2.0 * turned @ p - 2.0 * (turned * a).sum(axis=1)
+    return np.asarray(np.sqrt(squares))
+
+
+def far_lengths_are_not_real(platform: Platform) -> bool:
+    """Return whether the equation gives a length that is no real number at any pose tried."""
+    random = np.random.default_rng(1)
+    positions = random.uniform(-FAR_DISTANCE, FAR_DISTANCE, size=(FAR_POSES, 3))
+    turns = random.normal(size=(FAR_POSES, 4))
+    poses = np.hstack([positions, turns / np.linalg.norm(turns, axis=1, keepdims=True)])
+    with np.errstate(invalid="ignore"):
+        return any(np.isnan(printed_lengths(platform, pose)).any() for pose in poses)
+
+
+def hexapod_statements(
+    platform: Platform, floating: Platform, target: FloatArray, settling: Trajectory, sag: Sag
+) -> tuple[Statement, ...]:
+    """Return the paper's statements beside our values.
+
+    Args:
+        platform: the machine.
+        floating: the same machine without gravity.
+        target: pose of the test `(7,)`.
+        settling: simulation of `floating` that commands this pose from home.
+        sag: of `platform` at this pose.
+    """
+    from scipy.spatial.transform import Rotation
+
+    down = float(np.linalg.norm(sag.exact[:3]))
+    about_moving_axes = Rotation.from_euler("ZYX", TEST_ANGLES[::-1]).as_matrix()
+    off = largest(printed_rotation(target))
+    off = max(off, largest(about_moving_axes - matrix_of(target)))
+    moving = quaternion_from_angles(TEST_ANGLES, "moving_xyz")
+    apart = float(angle_between(target[3:], moving))
+    length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
+    return (
+        *_pose_statements(floating, target, settling),
+        HEXAPOD["fixed_axes"].judged(
+            "The pose's rotation matrix agrees with the listed Rz Ry Rx, and with the rotations "
+            f"about moving axes, within {off:.1g}.",
+            off < ENTRY_ROUNDING,
+        ),
+        _translation_statement(platform, target),
+        HEXAPOD["bushing_joint"].judged(
+            f"With the angles of the test the two attitudes differ by {apart:.4f} rad.",
+            apart > 1e-3,
+        ),
+        HEXAPOD["leg_length"].judged(
+            f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
+        ),
+        HEXAPOD["complex_lengths"].judged(
+            f"Lengths are real at {FAR_POSES} poses up to {FAR_DISTANCE:g} m away.",
+            far_lengths_are_not_real(platform),
+            "what is under the root is the square of a distance; a pose of legs that slide is out "
+            "of reach where a length is outside its actuator's range",
+        ),
+        HEXAPOD["sag"].not_given(
+            f"It sags by {1e6 * down:.2f} µm at the pose of the test.",
+            "neither dimensions nor stiffness are in the paper; those here are adopted",
+        ),
+    )
+
+
+def _pose_statements(
+    floating: Platform, target: FloatArray, settling: Trajectory
+) -> tuple[Statement, Statement]:
+    """Return the statements about the pose at the end of the paper's simulation."""
+    position, rotation = PRINTED_ERRORS
+    early = settling.pose[int(np.abs(settling.time - STOP_TIME).argmin())]
+    (near, near_turn), (end, end_turn) = (
+        (largest(pose[:3] - target[:3]), largest(printed_rotation(pose)))
+        for pose in (early, settling.pose[-1])
+    )
+    residual = largest(solver_residual(floating, target))
+    digits = near / position - 1.0, near_turn / rotation - 1.0
+    same = max(map(abs, digits)) < PRINTED_DIGITS
+    return (
+        HEXAPOD["pose_reached"].judged(
+            f"After {SETTLING_TIME:g} s the pose differs by {end:.1e} m and {end_turn:.1e} in the "
+            "entries of R.",
+            end < position and end_turn < rotation,
+        ),
+        HEXAPOD["pose_errors"].judged(
+            f"After {STOP_TIME:g} s, commanded from home, the pose differs by {near:.1e} m and "
+            f"{near_turn:.1e} in the entries of R.",
+            same,
+            f"at {STOP_TIME:g} s the machine's vibration has not yet decayed with the adopted "
+            f"damping; it decays by a factor of {near / end:.0e} until {SETTLING_TIME:g} s. A "
+            f"simulation that begins in the pose stays within {residual:.0e} m and rad of it; this "
+            "is the residual of the solver. The paper prints neither its damping nor its solver",
+        ),
+    )
+
+
+def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
+    """Return the statement about the order of translations and rotations.
+
+    Joints at P + R b are translated first, joints at R (P + b) are rotated first.
+    """
+    shift, home = np.array(TEST_POSITION), platform.home[:3]
+    rotation = matrix_of(target)
+    joints, base = platform.platform_joints, platform.base_joints
+    found = platform.inverse_kinematics(target)
+    first, second = (
+        largest(np.linalg.norm(tips - base, axis=1) - found)
+        for tips in (home + shift + joints @ rotation.T, home + (shift + joints) @ rotation.T)
+    )
+    return HEXAPOD["translations_first"].judged(
+        f"The leg lengths agree with joints at P + R b within {first:.0e} m; with the rotation "
+        f"first, R (P + b), they differ by up to {1e3 * second:.1f} mm.",
+        first < 10.0 * ENTRY_ROUNDING < second,
+    )
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    target = pose_from_angles(platform.home[:3] + TEST_POSITION, TEST_ANGLES, "fixed_xyz")
+    floating = with_gravity(platform, 0.0)
+    lengths = platform.inverse_kinematics(target)
+    settling, notes = settle_everywhere(floating)
+    reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
+    reached |= {f"{name} after {SETTLING_TIME:g} s": run.pose[-1] for name, run in settling.items()}
+    sweep = sag_over_gravity(platform, GRAVITIES, target)
+    here = sweep.sags[GRAVITIES.index(1.0)]
+    stroke = required_stroke(platform, Mobility.about(platform.home, MOBILITY, "fixed_xyz"))
+    measures = [
+        *_reached(reached, target),
+        *notes,
+        *_sag(platform, sweep, target),
+        *_conventions(platform, target, lengths),
+        *_design(platform, stroke),
+    ]
+    plots = (_settling_plot(settling, target), _sag_plot(sweep))
+    statements = hexapod_statements(platform, floating, target, settling["reference"], here)
+    return CASE.result(platform, measures, plots, statements)
+
+
+def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:
+    for how, pose in reached.items():
+        error = np.abs(displacement(pose, target))
+        name = f"commanded pose against the one reached, gravity off, {how}"
+        yield Measure(f"{name}: position", error[:3].max(), 1e-10, REACHED, unit="m")
+        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, REACHED, unit="rad")
+
+
+def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Entry]:
+    scale = characteristic_scale(platform)
+    here = sweep.sags[GRAVITIES.index(1.0)]
+    whole, missed = (np.linalg.norm(part / scale) for part in (here.exact, here.remainder))
+    yield Quantity(
+        "sag under gravity at the commanded pose",
+        float(np.linalg.norm(here.exact[:3])),
+        note=f"and {np.linalg.norm(here.exact[3:]):.3g} rad",
+        unit="m",
+    )
+    yield Measure(
+        "sag that the stiffness matrix does not predict, per sag",
+        float(missed / whole),
+        1e-3,
+        "of second order: about the sag per size of the machine, times ten for lever arms; a wrong "
+        "entry of the matrix shows at 1e-1",
+    )
+    missing = np.array([np.linalg.norm(one.remainder / scale) for one in sweep.sags])
+    orders = np.log2(missing[1:] / missing[:-1])
+    yield Measure(
+        "order of what it does not predict in the load, off 2 by",
+        largest(orders - 2.0),
+        0.02,
+        "gravity doubled four times; third order enters with the sag per size, 1e-4",
+    )
+    lifted = displacement(static_pose(platform, commanded_coordinates(platform, target)), target)
+    yield Measure(
+        "pose reached under gravity with rest lengths that make up for the sag",
+        largest(lifted),
+        1e-10,
+        "as without gravity",
+        unit="m, rad",
+    )
+
+
+def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Entry]:
+    moving = pose_from_angles(target[:3], TEST_ANGLES, "moving_xyz")
+    apart = float(angle_between(target[3:], moving[3:]))
+    yield Quantity(
+        "same angles about fixed and about moving axes, attitudes apart",
+        apart,
+        note="legs differ by up to "
+        f"{1e3 * np.abs(platform.inverse_kinematics(moving) - lengths).max():.2g} mm",
+        unit="rad",
+    )
+    converted = angles_from_quaternion(target[3:], "moving_xyz")
+    back = angle_between(quaternion_from_angles(converted, "moving_xyz"), target[3:])
+    yield Measure(
+        "angles converted for the bushing joint", float(back), 1e-14, "rounding", unit="rad"
+    )
+    yield from rotation_measures(target, moving)
+    difference = np.abs(printed_lengths(platform, target) - lengths).max()
+    yield Measure(
+        "leg lengths against the printed equation",
+        difference,
+        1e-14,
+        "rounding of squares ten times the lengths'",
+        unit="m",
+    )
+
+
+def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Entry]:
+    diagonal = np.diag(stiffness_matrix(platform).total)
+    modes = natural_modes(platform)
+    frequencies = ", ".join(f"{value:.1f}" for value in modes.frequencies)
+    yield Quantity(
+        "stiffness at home, vertical",
+        diagonal[2],
+        note=f"horizontal {diagonal[0]:.4g} N/m; about x {diagonal[3]:.4g}, about z "
+        f"{diagonal[5]:.4g} N m/rad",
+        unit="N/m",
+    )
+    yield Quantity(
+        "lowest natural frequency", modes.frequencies[0], note=f"all: {frequencies}", unit="Hz"
+    )
+    yield Measure(
+        "stroke for 10 mm and 0.05 rad about every axis at once",
+        stroke.stroke.max(),
+        float((platform.maximum_coordinates - platform.minimum_coordinates).min()),
+        f"the actuators' range; legs from {1e3 * stroke.minimum.min():.1f} to "
+        f"{1e3 * stroke.maximum.max():.1f} mm",
+        unit="m",
+    )
+
+
+def _settling_plot(settling: Mapping[str, Trajectory], target: FloatArray) -> Plot:
+    errors = {name: np.abs(displacement(run.pose, target)) for name, run in settling.items()}
+    panels = tuple(
+        Panel(
+            label,
+            *(
+                log_curve(name, run.time, errors[name][:, columns].max(axis=1))
+                for name, run in settling.items()
+            ),
+            log_y=True,
+        )
+        for label, columns in (
+            ("position off [m]", slice(0, 3)),
+            ("rotation off [rad]", slice(3, 6)),
+        )
+    )
+    caption = f"Rest lengths are commanded within {RISE_TIME:g} s; gravity off."
+    return Plot("Settling at the commanded pose", "time [s]", *panels, caption=caption)
+
+
+def _sag_plot(sweep: SagSweep) -> Plot:
+    panels = []
+    for label, columns in (("translation [m]", slice(0, 3)), ("rotation [rad]", slice(3, 6))):
+        curves = [
+            Curve(
+                title,
+                sweep.factors,
+                np.array([np.linalg.norm(getattr(one, name)[columns]) for one in sweep.sags]),
+                style,
+            )
+            for title, name, style in SAG_CURVES
+        ]
+        panels.append(Panel(label, *curves, log_y=True))
+    return Plot("Sag and what the stiffness predicts", "gravity / g", *panels, log_x=True)

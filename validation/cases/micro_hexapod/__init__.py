@@ -1,1 +1,0 @@
-"""Positioning hexapod."""

@@ -1,0 +1,406 @@
+"""Motion cueing: classical, adaptive and predictive.
+
+Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) are cued by
+classical washout, adaptive washout and predictive cueing. The case compares the motion that the
+platform's driver perceives with the one that the vehicle's driver perceives, and the actuators with
+their limits. It checks the tilt rate, and the turn that must not be cued as a side force. The
+discrete filters are compared with their transfer functions, the force at a moving head with its
+path, and the quadratic program with an active-set solution. The coordinated turn has no chart, as
+nothing is to be felt along surge and sway there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.kernels.tasks.motion_cueing.cues import GRAVITY
+from twin.motion import MultiSineMotion, axis_names
+from twin.motion.cueing import (
+    ALGORITHMS,
+    ClassicalWashout,
+    Manoeuvre,
+    Outcome,
+    PredictiveCueing,
+    compare,
+    make_manoeuvre,
+    perceived,
+    standstill_error,
+    workspace_use,
+)
+from twin.motion.cueing.algorithm import Channel, machine_ranges
+from twin.motion.cueing.perception import CANALS, FORCE_THRESHOLD, OTOLITH
+from twin.motion.cueing.predictive import Problem, QuadraticProgram
+from twin.motion.cueing.run import default_head
+from twin.motion.cueing.workspace_use import felt_manoeuvre
+from twin.validation.case import Case
+from twin.validation.measures.sampling import largest
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+
+HIGHEST = 5.0
+"""[Hz] up to which filters are compared."""
+
+FADING = 0.5
+"""[1/s] by which slow responses are faded, in both compared."""
+
+PROGRAM_STEP = 45
+"""Step of braking whose program is solved twice: the platform is at its limits there."""
+
+SMALL_FORCE = 1e-4
+"""[m/s2] Amplitude of forces for which the washout filter is linear."""
+
+FORCE_FREQUENCY = 0.5
+"""[Hz] of these forces."""
+
+FORCE_DURATION = 3.0
+"""[s] of these forces."""
+
+TILT_FREQUENCY = 3.0
+"""[rad/s] Adopted corner of tilt coordination."""
+
+RETURN_FREQUENCY = 0.2
+"""[rad/s] Adopted corner of the return from steady forces."""
+
+STEP_FORCE = (4.0, 4.0, 2.0)
+"""[m/s2] Adopted steps of force along x, y and z that translations are laid out for."""
+
+HEAD = (0.15, -0.2, 0.9)
+"""[m] of a driver off all axes of rotation, from the reference point, platform axes."""
+
+HEAD_PERIOD = 2.5e-3
+"""[s] between samples of the head's path."""
+
+HEAD_DURATION = 0.5
+"""[s] of the motion in which the head's path is differentiated."""
+
+SPLINE_DEGREE = 7
+"""Of splines through the head's path."""
+
+ENDS = 12
+"""Samples at either end that are not compared, where a spline is less exact."""
+
+CASE = Case(
+    "motion_cueing",
+    __doc__,
+    machines=("stewart", "driving_simulator"),
+    because="the two machines that are motion simulators; the others have no driver",
+    cost=3.5,
+)
+
+SECONDS = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
+"""Manoeuvre -> [s] from its beginning that are cued."""
+
+STEADY = (5.0, 7.0)
+"""[s] of the coordinated turn in which bank and turn rate are constant."""
+
+
+def active_set_solution(problem: Problem) -> FloatArray:
+    """Return the solution of a program whose Hessian is the identity.
+
+    With z = x + q it is the point z nearest to zero with G z >= h.
+
+    Reference:
+        Lawson and Hanson, Solving least squares problems (1974), chapter 23: least distance
+        programming by non-negative least squares.
+    """
+    from scipy.optimize import nnls
+
+    g = np.vstack([problem.rows, -problem.rows])
+    h = np.concatenate([problem.lower, -problem.upper]) + g @ problem.gradient
+    target = np.append(np.zeros(len(problem.gradient)), 1.0)
+    whole = np.vstack([g.T, h])
+    weights = nnls(whole, target, maxiter=50 * len(h))[0]
+    rest = whole @ weights - target
+    return np.asarray(-rest[:-1] / rest[-1] - problem.gradient)
+
+
+def filter_measures(platform: Platform) -> Iterator[Entry]:
+    """Yield the errors of filters and models of perception over frequency."""
+    washout = ClassicalWashout(platform)
+    period, count = washout.period, 1 << 12
+    frequency = 2.0 * np.pi * np.fft.rfftfreq(count, period)
+    shown = (frequency > 0.0) & (frequency <= 2.0 * np.pi * HIGHEST)
+    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[shown]
+    high, low = Channel(1, period), Channel(1, period)
+    tilt = washout.settings.tilt_frequency
+    answers = np.empty((2, count))
+    for k in range(count):
+        pulse = float(k == 0)
+        high.step(pulse, 2.0 * w, w * w)
+        answers[0, k] = high.acceleration[0]
+        answers[1, k] = low.step(tilt**2 * pulse, 2.0 * tilt, tilt**2)[0]
+    # A first sample of one is a pulse whose time is one period.
+    found = np.fft.rfft(answers, axis=1)[:, shown]
+    exact = np.stack([s**2 / (s + w) ** 2, tilt**2 / (s + tilt) ** 2])
+    pulses = np.zeros((count, 3))
+    pulses[0] = 1.0
+    sensed = perceived(pulses + np.array([0.0, 0.0, GRAVITY]), pulses, period)
+    names = ["high-pass of translation", "low-pass of tilt"]
+    for name, answer, model in (
+        ("otoliths", sensed.force[:, 0], OTOLITH),
+        ("canals", sensed.rate[:, 0], CANALS),
+    ):
+        # The response has not died away at the end, so its sum is taken with a fading window.
+        names.append(name)
+        fade = np.exp(-FADING * period * np.arange(count))
+        found = np.vstack([found, np.fft.rfft(answer * fade)[shown]])
+        exact = np.vstack([exact, model.at(frequency[shown] - 1j * FADING)])
+    size = (HIGHEST * 2.0 * np.pi * period) ** 2
+    for name, one, other in zip(names, found, exact, strict=True):
+        yield Measure(
+            f"discrete {name} against its transfer function, to {HIGHEST:g} Hz",
+            largest(one / other - 1.0),
+            size / 10.0,
+            "both integrals of a linear acceleration, and the first-order hold, are off by (w T)^2 "
+            "/ 12; damping ratio 1 makes at most 1.2 times that of it",
+        )
+
+
+def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry]:
+    """Yield the difference between two solvers on one program of predictive cueing."""
+    cueing = PredictiveCueing(platform, default_head(platform))
+    force, rate = manoeuvre.at(cueing.period * np.arange(PROGRAM_STEP))
+    for sample in zip(force, rate, strict=True):
+        cueing.step(*sample)
+    problem = cueing.problem
+    exact = active_set_solution(problem)
+    fine = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
+    usual = QuadraticProgram(problem, cueing.settings.tolerance, 4000).solve(problem)
+    scale = largest(exact)
+    at_bound = np.minimum(
+        problem.upper - problem.rows @ exact, problem.rows @ exact - problem.lower
+    )
+    yield Measure(
+        "program solved by OSQP against an active-set method",
+        largest(fine.solution - exact) / scale,
+        1e-6,
+        f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
+        "their bounds",
+    )
+    yield Quantity(
+        "program solved by OSQP with its usual tolerance against an active-set method",
+        largest(usual.solution - exact) / scale,
+        note=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
+        "checked against the limits anyway",
+    )
+
+
+def washout_measures(platform: Platform) -> Iterator[Measure]:
+    """Yield the classical washout of small forces against its transfer functions by scipy.
+
+    Pitch is -f_x / g and roll f_y / g behind w_t^2 / (s + w_t)^2. Along an axis that the machine
+    has, the platform moves by s / ((s + w)^2 (s + w_b)) of the force that its tilt leaves; in heave
+    there is none. The frequency w gives half the axis' travel, or half its speed, to a step of
+    `STEP_FORCE`.
+    """
+    from scipy.signal import lsim
+
+    washout = ClassicalWashout(platform)
+    time = washout.period * np.arange(round(FORCE_DURATION / washout.period) + 1)
+    force = SMALL_FORCE * np.sin(2.0 * np.pi * FORCE_FREQUENCY * time)
+    rows = [washout.values.copy()]
+    for sample in force[1:]:
+        washout.step(np.array([sample, sample, sample + GRAVITY]), np.zeros(3))
+        rows.append(washout.values.copy())
+    found, ranges = np.array(rows), machine_ranges(platform)
+    low = np.polymul([1.0, TILT_FREQUENCY], [1.0, TILT_FREQUENCY])
+    tilt = lsim(([TILT_FREQUENCY**2], low), force / GRAVITY, time)[1]
+    off, fastest = [], TILT_FREQUENCY
+    for axis in range(3):
+        if not ranges.free[axis]:
+            continue
+        travel, speed = 0.5 * ranges.travel[axis], 0.5 * ranges.speed[axis]
+        step = STEP_FORCE[axis]
+        w = max(np.sqrt(step / travel), step / (np.e * speed))
+        high = np.polymul(np.polymul([1.0, w], [1.0, w]), [1.0, RETURN_FREQUENCY])
+        left = force - (GRAVITY * tilt if axis < 2 else 0.0)
+        way = lsim(([1.0, 0.0], high), left, time)[1]
+        off.append(largest(found[:, axis] - way) / largest(way))
+        fastest = max(fastest, float(w))
+    for axis, sign in ((4, -1.0), (5, 1.0)):
+        off.append(largest(found[:, axis] - sign * tilt) / largest(tilt))
+    yield Measure(
+        "classical washout of a small force against its transfer functions, per largest",
+        largest(off),
+        (fastest * washout.period) ** 2 / 10.0,
+        "steps with a linear acceleration are off by (w T)^2 / 12 in the fastest filter; damping "
+        "ratio 1 makes at most 1.2 times that of it",
+    )
+
+
+def head_measures(platform: Platform) -> Iterator[Measure]:
+    """Yield the specific force of a moving head against the second derivative of its path."""
+    from scipy.interpolate import make_interp_spline
+    from scipy.spatial.transform import Rotation
+
+    sizes = np.where(machine_ranges(platform).free, (0.02, 0.02, 0.02, 0.1, 0.08, 0.08), 0.0)
+    motion = MultiSineMotion(
+        platform.home,
+        frequencies=[1.0, 2.0],
+        amplitude=dict(zip(axis_names("yaw_pitch_roll"), sizes.tolist(), strict=True)),
+        duration=HEAD_DURATION,
+    )
+    felt = felt_manoeuvre(platform, motion, HEAD, HEAD_PERIOD)
+    pose = platform.constrain(motion.sample(felt.time).pose).pose
+    turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
+    path = pose[:, :3] + turn.apply(HEAD)
+    second = make_interp_spline(felt.time, path, SPLINE_DEGREE).derivative(2)(felt.time)
+    exact = turn.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
+    fastest = 4.0 * np.pi * 3.0
+    yield Measure(
+        "specific force at a moving head against the second derivative of its path",
+        largest((felt.specific_force - exact)[ENDS:-ENDS]),
+        10.0 * (fastest * HEAD_PERIOD) ** 6,
+        "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
+        unit="m/s2",
+    )
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    manoeuvres = {name: first_seconds(make_manoeuvre(name), last) for name, last in SECONDS.items()}
+    outcomes = {name: compare(platform, manoeuvre) for name, manoeuvre in manoeuvres.items()}
+    measures = [
+        *_limits(platform, outcomes),
+        *_tilt(platform, manoeuvres),
+        *_turn(outcomes["coordinated_turn"]),
+        *filter_measures(platform),
+        *washout_measures(platform),
+        *head_measures(platform),
+        *program_measures(platform, manoeuvres["braking"]),
+        *_errors(manoeuvres, outcomes),
+    ]
+    plots = [_plot(platform, name, outcomes[name]) for name in tuple(SECONDS)[:2]]
+    return CASE.result(platform, measures, plots)
+
+
+def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:
+    """Return the beginning of a manoeuvre."""
+    kept = manoeuvre.time <= seconds + 1e-9
+    return Manoeuvre(
+        manoeuvre.name,
+        manoeuvre.time[kept],
+        manoeuvre.specific_force[kept],
+        manoeuvre.angular_rate[kept],
+    )
+
+
+def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Entry]:
+    uses = [
+        workspace_use(platform, each["predictive"].cue.motion, 1e-3) for each in outcomes.values()
+    ]
+    reason = "a hard limit of the exact kinematics, looked at every millisecond; 1 is the limit"
+    for name in ("length", "speed", "acceleration"):
+        share = max(getattr(use, name) for use in uses)
+        if share > 0.0:
+            text = f"predictive: largest share of the actuators' {name} limit"
+            yield Measure(text, share, 1.0, reason, at_bound=True)
+    algorithms = [each["predictive"].cue.algorithm for each in outcomes.values()]
+    shares = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
+    yield Quantity(
+        "predictive: steps in which the last plan went on",
+        (shares == 0.0).sum(),
+        note=f"of {len(shares)}; {int((shares < 1.0).sum())} followed the new plan in part",
+    )
+    times = np.concatenate([each["predictive"].cue.step_time for each in outcomes.values()])
+    period = algorithms[0].period
+    yield Quantity(
+        "predictive: median time of a step over its period",
+        float(np.median(times)) / period,
+        note=f"{1e3 * np.median(times):.1f} ms of {1e3 * period:g} ms on this computer; below "
+        "1 it runs in real time",
+    )
+
+
+def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:
+    fastest, lean = 0.0, 0.0
+    for name, manoeuvre in manoeuvres.items():
+        washout = ClassicalWashout(platform, default_head(platform))
+        count = int(manoeuvre.duration / washout.period)
+        force, rate = manoeuvre.at(washout.period * np.arange(count + 1))
+        for sample in zip(force[1:], rate[1:], strict=True):
+            washout.step(*sample)
+            fastest = max(fastest, largest(washout.tilt.rate))
+            if name == "coordinated_turn":
+                lean = max(lean, largest(washout.tilt.value))
+    limit = washout.settings.tilt_rate
+    yield Measure(
+        "classical: largest rate of tilt coordination",
+        fastest,
+        limit * (1.0 + 1e-12),
+        "its limit, 3 deg/s, and rounding",
+        unit="rad/s",
+        at_bound=True,
+    )
+    yield Measure(
+        "classical: largest tilt coordination in the coordinated turn",
+        lean,
+        1e-12,
+        "the specific force has no part across the body's z axis: rounding",
+        unit="rad",
+    )
+
+
+def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
+    threshold = float(FORCE_THRESHOLD[1])
+    for name, one in outcomes.items():
+        time = one.error.time
+        steady = (time >= STEADY[0]) & (time <= STEADY[1])
+        side = largest(one.error.platform.force[steady, 1])
+        yield Measure(
+            f"{name}: sensed side force while the coordinated turn is steady",
+            side,
+            threshold,
+            "the threshold of the otoliths: no false cue",
+            unit="m/s2",
+        )
+    manoeuvre = next(iter(outcomes.values())).cue.manoeuvre
+    across = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
+    yield Quantity(
+        "side force of the same turn to a filter that is given accelerations",
+        across,
+        note="what would be cued if gravity were taken off in the road's axes",
+        unit="m/s2",
+    )
+
+
+def _errors(
+    manoeuvres: dict[str, Manoeuvre], outcomes: dict[str, dict[str, Outcome]]
+) -> Iterator[Entry]:
+    for name, manoeuvre in manoeuvres.items():
+        still = standstill_error(manoeuvre).total
+        for algorithm in ALGORITHMS:
+            one = outcomes[name][algorithm]
+            error = one.error
+            yield Quantity(
+                f"{name}, {algorithm}: perceived error",
+                error.total,
+                note=f"at rest {still:.2f}; correlation {error.total_correlation:.2f}, false "
+                f"cues {error.total_false_cue:.2f} thresholds; largest share of limits "
+                f"{one.use.largest:.2f}, motion shrunk to {one.cue.shrink:.2f}",
+                unit="thresholds",
+            )
+
+
+def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
+    column = 0 if name == "braking" else 1
+    sense = ("surge", "sway")[column]
+    first = next(iter(outcomes.values())).error
+    felt = [Curve("vehicle", first.time, first.vehicle.force[:, column], "dash")]
+    used = []
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    for key, one in outcomes.items():
+        felt.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
+        share = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
+        used.append(Curve(key, one.use.time, share.max(axis=1)))
+    return Plot(
+        f"Cueing: {name.replace('_', ' ')}",
+        "time [s]",
+        Panel(f"perceived {sense} [m/s²]", *felt),
+        Panel("share of actuator range", *used),
+        caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
+        "farthest from mid-range: 1 is its limit.",
+    )

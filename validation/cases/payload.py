@@ -1,0 +1,335 @@
+"""Largest payloads of the Stewart thesis.
+
+The case repeats the searches of thesis 4.2 over actuator positions. The first finds the largest
+payload at rest, with the very position at which the search stops, then without its grid. The second
+finds the largest payload while all axes shake at 2 to 70 Hz. Axes are in phase, or rotations run
+backwards as in (2.3), or phases are the worst ones, which the thesis does not give. Masses are
+exact: forces are affine in the payload's mass.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.payload.body import scaled_payload
+from twin.analysis.payload.dynamic import (
+    DynamicPayload,
+    WorstPhase,
+    dynamic_payload,
+    frequency_sweep,
+    worst_phase,
+)
+from twin.analysis.payload.static import THESIS_CRITERION, StaticPayload, static_payload
+from twin.analysis.platform import Platform
+from twin.model.machine_base import REST
+from twin.validation.case import Case
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import (
+    STEWART_DYNAMIC_PAYLOAD,
+    STEWART_RETRACTED_HEIGHT,
+    STEWART_SPEED_CHECK,
+    STEWART_STATIC_PAYLOAD,
+    THESIS,
+)
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
+
+PHASES = 20_000
+"""Random phases of six axes."""
+
+CURVE_TOLERANCE = 0.01
+"""Relative distance of a curve from a limit that counts as close: the width of a drawn line."""
+
+CASE = Case(
+    "payload",
+    __doc__,
+    machines=("stewart",),
+    because="the thesis gives these numbers for its own machine; `twin payload` takes others",
+    cost=3.0,
+)
+
+PRINTED_DIGIT = "half a unit of the last printed digit"
+
+RANDOM_POSITIONS = 5000
+"""Random positions of the actuators."""
+
+END_SHARE = 0.7
+"""Share of legs that are at an end of their range."""
+
+CARRIED_MASSES = (100.0, 1000.0)
+"""[kg] Payloads from which the limit is extrapolated."""
+
+COUNT_REASON = "a count of steps"
+
+FREQUENCIES = np.geomspace(2.0, 70.0, 16)
+"""[Hz] of the plot."""
+
+
+def largest_speed(platform: Platform, *, inverted: bool, height: float | None = None) -> float:
+    """Return the largest actuator speed [m/s] of the thesis's sines about a level pose.
+
+    With `inverted` the platform turns as equations (2.2), (2.3) and appendix A.2 have it. The pose
+    is mid-stroke, or at a `height` [m].
+    """
+    criterion = THESIS_CRITERION.backwards() if inverted else THESIS_CRITERION
+    pose = platform.home.copy()
+    pose[2] = pose[2] if height is None else height
+    return float(criterion.actuator_speeds(platform, pose, STEWART_SPEED_CHECK.frequency).max())
+
+
+def opposed_speeds(platform: Platform) -> list[float]:
+    """Return the largest speeds [m/s] with axes in phase or in opposition, all 32 ways, sorted."""
+    rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
+    signs = np.array([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=5)])
+    omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
+    return sorted(np.abs(signs @ rows / omega).max(axis=1).tolist())
+
+
+def keeping_share(platform: Platform) -> float:
+    """Return the share of random phases with which the actuators keep their printed speed."""
+    rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
+    phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASES, 6))
+    omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
+    speeds = np.abs(np.exp(1j * phases) @ rows / omega).max(axis=1)
+    return float((speeds <= STEWART_SPEED_CHECK.speed).mean())
+
+
+def published_row(found: WorstPhase) -> int:
+    """Return the row of the position at which the thesis's search under shaking stops."""
+    apart = np.abs(found.extensions - STEWART_DYNAMIC_PAYLOAD.extensions).max(axis=1)
+    return int(apart.argmin())
+
+
+def static_statement(found: StaticPayload) -> Statement:
+    """Return the result of the search at rest beside the printed one."""
+    printed, least = STEWART_STATIC_PAYLOAD, found.continuous
+    first = () if found.first_failure is None else found.first_failure
+    same = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
+    same = same and bool(np.allclose(first, printed.extensions, rtol=0.0, atol=5e-5))
+    return THESIS["static_payload"].judged(
+        f"{_steps(found)}. Exactly {found.exact_limit_kg:.2f} kg on the grid and "
+        f"{least.limit_kg:.2f} kg anywhere, at ({_numbers(least.position)}) m.",
+        same,
+    )
+
+
+def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
+    """Return the statements about the largest actuator speed of the performance criterion."""
+    limit, retracted = STEWART_SPEED_CHECK.speed, STEWART_RETRACTED_HEIGHT
+    low, middle = (
+        largest_speed(platform, inverted=True, height=height) for height in (retracted, None)
+    )
+    right = [largest_speed(platform, inverted=False, height=height) for height in (retracted, None)]
+    least = opposed_speeds(platform)
+    return (
+        THESIS["speed_check"].judged(
+            f"With the rotation of (2.3) and A.2 the largest actuator speed is {low:.4f} m/s at "
+            f"{retracted:g} m, the height of A.1, and {middle:.4f} m/s in the middle of the "
+            "strokes, which the text names.",
+            low <= limit and max(limit - low, abs(middle - limit)) <= CURVE_TOLERANCE * limit,
+        ),
+        THESIS["speed_criterion"].judged(
+            "That rotation runs backwards (see the errata). With the right one the largest speeds "
+            f"at these heights are {right[0]:.4f} and {right[1]:.4f} m/s.",
+            max(right) <= limit,
+            "no phases are printed, so all axes are in phase here. With the axes in phase or in "
+            f"opposition, the least of all 32 speeds in the middle of the strokes is "
+            f"{least[0]:.4f} m/s, above the limit; {100.0 * keeping_share(platform):.0f} percent "
+            "of random phases keep the limit",
+        ),
+    )
+
+
+def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Statement:
+    """Return the results of the searches under shaking beside the printed one."""
+    forwards, backwards, worst = shaken
+    printed = STEWART_DYNAMIC_PAYLOAD
+    carried = float(worst.bounds[published_row(worst)])
+    return THESIS["dynamic_payload"].judged(
+        "; ".join(
+            f"{name}: {_steps(found)}"
+            for name, found in (
+                ("in phase", forwards),
+                ("rotations backwards", backwards),
+                ("worst phases", worst),
+            )
+        )
+        + f" (exactly {forwards.exact_limit_kg:.1f}, {backwards.exact_limit_kg:.1f} and "
+        f"{worst.limit_kg:.1f} kg).",
+        forwards.passes_kg == printed.held and carried < printed.refused,
+        f"at the printed position and frequency the legs carry {carried:.1f} kg whatever the "
+        f"phases, so {printed.refused:g} kg cannot fail there, whether rotations run "
+        "forwards or backwards; docs/payload.md lists what else was tried",
+    )
+
+
+def _steps(found: StaticPayload | DynamicPayload | WorstPhase) -> str:
+    if found.passes_kg is None or found.fails_kg is None or found.first_failure is None:
+        return "no mass tried holds, or every one"
+    place = f"({_numbers(found.first_failure)}) m"
+    return f"{found.passes_kg:g} kg holds, {found.fails_kg:g} kg fails first at {place}"
+
+
+def _numbers(values: object) -> str:
+    return ", ".join(f"{value:.4g}" for value in np.asarray(values, dtype=np.float64))
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    still = static_payload(platform, limit=STEWART_STATIC_PAYLOAD.thrust)
+    forwards = dynamic_payload(platform)
+    backwards = dynamic_payload(platform, THESIS_CRITERION.backwards())
+    worst = worst_phase(platform)
+    shaken = (forwards, backwards, worst)
+    measures = (*_static(platform, still), *_speeds(platform), *_dynamic(shaken))
+    plots = (_static_plot(still), _dynamic_plot(platform, forwards, worst))
+    statements = (static_statement(still), *speed_statements(platform), dynamic_statement(shaken))
+    return CASE.result(platform, measures, plots, statements)
+
+
+def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
+    printed = STEWART_STATIC_PAYLOAD
+    refused = scaled_payload(platform, printed.refused)
+    thrusts = refused.inverse_dynamics(found.poses, REST, REST)
+    affine = found.forces.of(printed.refused)
+    yield Measure(
+        "static thrusts affine in the payload's mass, against a machine that carries it",
+        np.abs(thrusts - affine).max() / printed.thrust,
+        1e-12,
+        "rounding of a difference over some ten times the shipped payload",
+    )
+    for name, value, expected in (
+        ("largest static payload that holds", found.passes_kg, printed.held),
+        ("first static payload that does not", found.fails_kg, printed.refused),
+    ):
+        yield Measure(
+            f"{name}, off the printed {expected:g} kg",
+            abs((value or 0.0) - expected),
+            0.0,
+            COUNT_REASON,
+            unit="kg",
+        )
+    off = np.inf
+    if found.first_failure is not None:
+        off = largest(found.first_failure - printed.extensions)
+    name = "extensions at which the static search stops, against print"
+    yield Measure(name, off, 5e-5, PRINTED_DIGIT, unit="m")
+    least = found.continuous
+    corner = "a corner of the range" if least.corner else "not a corner of the range"
+    yield Quantity(
+        "exact static limit over all positions",
+        least.limit_kg,
+        f"at {corner}, by {least.searches} searches; {found.exact_limit_kg:.2f} kg on the grid",
+        "kg",
+    )
+    yield Measure(
+        f"exact static limit against the least of {RANDOM_POSITIONS} random positions",
+        abs(least.limit_kg - drawn_limit(platform, printed.thrust)),
+        1e-6,
+        "seven of ten legs drawn are at an end of their range: every corner is among them; "
+        "rounding of machines that carry 100 and 1000 kg",
+        unit="kg",
+    )
+
+
+def drawn_limit(platform: Platform, thrust: float) -> float:
+    """Return the largest payload [kg] that all of many random positions hold with a thrust [N]."""
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    random = np.random.default_rng(421)
+    shares = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
+    shares = np.where(random.uniform(size=shares.shape) < END_SHARE, np.round(shares), shares)
+    poses = platform.forward_kinematics(platform.minimum_coordinates + shares * stroke)
+    light, heavy = (
+        scaled_payload(platform, mass).inverse_dynamics(poses, REST, REST)
+        for mass in CARRIED_MASSES
+    )
+    slopes = (heavy - light) / (CARRIED_MASSES[1] - CARRIED_MASSES[0])
+    limits = CARRIED_MASSES[0] + (np.copysign(thrust, slopes) - light) / slopes
+    return float(limits.min())
+
+
+def _speeds(platform: Platform) -> Iterator[Entry]:
+    name = "largest actuator speed of the performance criterion"
+    limit = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
+    yield Quantity(name, largest_speed(platform, inverted=False), note=limit, unit="m/s")
+    backwards = largest_speed(platform, inverted=True)
+    yield Quantity(
+        f"{name}, rotation as printed", backwards, note="(2.2), (2.3) and A.2", unit="m/s"
+    )
+    least, second, *_ = opposed_speeds(platform)
+    share = keeping_share(platform)
+    note = f"of {PHASES} draws; without any phases the axes are in phase"
+    yield Quantity("share of random phases that keep the actuators' speed", share, note=note)
+    yield Quantity(
+        f"{name}, axes in phase or opposed, least of 32",
+        least,
+        note=f"next {second:.4f}",
+        unit="m/s",
+    )
+
+
+def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Entry]:
+    forwards, backwards, worst = shaken
+    for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
+        note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; positions left out at each "
+        note += "frequency, as an actuator would leave its range or its speeds: "
+        note += ", ".join(map(str, found.left_out))
+        yield Quantity(f"payload under shaking, {name}", found.exact_limit_kg, note=note, unit="kg")
+    yield Measure(
+        "payload under shaking, worst phases",
+        worst.limit_kg,
+        min(forwards.exact_limit_kg, worst.bound_kg * (1.0 + 1e-3)),
+        "neither above axes in phase nor above the bound of small motions, which leaves out "
+        f"displacements over lengths; leg {worst.leg}, {worst.frequency:g} Hz",
+        unit="kg",
+    )
+    yield Quantity(
+        f"payload that the printed position carries at {STEWART_DYNAMIC_PAYLOAD.frequency:g} Hz, "
+        "worst phases",
+        worst.bounds[published_row(worst)],
+        note=f"the thesis has it fail with {STEWART_DYNAMIC_PAYLOAD.refused:g} kg",
+        unit="kg",
+    )
+
+
+def _static_plot(found: StaticPayload) -> Plot:
+    masses = np.linspace(400.0, 900.0, 51)
+    printed = STEWART_STATIC_PAYLOAD
+    marks = np.array([printed.held, printed.refused])
+    curves = (
+        Curve("largest of 4096 positions", masses, found.largest_force(masses)),
+        Curve("limit", masses[[0, -1]], np.full(2, printed.thrust), "dash"),
+        Curve("printed masses", marks, found.largest_force(marks), "markers"),
+    )
+    return Plot("Largest static thrust", "mass of the payload [kg]", Panel("thrust [N]", *curves))
+
+
+def _dynamic_plot(platform: Platform, forwards: DynamicPayload, worst: WorstPhase) -> Plot:
+    sweep = frequency_sweep(platform, forwards, worst, FREQUENCIES)
+    printed = STEWART_DYNAMIC_PAYLOAD
+    at = np.full(2, printed.frequency)
+    curves = (
+        Curve("in phase", sweep.frequency, sweep.in_phase),
+        Curve("worst phases", sweep.frequency, sweep.worst_phase),
+        Curve("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
+        Curve("printed", at, np.array([printed.held, printed.refused]), "markers"),
+    )
+    return Plot(
+        "Payload that every position carries under shaking",
+        "frequency [Hz]",
+        Panel("mass [kg]", *curves),
+        log_x=True,
+        caption="Ends and speeds of the actuators ignored. Below some 5 Hz displacements change "
+        "the geometry; above, the accelerations alone count and frequency does not matter.",
+    )

@@ -1,1 +1,0 @@
-"""Largest payloads of the Stewart thesis."""

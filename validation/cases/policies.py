@@ -1,0 +1,247 @@
+"""Trained policies.
+
+Policies were trained on the analytic engine, with parameters drawn anew for every episode. Here
+they run in MuJoCo, which they never saw: a few episodes, of the same seeds for policy and baseline.
+Two tables are shipped with each policy. One has the full evaluation on three engines, with 95 %
+confidence intervals. The other has the policy in conditions that differ from those of its training:
+where it reaches its goal, and where it does not, is on record.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from twin.analysis.platform import Platform
+from twin.training import evaluate, policies
+from twin.training.evaluation import Mean
+from twin.validation.case import Case
+from twin.validation.measures.comparison import LABELS
+from twin.validation.results import CaseResult, Measure, Table
+
+DRIVES = {"configuration": "hardware", "randomisation": "hardware_spread"}
+
+COLUMNS = ("zero", "baseline", "policy", "difference")
+
+CASE = Case(
+    "policies",
+    __doc__,
+    machines=("stewart", "compliant_stewart"),
+    because="policies are shipped for stewart and compliant_stewart",
+    cost=6.0,
+)
+
+SEED = 3_000_000
+"""Of the first episode run here: of no training and of no shipped evaluation."""
+
+
+class Shipped(NamedTuple):
+    """A shipped policy and what it has to beat."""
+
+    policy: str
+    environment: str
+    baseline: str
+    words: str
+    options: dict[str, Any]
+    title: str
+    """of what is judged"""
+    episodes: int
+    """run here; the full evaluation has more"""
+    within: float | None
+    """Times the baseline in the table of robustness that are good enough; None for better by more
+    than the interval."""
+    short: tuple[str, ...]
+    """Conditions of that table in which the policy falls short, on record."""
+
+
+SHIPPED = {
+    "stewart": (
+        Shipped(
+            "stewart_tracking",
+            "twin/PoseTracking-v0",
+            "cascade",
+            "the cascade of the thesis at 1 kHz",
+            {"duration": 2.0},
+            "position error [mm]",
+            2,
+            2.0,
+            ("ideal plant", "payload doubled", "delay doubled", "friction doubled"),
+        ),
+        Shipped(
+            "stewart_ball",
+            "twin/BallBalance-v0",
+            "balance_law",
+            "the linear law beneath it",
+            {"max_episode_steps": 400},
+            "return",
+            1,
+            None,
+            ("target on a circle", "noise of 2 %", "late by a period each way"),
+        ),
+        Shipped(
+            "stewart_cueing",
+            "twin/MotionCueing-v0",
+            "adaptive",
+            "the adaptive washout",
+            {},
+            "perceived error [thresholds]",
+            1,
+            None,
+            (),
+        ),
+    ),
+    "compliant_stewart": (
+        Shipped(
+            "stewart_isolation",
+            "twin/VibrationIsolation-v0",
+            "isolation_law",
+            "the linear law beneath it, on drives that its training did not have",
+            DRIVES,
+            "transmissibility",
+            1,
+            None,
+            (
+                "ideal plant",
+                "real drives that vary",
+                "episodes of 20 s",
+                "shaking of 1 m/s²",
+                "noise of 2 %",
+                "late by a period each way",
+            ),
+        ),
+    ),
+}
+"""Machine -> its policies."""
+
+
+def robustness(shipped: Shipped) -> tuple[Measure, Table]:
+    """Return the table of a policy, and the conditions whose outcome is not the one on record."""
+    content = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
+    rows = [row for row in content["rows"] if row["policy name"] == shipped.policy]
+    return measure_of(rows, shipped), _table(rows, content["note"], shipped.policy)
+
+
+def measure_of(rows: list[dict[str, Any]], shipped: Shipped) -> Measure:
+    """Return how many conditions have another outcome than the one on record."""
+    judged = [row for row in rows if row["title"] == shipped.title]
+    short = {row["condition"] for row in judged if falls_short(row, shipped.within)}
+    than = judged[0]["baseline name"]
+    goal = (
+        f"better than {than} by more than the interval"
+        if shipped.within is None
+        else f"at most {shipped.within:g} times {than}"
+    )
+    known = ", ".join(shipped.short) or "none"
+    return Measure(
+        f"conditions with another outcome than on record, {shipped.title.partition(' [')[0]} of "
+        f"{shipped.policy}",
+        len(short ^ set(shipped.short)),
+        0.0,
+        f"{goal} in {len(judged)} conditions, but for those on record: {known}; a change for the "
+        "better fails too",
+    )
+
+
+def falls_short(row: dict[str, Any], within: float | None) -> bool:
+    """Return True where a policy misses its goal in a condition; see `Shipped.within`."""
+    if within is not None:
+        return bool(row["policy"][0] > within * row["baseline"][0])
+    gained, half, _ = row["difference"]
+    return bool((gained if row["title"] == "return" else -gained) <= half)
+
+
+def _table(rows: list[dict[str, Any]], note: str, policy: str) -> Table:
+    return Table(
+        f"Robustness of {policy}",
+        ("condition", "of", "zero", rows[0]["baseline name"], policy, "difference"),
+        tuple(
+            (row["condition"], row["title"], *(Mean(*row[name]).text() for name in COLUMNS))
+            for row in rows
+        ),
+        f"One thing is changed at a time, the rest is as in the training. {note} Read from the "
+        "file that is shipped with the policies, not computed anew.",
+    )
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    measures, tables = [], []
+    for shipped in SHIPPED[platform.name]:
+        held, conditions = robustness(shipped)
+        measures += [_better(shipped), held]
+        tables += [_full_table(shipped.policy), conditions]
+    return CASE.result(platform, measures, (), (), tables)
+
+
+def _better(shipped: Shipped) -> Measure:
+    """Return the policy's error in parts of the baseline's; of returns, the baseline's in parts."""
+    found = evaluate(
+        shipped.environment,
+        (shipped.baseline, shipped.policy),
+        engines=("mujoco",),
+        episodes=shipped.episodes,
+        seed=SEED,
+        options=shipped.options,
+    )
+    title = shipped.title
+    policy, baseline = (
+        found.mean(name, "mujoco", title).value for name in (shipped.policy, shipped.baseline)
+    )
+    name, gained = title.partition(" [")[0], title == "return"
+    first, second = "the policy", shipped.words
+    if gained:
+        first, second = second, first
+    return Measure(
+        f"{name} with {first} in parts of that of {second}, MuJoCo",
+        baseline / policy if gained else policy / baseline,
+        1.0,
+        f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}), "
+        f"{shipped.episodes} episode{'s' * (shipped.episodes > 1)}"
+        f"{_length(shipped)} from seed {SEED} on",
+    )
+
+
+def _length(shipped: Shipped) -> str:
+    """Return how long the episodes are, where they are not as usual."""
+    if "max_episode_steps" in shipped.options:
+        return f" of {shipped.options['max_episode_steps']} steps"
+    return f" of {shipped.options['duration']:g} s" if "duration" in shipped.options else ""
+
+
+def _full_table(policy: str) -> Table:
+    """Return the evaluation that is shipped with a policy."""
+    content = json.loads((Path(policies.__path__[0]) / f"{policy}.json").read_text())
+    results = content["results"]
+    titles = tuple(
+        title
+        for title in results[0]["metrics"]
+        if any(result["metrics"][title]["mean"] is not None for result in results)
+    )
+    rows = tuple(
+        (
+            LABELS.get(result["engine"], result["engine"]),
+            result["policy"],
+            *(_interval(result["metrics"][title]) for title in titles),
+        )
+        for engine in content["engines"]
+        for result in results
+        if result["engine"] == engine
+    )
+    return Table(
+        f"Full evaluation of {policy}",
+        ("engine", "policy", *titles),
+        rows,
+        f"`{content['command']}`: {len(content['seeds'])} episodes of `{content['environment']}`, "
+        "the same for all; means with 95 % confidence intervals. Read from the file that is "
+        "shipped with the policy, not computed anew.",
+    )
+
+
+def _interval(numbers: dict[str, Any]) -> str:
+    if numbers["mean"] is None:
+        return "-"
+    half = numbers["half_width"] or 0.0
+    if not numbers["mean"] and not half:
+        return "0"
+    return Mean(numbers["mean"], half, len(numbers["episodes"])).text().replace("+-", "±")

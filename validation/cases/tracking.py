@@ -1,0 +1,635 @@
+"""Tank motion under control.
+
+Part of the tank-track motion runs at its full size, faded in from rest, with controllers at 1 kHz
+in MuJoCo at 0.5 ms. The controllers are the thesis' cascade, the cascade with a Kalman observer in
+torque mode, feedforward by inverse dynamics, and computed torque. They run on the ideal plant and
+on the hardware one, with armature inertia, delay, friction, backlash and encoders. One table has
+the root mean squares of the platform's and the actuators' errors. Then the case shows the gain from
+the observer's estimates with and without friction and backlash. Last, each controller runs a short
+course of the ideal plant in all three engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.platform import Platform, load
+from twin.basics.arrays import FloatArray
+from twin.control.cascade import Cascade
+from twin.control.computed_torque import ComputedTorque
+from twin.control.controller import Controller, Reference, reference_of, sample_reference
+from twin.control.feedforward import InverseDynamicsFeedforward
+from twin.control.observer.cascade import ObserverCascade
+from twin.control.observer.kalman_observer import lumped_mass
+from twin.engines import make_engine
+from twin.machine.machine import MachineParameters
+from twin.model.engine import Engine, State
+from twin.motion.motion import AxisSample, Motion
+from twin.plant.plant import Plant
+from twin.plant.signals import Measurement
+from twin.rotations import displacement
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.cases.tank_motion import tank_motion
+from twin.validation.measures.comparison import BARS, FULL_MOTION
+from twin.validation.published.printed import THESIS
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+    Table,
+    entry_of,
+)
+
+FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
+"""Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "feedback alone": {"compensation": False, "estimated_speed": False},
+    "estimated speed": {"compensation": False},
+    "estimated disturbance too": {},
+}
+"""Options of the cascade in torque mode, by variant."""
+
+REDUCED_PLANTS = ("hardware, no friction", "hardware, no backlash")
+"""Plants without friction or backlash, on which only the disturbance fed forward is judged."""
+
+CASE = Case(
+    "tracking",
+    __doc__,
+    machines=("stewart",),
+    because="the thesis controls its own machine, stewart; other machines' controllers are tested",
+    cost=5.0,
+)
+
+CONTROL_PERIOD = 1e-3
+"""[s] Control period."""
+
+ENGINE_STEP = 0.5e-3
+"""[s] Time step of the engines."""
+
+EXCERPT_BEGIN = 2.0
+"""[s] Time in the tank motion, which has its full size from then on, at which the run begins."""
+
+FADE_TIME = 0.4
+"""[s] Fade-in of the motion."""
+
+RUN_TIME = 1.2
+"""[s] Duration of the run."""
+
+LOOK_AHEAD_TIME = 0.02
+"""[s] Reference beyond the end of the run, for controllers that look ahead."""
+
+ENGINE_PERIODS = (500, 560)
+"""First and last control period of the part that is run in all engines."""
+
+ENGINE_DIFFERENCE = max(bar.tolerance for bar in BARS) / FULL_MOTION
+"""Largest difference of engines per motion: their largest error in an open loop, 1e-6 m, per 1 cm
+of motion; a stable control loop does not increase it."""
+
+PAYLOAD_SHARE = 0.9
+"""Payload of the wrong model, per true payload."""
+
+FRICTION_SHARE = 0.7
+"""Friction of the wrong model, per true friction."""
+
+CONTROLLERS: dict[str, type[Controller]] = {
+    "thesis cascade": Cascade,
+    "PI + Kalman": ObserverCascade,
+    "feedforward": InverseDynamicsFeedforward,
+    "computed torque": ComputedTorque,
+}
+
+WRONG_MODELS = ("feedforward", "computed torque")
+"""Controllers that are also given a model that is wrong."""
+
+ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
+"""Of the three root mean squares, after multiplication by a thousand."""
+
+
+class Tracked(NamedTuple):
+    """A course with its errors, one row per control instant."""
+
+    trajectory: Trajectory
+    time: FloatArray
+    """`(k,)` [s]"""
+    position: FloatArray
+    """`(k, 3)` actual minus reference [m]"""
+    rotation: FloatArray
+    """`(k, 3)` rotation vectors from reference to actual [rad], base axes"""
+    actuators: FloatArray
+    """`(k, n)` actual minus reference leg coordinates [m] or [rad]"""
+
+    @property
+    def rms(self) -> tuple[float, float, float]:
+        """Root mean squares: of the position error, of the rotation error, of one actuator."""
+        return _root_mean_squares(self.position, self.rotation, self.actuators)
+
+
+class Excerpt(Motion):
+    """A part of a motion, from a time on, faded in from rest.
+
+    Attributes:
+        whole: the motion.
+        begin: [s] where in it the excerpt begins.
+    """
+
+    whole: Motion
+    begin: float
+
+    def __init__(self, whole: Motion, begin: float, duration: float, fade_in: float) -> None:
+        """Describe the excerpt: its begin in the motion, its length, its rise [s]."""
+        super().__init__(whole.center, duration, whole.convention, fade_in)
+        self._set(whole=whole, begin=begin)
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        return self.whole.axes(time + self.begin)
+
+
+def with_drive(platform: Platform, **changes: Any) -> Platform:
+    """Return a machine whose drives differ in the given parameters."""
+    content = platform.parameters.model_dump()
+    content["leg"]["drive"].update(changes)
+    return Platform(MachineParameters.model_validate(content))
+
+
+def tracked(
+    platform: Platform,
+    controller: Controller,
+    engine: Engine,
+    duration: float,
+    plant: Plant | None = None,
+) -> Tracked:
+    """Return the course of a machine that begins on its reference, at the reference's twist.
+
+    Without a `plant` its drives and sensors are those of its parameters.
+    """
+    reference = controller.reference
+    course = simulate(
+        platform,
+        duration,
+        pose=reference.pose[0],
+        twist=reference.twist[0],
+        controller=controller,
+        plant=plant,
+        engine=engine,
+        every=round(controller.period / engine.timestep),
+        progress=False,
+    )
+    rows = [reference.row(k) for k in range(len(course))]
+    off = displacement(course.pose, reference.pose[rows])
+    actuators = course.lengths - reference.coordinates[rows]
+    return Tracked(course, course.time, off[:, :3], off[:, 3:], actuators)
+
+
+def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
+    """Return root mean squares of a reference about its begin, as `Tracked.rms`, over `count` rows.
+
+    What a machine that stays where it is would err by.
+    """
+    pose, coordinates = reference.pose[:count], reference.coordinates[:count]
+    away = displacement(pose, pose[0])
+    return _root_mean_squares(away[:, :3], away[:, 3:], coordinates - coordinates[0])
+
+
+def part(platform: Platform, reference: Reference, begin: int, end: int) -> Reference:
+    """Return rows `begin` to `end` of a reference as one that begins at time 0."""
+    rows = slice(begin, end + 1)
+    return reference_of(
+        platform,
+        reference.period,
+        reference.time[rows] - reference.time[begin],
+        reference.pose[rows],
+        reference.twist[rows],
+        reference.acceleration[rows],
+    )
+
+
+def apart(one: Trajectory, other: Trajectory) -> tuple[float, float]:
+    """Return the largest differences of two courses, in parts of the motion of the first.
+
+    Of positions, and of quaternions; the motion is the largest change since the begin.
+    """
+    places = (slice(0, 3), slice(3, 7))
+    return tuple(  # type: ignore[return-value]
+        float(
+            np.abs(other.pose[:, k] - one.pose[:, k]).max()
+            / np.abs(one.pose[:, k] - one.pose[0, k]).max()
+        )
+        for k in places
+    )
+
+
+def _root_mean_squares(
+    position: FloatArray, rotation: FloatArray, actuators: FloatArray
+) -> tuple[float, float, float]:
+    return (
+        float(np.sqrt((position**2).sum(axis=1).mean())),
+        float(np.sqrt((rotation**2).sum(axis=1).mean())),
+        float(np.sqrt((actuators**2).mean())),
+    )
+
+
+def tracking_plots(
+    courses: dict[tuple[str, str], Tracked],
+    units: tuple[tuple[str, str], ...],
+    names: tuple[str, ...],
+) -> list[Plot]:
+    """Return errors of the named controllers over time, and what the observer estimates.
+
+    Args:
+        courses: by plant and controller, with "hardware" and "PI + Kalman" among them.
+        units: names and units of position and rotation errors, times a thousand.
+        names: of the controllers to be shown.
+    """
+    errors = []
+    for k, (what, unit) in enumerate(units[:2]):
+        curves = []
+        for name in names:
+            course = courses["hardware", name]
+            size = np.linalg.norm((course.position, course.rotation)[k], axis=1)
+            curves.append(Curve(name, course.time[1:], 1e3 * size[1:]))
+        errors.append(Panel(f"{what} error [{unit}]", *curves, log_y=True))
+    course = courses["hardware", "PI + Kalman"]
+    signals = course.trajectory.signals
+    time, estimated = signals["time"], signals["estimated_rate"]
+    actual = course.trajectory.rates[: len(time)]
+    legs = range(estimated.shape[1])
+    return [
+        Plot(
+            "Errors under control, hardware plant",
+            "time [s]",
+            *errors,
+            caption="Thesis figure 4.40 shows the error in pitch on its ideal plant.",
+        ),
+        Plot(
+            "Speed and disturbance estimated by the Kalman observer, hardware plant",
+            "time [s]",
+            Panel(
+                "speed of leg 1 [mm/s]",
+                Curve("actual", time, 1e3 * actual[:, 0]),
+                Curve("estimated", time, 1e3 * estimated[:, 0], "dash"),
+            ),
+            Panel(
+                "estimated minus actual [mm/s]",
+                Curve("leg 1", time, 1e3 * (estimated - actual)[:, 0]),
+            ),
+            Panel(
+                "disturbance force [N]",
+                *(
+                    Curve(f"leg {k + 1}", time, signals["estimated_disturbance"][:, k])
+                    for k in legs
+                ),
+            ),
+            caption="As thesis figures 4.41 to 4.44. The observer knows the motor's position; the "
+            "leg's actual speed differs from it by backlash and compression of the transmission.",
+        ),
+    ]
+
+
+Evidence = dict[str, dict[str, tuple[float, float, float]]]
+"""By plant and variant: root mean squares of position [m], rotation [rad], actuators."""
+
+
+def observer_evidence(
+    machines: dict[str, Platform], motion: Motion, run: float, period: float, timestep: float
+) -> tuple[Evidence, tuple[float, float, float]]:
+    """Return errors of all variants on plants with and without friction and backlash.
+
+    Args:
+        machines: "ideal" and "hardware".
+        motion: longer than the run.
+        run: [s]
+        period: of the controllers [s].
+        timestep: of the analytic engine [s].
+
+    Returns:
+        The errors, and root mean squares of the motion itself about its begin.
+    """
+    hardware = machines["hardware"]
+    smooth = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
+    tight = with_drive(hardware, backlash=0.0)
+    plants = {**machines, **dict(zip(REDUCED_PLANTS, (smooth, tight), strict=True))}
+    found: Evidence = {}
+    for plant, machine in plants.items():
+        reference = sample_reference(machine, motion, period)
+        engine = make_engine("analytic", machine, timestep, "fast")
+        found[plant] = {}
+        for variant, options in VARIANTS.items():
+            if variant == "feedback alone" and plant in REDUCED_PLANTS:
+                continue
+            controller = ObserverCascade(machine, reference, **options, **FROM_THE_START)
+            found[plant][variant] = tracked(machine, controller, engine, run).rms
+        engine.close()
+    return found, motion_size(reference, round(run / period) + 1)
+
+
+def evidence_table(found: Evidence) -> Table:
+    """Return position and rotation errors by plant and variant."""
+    rows = [
+        (
+            plant,
+            *(
+                f"{1e3 * variants[name][k]:.4f}" if name in variants else ""
+                for k in range(2)
+                for name in VARIANTS
+            ),
+        )
+        for plant, variants in found.items()
+    ]
+    units = ("position [mm]", "rotation [mrad]")
+    return Table(
+        "Tracking errors with and without the observer's estimates",
+        ("plant", *(f"{name}: {unit}" for unit in units for name in VARIANTS)),
+        tuple(rows),
+        "Root mean squares on the analytic engine; the same gains in torque mode, on speeds that "
+        "drives measure, on estimated speeds, and with the estimated disturbance fed forward.",
+    )
+
+
+def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Entry]:
+    """Yield the gain by feeding the disturbance forward."""
+    for plant, judged, name in (
+        ("hardware", True, "hardware plant"),
+        ("hardware, no backlash", False, "hardware plant without backlash"),
+        ("hardware, no friction", False, "hardware plant without friction"),
+    ):
+        yield entry_of(
+            f"{name}: rotation error without disturbance fed forward per that with it",
+            _share(found, plant),
+            1.0 if judged else None,
+            "friction that is estimated and fed forward leaves less error to feedback; with the "
+            "opposite sign it would act twice"
+            if judged
+            else "for comparison with the hardware plant",
+            at_least=judged,
+        )
+    yield Quantity(
+        "ideal plant: difference of the errors with and without estimates, per motion",
+        _apart(found, motion),
+        "largest of position, rotation and actuators; the ideal plant has no disturbance",
+    )
+
+
+class LinearEncoderPlant(Plant):
+    """Drives of a machine with linear encoders on the legs, behind transmission and backlash."""
+
+    def measure(self, state: State) -> Measurement:
+        """Return the measurement with the legs' coordinates, in counts of the same resolution."""
+        counts = np.round(self.actuated(state)[0] / self.drives.resolution)
+        self._last = super().measure(state)._replace(coordinates=counts * self.drives.resolution)
+        return self._last
+
+
+Errors = dict[str, tuple[float, float, float]]
+"""By controller and place of the encoders: root mean squares as in `Evidence`."""
+
+
+def linear_encoders(
+    hardware: Platform, motion: Motion, run: float, period: float, timestep: float
+) -> Errors:
+    """Return the errors with linear encoders, and of the cascade also with motor encoders.
+
+    Args:
+        hardware: the machine with its drives.
+        motion: longer than the run.
+        run: [s]
+        period: of the controllers [s].
+        timestep: of the analytic engine [s].
+    """
+    reference = sample_reference(hardware, motion, period)
+    engine = make_engine("analytic", hardware, timestep, "fast")
+    found = {}
+    for name, kind, plant in (
+        ("cascade, motor", Cascade, Plant),
+        ("cascade, linear", Cascade, LinearEncoderPlant),
+        ("observer, linear", ObserverCascade, LinearEncoderPlant),
+    ):
+        controller = kind(hardware, reference, **FROM_THE_START)
+        found[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
+    engine.close()
+    return found
+
+
+def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
+    """Return the thesis' statements about the observer and about linear encoders beside ours."""
+    ideal, real = found["ideal"], found["hardware"]
+    ideal_errors = [1e3 * ideal[name][1] for name in VARIANTS]
+    real_errors = [1e3 * real[name][1] for name in VARIANTS]
+    without_friction = _share(found, "hardware, no friction")
+    without_backlash = _share(found, "hardware, no backlash")
+    alone, both = "feedback alone", "estimated disturbance too"
+    return (
+        THESIS["observer_in_simulation"].judged(
+            f"On the ideal plant in torque mode the rotation error is {ideal_errors[0]:.4f} mrad "
+            f"with feedback alone, {ideal_errors[1]:.4f} mrad on estimated speeds and "
+            f"{ideal_errors[2]:.4f} mrad with the disturbance fed forward. That PI + Kalman has a "
+            "smaller error than the cascade there is due to torque mode, not to its estimates: the "
+            "controller closes the velocity loop itself, while the cascade's drives follow a speed "
+            "that is held for a control period.",
+            _smaller(ideal[alone], ideal[both]),
+        ),
+        THESIS["observer_in_real_time"].judged(
+            f"On the hardware plant the errors of position and rotation are "
+            f"{_errors(real[both])} with both estimates, and {_errors(real[alone])} with feedback "
+            "alone on the drives' exact speeds. On estimated speeds, the disturbance fed forward "
+            f"divides the rotation error by {real_errors[1] / real_errors[2]:.2f}, without "
+            f"friction by {without_friction:.2f}, without backlash by {without_backlash:.2f}: the "
+            "observer estimates friction, but not backlash, which encoders on motors do not see.",
+            _smaller(real[both], real[alone]),
+        ),
+        THESIS["linear_encoders"].judged(
+            "The errors of the thesis' cascade are "
+            f"{_errors(linear['cascade, linear'])} with linear encoders, and "
+            f"{_errors(linear['cascade, motor'])} with encoders on the motors.",
+            _smaller(linear["cascade, linear"], linear["cascade, motor"]),
+        ),
+        THESIS["linear_encoder_torque"].judged(
+            "In torque mode the errors of the cascade with observer are "
+            f"{_errors(linear['observer, linear'])} with linear encoders, and "
+            f"{_errors(real[both])} with encoders on the motors.",
+            _smaller(linear["observer, linear"], real[both]),
+            "with linear encoders the velocity loop contains backlash and transmission, whose "
+            "stiffness is adopted, and oscillates with these gains; with encoders on the motors it "
+            "contains neither",
+        ),
+    )
+
+
+def _smaller(errors: tuple[float, float, float], others: tuple[float, float, float]) -> bool:
+    """Return whether each error is smaller than the other one."""
+    return all(one < other for one, other in zip(errors, others, strict=True))
+
+
+def _errors(errors: tuple[float, float, float]) -> str:
+    return f"{1e3 * errors[0]:.4f} mm and {1e3 * errors[1]:.4f} mrad"
+
+
+def _share(found: Evidence, plant: str) -> float:
+    return found[plant]["estimated speed"][1] / found[plant]["estimated disturbance too"][1]
+
+
+def _apart(found: Evidence, motion: tuple[float, float, float]) -> float:
+    """Return by how much variants differ on the ideal plant, in parts of the motion."""
+    errors = np.array(list(found["ideal"].values()))
+    return float((np.ptp(errors, axis=0) / np.array(motion)).max())
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
+    motion = Excerpt(tank_motion(platform), EXCERPT_BEGIN, RUN_TIME + LOOK_AHEAD_TIME, FADE_TIME)
+    references = {
+        plant: sample_reference(machine, motion, CONTROL_PERIOD)
+        for plant, machine in machines.items()
+    }
+    runs: dict[tuple[str, str], Tracked] = {}
+    for plant, machine in machines.items():
+        engine = make_engine("mujoco", machine, ENGINE_STEP, "accurate")
+        for name in CONTROLLERS:
+            controller = _controller(name, machine, references[plant])
+            runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
+        engine.close()
+    wrong = _wrong_models(machines["hardware"], references["hardware"])
+    found, size = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
+    linear = linear_encoders(machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
+    measures = [
+        *_better(runs, wrong),
+        *evidence_measures(found, size),
+        *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
+    ]
+    return CASE.result(
+        platform,
+        measures,
+        tracking_plots(runs, ERROR_UNITS, tuple(CONTROLLERS)),
+        (*evidence_statements(found, linear), _mass_statement(platform)),
+        (_table(runs, wrong, size), evidence_table(found)),
+    )
+
+
+def wrong_model(machine: Platform) -> Platform:
+    """Return a model of the machine with a payload and frictions that are too small."""
+    content = machine.parameters.model_dump()
+    body = content["platform"]["body"]
+    body["mass"] *= PAYLOAD_SHARE
+    body["inertia"] = (PAYLOAD_SHARE * np.array(body["inertia"])).tolist()
+    for name in ("friction_torque", "viscous_torque"):
+        content["leg"]["drive"][name] *= FRICTION_SHARE
+    return Platform(MachineParameters.model_validate(content))
+
+
+def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
+    kind = CONTROLLERS[name]
+    starts = FROM_THE_START if kind in (Cascade, ObserverCascade) else {}
+    return kind(machine, reference, **starts, **options)
+
+
+def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
+    """Return runs on the analytic engine under controllers that know a wrong model."""
+    model = wrong_model(machine)
+    engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
+    runs = {
+        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN_TIME)
+        for name in WRONG_MODELS
+    }
+    engine.close()
+    return runs
+
+
+def _table(
+    runs: dict[tuple[str, str], Tracked],
+    wrong: dict[str, Tracked],
+    size: tuple[float, float, float],
+) -> Table:
+    """Return root mean squares by controller, plant and error."""
+
+    def texts(values: tuple[float, ...]) -> tuple[str, ...]:
+        return tuple(f"{1e3 * value:.3g}" for value in values)
+
+    rows = [
+        (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
+        for name in CONTROLLERS
+    ]
+    unknown = ("",) * len(ERROR_UNITS)
+    rows += [
+        (f"{name}, wrong model", *unknown, *texts(course.rms)) for name, course in wrong.items()
+    ]
+    rows.append(("none: the motion itself", *texts(size), *texts(size)))
+    columns = [
+        f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in ERROR_UNITS
+    ]
+    return Table(
+        "Errors under control",
+        ("controller", *columns),
+        tuple(rows),
+        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with {PAYLOAD_SHARE:g} of "
+        f"the payload and {FRICTION_SHARE:g} of the friction, on the analytic engine.",
+    )
+
+
+def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Entry]:
+    """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
+    early = sum(bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values()))
+    yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
+    thesis = np.array(runs["hardware", "thesis cascade"].rms)
+    shares = {
+        name: float((thesis / np.array(runs["hardware", name].rms)).min()) for name in CONTROLLERS
+    }
+    best = max(CONTROLLERS, key=lambda name: shares[name])
+    yield Measure(
+        f"hardware plant: error of the thesis' cascade per error of {best}, the best controller",
+        shares[best],
+        1.0,
+        "smallest ratio of the three errors; forces of the motion that are fed forward leave less "
+        "error to feedback",
+        at_least=True,
+    )
+    for name, course in wrong.items():
+        yield Quantity(
+            f"hardware plant: error of the thesis' cascade per error of {name} with a wrong model",
+            (thesis / np.array(course.rms)).min(),
+            note=f"{PAYLOAD_SHARE:g} of the payload and {FRICTION_SHARE:g} of the friction",
+        )
+
+
+def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
+    duration = (ENGINE_PERIODS[1] - ENGINE_PERIODS[0]) * CONTROL_PERIOD
+    engines = [
+        make_engine(name, platform, ENGINE_STEP, "accurate")
+        for name in ("analytic", "mujoco", "bullet")
+    ]
+    for name in CONTROLLERS:
+        runs = [
+            tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
+            for engine in engines
+        ]
+        difference = max(max(apart(runs[0], course)) for course in runs[1:])
+        yield Measure(
+            f"ideal plant, {name}: largest difference of engines, per motion",
+            difference,
+            ENGINE_DIFFERENCE,
+            "MuJoCo and PyBullet against the analytic engine: their largest error in an open loop, "
+            "1e-6 m, per 1 cm of motion",
+        )
+    for engine in engines:
+        engine.close()
+
+
+def _mass_statement(platform: Platform) -> Statement:
+    mass = float(lumped_mass(platform, drives=False)[0])
+    return THESIS["equivalent_mass"].judged(
+        f"By that rule {mass:.2f} kg; with the armature's inertia "
+        f"{float(lumped_mass(load(platform.name, 'hardware'))[0]):.0f} kg.",
+        abs(mass - 18.8) < 0.05,
+        "the code gives no source for its mass; neither contains the armature, which is 26 "
+        "times the rest",
+    )

@@ -1,1 +1,0 @@
-"""Tank motion under control."""

@@ -1,1 +1,0 @@
-"""Step responses and tuning."""

@@ -1,0 +1,361 @@
+"""Workspace.
+
+Rays from home find where the machine leaves its workspace and integrate its volume. Straight legs
+have a closed form that uses no kinematics of the platform: shells about shifted base joints; random
+points in them give the same volume and mean conditioning. Pillars have one too: the shares of the
+stroke add up to one. Machines that look the same after a third of a turn have a workspace that
+does. Condition number and stiffness are held against differences of the inverse kinematics, the
+reachable set against a random walk through all poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.platform import Platform
+from twin.analysis.stiffness import characteristic_scale
+from twin.analysis.workspace.admissible import (
+    Admissible,
+    Cause,
+    bounding_box,
+    coordinates,
+    plane_exits,
+    shell_centers,
+    shell_exits,
+    square,
+    third_turn,
+    within_shells,
+)
+from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.dexterity import (
+    conditioning_over,
+    dexterity,
+    leg_stiffness,
+    stiffness_range,
+)
+from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region, stretches_along
+from twin.analysis.workspace.search import search, singular_distance, sphere, wander
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.model.integrate import integrate
+from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
+from twin.papers.driving_simulator.studies import (
+    exact_ranges,
+    exact_ranges_at_best_heave,
+    small_angle_ranges,
+    stroke_shares,
+)
+from twin.rotations import displaced
+from twin.validation.case import Case
+from twin.validation.cases.general.free_fall import singular_time
+from twin.validation.measures.sampling import largest
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+
+EDGE = 1e-9
+"""Radii of rays per the platform joints' radius: 44 halvings of a step leave rounding of the limits
+(1e-12 of a length) times the obliqueness of the boundary."""
+
+POINTS = 1 << 17
+"""Random points for volumes; their error is 1/sqrt of those inside."""
+
+FEWEST = 200
+"""Points inside, of which a mean and its spread are taken."""
+
+MARGIN = 0.1
+"""About the box of the region, per its size."""
+
+SAMPLING_SEED = 2016
+
+SIGMAS = 4.0
+
+OBLIQUE = (
+    "bisection and rounding of the limits, as changes of the limiting leg's length: a ray that "
+    "grazes a shell ends elsewhere by more"
+)
+
+CHANCE = (
+    "standard deviations of random points, and the change of rays between the last two levels; "
+    "chance keeps to 4 in 16000 of 16001 draws"
+)
+
+FREE = 1e-7
+"""[m], [rad]: the search with others free ends at mu = 1e-9 per limit, 14 of which may act."""
+
+SAME = "its joints and lengths are those of stewart"
+
+LEVELS = (8, 16, 32)
+"""128, 512 and 2048 rays."""
+
+SEED = 7
+"""Of the walk that looks for places outside; the search begins at others."""
+
+DROP_TIME = 0.52
+"""[s] srspm's free fall passes the plane of its base before."""
+
+WALKED = 40
+"""Poses of the walk that are farthest out, which the reachable set must contain."""
+
+
+def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
+    """Yield a constant-orientation workspace against shells about shifted base joints."""
+    scale = float(found.chart.scale[0])
+    directions = found.rays.directions
+    exits = shell_exits(platform, platform.home, directions)
+    exits = np.minimum(exits, plane_exits(platform, platform.home, directions))
+    early = found.rays.exits * scale - exits
+    # A singular pose comes before the end of the shells, never behind it.
+    early = np.where(found.rays.causes == Cause.SINGULAR, np.maximum(early, 0.0), early)
+    early *= _obliqueness(platform, directions, exits)
+    off = float(np.abs(early).max() / scale)
+    yield Measure("ends of rays against shells", off, EDGE, OBLIQUE)
+    low, high, places = _places(platform, found)
+    poses = np.tile(platform.home, (POINTS, 1))
+    poses[:, :3] = places
+    inside = within_shells(platform, platform.home, places)
+    admissible = Admissible(platform, platform.home)
+    wrong = admissible.within(coordinates(platform, poses)) != inside
+    yield Measure(
+        f"places judged differently by shells and kinematics, of {POINTS}",
+        wrong.sum(),
+        0.0,
+        "only a place within rounding of the edge could be",
+    )
+    # Shells have a mirror image below the base, on the other side of its plane.
+    inside[inside] = admissible.inside(poses[inside])
+    yield _volume(found, inside.mean(), float(np.prod(high - low)), "shells")
+    values = dexterity(platform, poses[inside]).conditioning
+    mean = conditioning_over(found).mean
+    spread = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / SIGMAS
+    off = float(abs(values.mean() - mean) / spread)
+    yield Measure("conditioning index against random places", off, SIGMAS, CHANCE)
+
+
+def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) -> FloatArray:
+    """Return the rates `(m,)` of the limiting leg's length along rays that end at shells.
+
+    A length that is wrong by its rounding moves the end of a ray by that over the rate, and much
+    where the ray grazes a shell. The rate is 1 where plates are level.
+    """
+    places = platform.home[:3] + exits[:, None] * directions
+    vectors = places[:, None] - shell_centers(platform, platform.home)
+    lengths = np.linalg.norm(vectors, axis=2)
+    ends = (platform.minimum_coordinates, platform.maximum_coordinates)
+    left = np.minimum(*(np.abs(lengths - end) for end in ends))
+    limiting = left.argmin(axis=1)
+    rows = np.arange(len(exits))
+    along = np.einsum("ki,ki->k", directions, vectors[rows, limiting])
+    at_shell = left[rows, limiting] <= EDGE * lengths[rows, limiting]
+    return np.where(at_shell, np.abs(along) / lengths[rows, limiting], 1.0)
+
+
+def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a box `(3,)`, `(3,)` about a workspace and random points `(POINTS, 3)` in it [m].
+
+    The box of the shells, unless hardly a point is in them or no determinant distinguishes their
+    other aspects: then what the rays found, with a margin.
+    """
+    low, high = bounding_box(platform, platform.home)
+    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
+    if square(platform) and within_shells(platform, platform.home, places).sum() >= FEWEST:
+        return low, high, places
+    ends = np.array(found.extremes)
+    least, most = platform.home[:3] + ends + MARGIN * np.diff(ends, axis=0) * [[-1.0], [1.0]]
+    low, high = np.maximum(low, least), np.minimum(high, most)
+    return low, high, np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
+
+
+def plate_measures(
+    platform: Platform, found: Region, ranges: tuple[AxisRange, ...]
+) -> Iterator[Entry]:
+    """Yield the workspace of a machine on pillars against the plate's closed forms.
+
+    Nothing where it is no such plate: not four equal pillars below a centred rectangle.
+    """
+    try:
+        plate = PlateModel.from_parameters(platform.parameters)
+    except InputError:
+        return
+    printed, held, free = (
+        forms._asdict() | {"z": forms.heave}
+        for forms in (
+            small_angle_ranges(plate),
+            exact_ranges(plate),
+            exact_ranges_at_best_heave(plate),
+        )
+    )
+    for one in ranges:
+        for name, value, expected, tolerance in (
+            ("others held", one.alone[1], held[one.axis], EDGE),
+            ("others free", one.free[1], free[one.axis], FREE),
+        ):
+            yield Measure(
+                f"{one.axis}, {name}: against the closed form",
+                abs(value - expected),
+                tolerance,
+                f"of {expected:.6g}; bisection, or the end of the search with others free",
+                unit=one.unit,
+            )
+        off = abs(one.free[1] - printed[one.axis])
+        note = f"of {printed[one.axis]:.6g}, the paper's small-angle range"
+        yield Quantity(
+            f"{one.axis}, others free: less than printed by", off, note=note, unit=one.unit
+        )
+    model = ExactKinematics(plate)
+    home = np.array([plate.home_length, 0.0, 0.0])
+    # Axes of the chart are z, roll and pitch, the plate's own.
+    shares = stroke_shares(model, home + found.surface).sum(axis=1)
+    off = largest(shares - 1.0)
+    name = "shares of the stroke at the ends of rays, sum less 1"
+    yield Measure(name, off, EDGE, "bisection and rounding")
+    low, high = (1.02 * end for end in found.extremes)
+    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
+    inside = stroke_shares(model, home + places).sum(axis=1) <= 1.0
+    yield _volume(found, inside.mean(), float(np.prod(high - low)), "the closed form")
+
+
+def _volume(found: Region, share: float, box: float, what: str) -> Measure:
+    """Compare the volume of rays with that of random points; both have an error of their own."""
+    spread = box * np.sqrt(share * (1.0 - share) / POINTS)
+    spread += found.uncertainty * found.volume / SIGMAS
+    off = float(abs(found.volume - box * share) / spread)
+    return Measure(f"volume of rays against random points in {what}", off, SIGMAS, CHANCE)
+
+
+CASE = Case(
+    "workspace",
+    __doc__,
+    condition=lambda platform: SAME if platform.name == "compliant_stewart" else "",
+    cost=3.0,
+)
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    chart = Chart.about(platform, own_axes(platform)[:3])
+    found = region(chart, LEVELS)
+    ranges = motion_ranges(platform)
+    measures = [
+        *_figures(platform, found, ranges),
+        *(shell_measures(platform, found) if platform.leg.is_straight else ()),
+        *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
+        *_symmetry(platform),
+        *_differences(platform, found),
+        *(_reached(platform) if platform.dof == 6 else ()),
+        *(_fall(platform) if platform.name == "srspm" else ()),
+    ]
+    return CASE.result(platform, measures, [_convergence(found)])
+
+
+def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -> Iterator[Entry]:
+    unit = "m3" if platform.dof == 6 else "m rad2"
+    note = f"to {100 * found.uncertainty:.2g} %, {found.counts[-1]} rays"
+    name = "constant-orientation workspace" if platform.dof == 6 else "workspace, z roll pitch"
+    yield Quantity(name, found.volume, note=note, unit=unit)
+    over = conditioning_over(found)
+    yield Quantity("global conditioning index", over.mean, note="mean of 1/condition number")
+    for one in ranges:
+        ends = ", ".join(f"{value:.4g}" for value in one.alone)
+        yield Quantity(
+            f"range of {one.axis}, others free",
+            one.free[1] - one.free[0],
+            note=f"others held: {ends} {one.unit}",
+            unit=one.unit,
+        )
+
+
+def _symmetry(platform: Platform) -> Iterator[Entry]:
+    if platform.dof < 6 or not third_turn(platform):
+        return
+    # 24 directions about the axis: the same ones after a third of a turn.
+    rays = search(Chart.about(platform, ("x", "y", "z")), sphere(12)[0])
+    radii = rays.exits.reshape(12, 24)
+    off = largest(radii - np.roll(radii, 8, axis=1))
+    yield Measure("workspace after a third of a turn", off, EDGE, "bisection and rounding")
+
+
+def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
+    """Compare condition number and stiffness with differences of the inverse kinematics."""
+    scale = characteristic_scale(platform)
+    poses = found.chart.poses(0.3 * found.surface[::200])
+    step = 1e-3
+    slopes = []
+    for factor in (1.0, 0.5):
+        moves = step * factor * np.diag(scale)
+        if platform.dof < 6:
+            moves = moves[[2, 3, 4]]
+        ahead, behind = (
+            platform.inverse_kinematics(
+                platform.constrain(displaced(poses[:, None], sign * moves)).pose
+            )
+            for sign in (1.0, -1.0)
+        )
+        slopes.append((ahead - behind) / (2.0 * step * factor * scale[0]))
+    # [pose, displacement, leg], displacements at the platform's radius
+    rates = np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2)
+    if platform.dof == 6:
+        values = np.linalg.svd(rates, compute_uv=False)
+        ratio = values[:, -1] / values[:, 0] / dexterity(platform, poses).conditioning
+        reason = "fourth order of steps of 1e-3"
+        off = largest(ratio - 1.0)
+        yield Measure("conditioning against differences", off, 1e-9, reason)
+    legs = leg_stiffness(platform).values
+    count = 3 if platform.dof == 6 else 1
+    matrices = np.einsum("kia,i,kib->kab", rates, legs, rates)
+    softest = np.linalg.eigvalsh(matrices[:, :count, :count])[:, 0]
+    turning = np.linalg.eigvalsh(matrices[:, count:, count:])[:, 0] * scale[0] ** 2
+    ours = stiffness_range(platform, poses)
+    for name, theirs, mine in (
+        ("translation", softest, ours.softest_translation),
+        ("rotation", turning, ours.softest_rotation),
+    ):
+        off = largest(theirs / mine - 1.0)
+        reason = "fourth order of steps of 1e-3, twice in a stiffness"
+        yield Measure(f"softest {name} against differences", off, 1e-8, reason)
+
+
+def _reached(platform: Platform) -> Iterator[Entry]:
+    """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
+    axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
+    chart = Chart.about(platform, axes, convention="rotation_vector")
+    places = wander(chart, SEED)[:, :3] * chart.scale[0]
+    radii = np.linalg.norm(places, axis=1)
+    farthest = np.argsort(-radii)[:WALKED]
+    found = stretches_along(platform, places[farthest] / radii[farthest, None])
+    short = radii[farthest] / found.far - 1.0
+    tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"
+    yield Measure("farthest walked places beyond the reachable set", short.max(), tolerance, reason)
+
+
+def _fall(platform: Platform) -> Iterator[Entry]:
+    """Compare the singular pose below home with the one that the free fall passes."""
+    fall = integrate(platform, DROP_TIME)
+    crossing = singular_time(platform, fall)
+    assert crossing is not None
+    dropped = platform.home[2] - fall(crossing)[0][2]
+    chart = Chart.about(platform, ("x", "y", "z"))
+    below = singular_distance(chart, np.array([[0.0, 0.0, -1.0]]))[0] * chart.scale[0]
+    yield Measure(
+        f"singular pose straight below home, less that of the fall at {crossing:.4f} s",
+        abs(below - dropped),
+        2e-3,
+        "the falling platform is no longer level, and meets it a little above the base's plane",
+        unit="m",
+    )
+    scaled = float(dexterity(platform, fall(crossing)[0]).smallest)
+    yield Measure(
+        "smallest singular value at the singular pose of the fall",
+        scaled,
+        1e-9,
+        "time known to 1e-12 s",
+    )
+
+
+def _convergence(found: Region) -> Plot:
+    counts = np.array(found.counts, dtype=float)
+    panel = Panel(
+        "volume / that of most rays",
+        Curve("volume", counts, found.volumes / found.volume, "line+markers"),
+    )
+    return Plot("Volume over the number of rays", "rays", panel, log_x=True)
