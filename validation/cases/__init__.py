@@ -11,7 +11,7 @@ from twin.validation.case import CaseModule
 CASES = {
     "feasibility": "feasibility",
     "reference": "general.reference",
-    "machine_data": "machine_data",
+    "machine_data": "machine_data.case",
     "published": "published",
     "payload": "payload",
     "workspace": "workspace",

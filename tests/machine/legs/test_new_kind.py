@@ -1,4 +1,4 @@
-"""Every kind of leg has all its parts, and a new kind is a folder and one entry of the list."""
+"""Every kind of leg has all its parts, and a new kind is a module and one entry of the list."""
 
 from __future__ import annotations
 
@@ -83,18 +83,16 @@ assert robot_xml(lit).count("leg_1_rod") == robot_xml(plain).count("leg_1_rod") 
 """What else uses it: nothing but the machine's file."""
 
 
-def test_every_folder_is_listed() -> None:
-    folders = {file.parent.name for file in FOLDER.glob("*/__init__.py")}
-    assert folders == set(LEG_KINDS)
+def test_every_template_is_listed() -> None:
+    assert {file.stem for file in FOLDER.glob("*.toml")} == set(LEG_KINDS)
 
 
 @pytest.mark.parametrize("kind", LEG_KINDS)
 def test_every_kind_has_all_parts(kind: str) -> None:
     own, parameters = LEG_KINDS[kind], machine_of_kind(kind)
     assert own.parameters.model_fields["kind"].default == kind
-    assert (FOLDER / kind / "template.toml").is_file() and f'"{kind}"' in template("new", kind)
-    assert (FOLDER / kind / "parameters.py").is_file()
-    equations = import_module(f"twin.kernels.legs.{own.parameters.equations}.dynamics")
+    assert f'"{kind}"' in template("new", kind)
+    equations = import_module(f"twin.kernels.legs.{own.parameters.equations}")
     assert find_spec(f"twin.machine.legs.{kind}") and equations.LEG_SIZE > 0
     base, top = parameters.base.joints.points, parameters.platform.joints.points
     look = drawing(base, top, parameters.platform.thickness, own.ends(parameters.leg))

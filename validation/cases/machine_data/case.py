@@ -1,0 +1,218 @@
+"""The machine's own numbers against the papers.
+
+Reference and engines read the same file and share its derived parameters, so that a wrong number in
+it passes every comparison between them. Here all numbers are held against a table that was typed a
+second time from the papers. It has gravity, joints, actuators, and masses, centres and tensors of
+all bodies in the base frame at home. Mass matrix, holding forces and free motion are composed from
+that table body by body, with derivatives by complex steps. No code of parameters or legs takes
+part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.platform import Platform, load
+from twin.basics.arrays import FloatArray
+from twin.charts.panels import value_text
+from twin.engines.mechanism import make_mechanism
+from twin.model.machine_base import REST
+from twin.validation.case import Case
+from twin.validation.cases.machine_data.composition import Composition, Piece
+from twin.validation.measures.equilibrium import free_rates, rest
+from twin.validation.measures.sampling import largest
+from twin.validation.published.machines import NAMES, typed_numbers
+from twin.validation.results import CaseResult, Entry, Measure, Table
+
+CASE = Case(
+    "machine_data",
+    __doc__,
+    machines=NAMES,
+    because="no paper prints this machine's numbers: nothing to hold the file against",
+    cost=1.0,
+)
+
+SHIFT, TILT = np.array([0.004, -0.006, 0.005]), np.array([0.02, -0.015, 0.01])
+"""[m], [rad] away from home, where symmetry hides nothing."""
+
+TYPED = "both were typed: rounding alone"
+JOINTS = f"{TYPED}; a joint off by 1 mm shows at 1e-3"
+COMPOSED = "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
+MODES = "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
+PRINTED = "half a unit of the last printed digit; one unit where digits were cut"
+
+PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
+    "crank mass [kg]": ("leg_1_crank", None),
+    "crank moment [kg m2]": ("leg_1_crank", (0, 0)),
+    "rod mass [kg]": ("leg_1_rod", None),
+    "moment about x [kg m2]": ("platform", (0, 0)),
+    "moment about y [kg m2]": ("platform", (1, 1)),
+}
+"""Body, and entry of its tensor or None for its mass, of numbers that are printed rounded."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    typed = typed_numbers(platform.name)
+    own = Composition(typed)
+    measures = (
+        *_geometry(platform, own),
+        *_actuators(platform, own),
+        *_bodies(platform, own),
+        *_reference(platform, own),
+        *_springs(platform, own),
+        *_printed(platform, own),
+        *_hardware(platform, own),
+    )
+    rows = [
+        (f"{name}: {key}", _typed_text(table[key]), "" if number else table["place"])
+        for name, table in typed.items()
+        if name != "legs"
+        for number, key in enumerate(key for key in table if key not in ("place", "unit"))
+    ]
+    title = "Numbers typed a second time, SI units, angles in degrees unless named otherwise"
+    columns = ("number", "value", "place in the paper, or adopted; empty: as above")
+    return CASE.result(platform, measures, tables=(Table(title, columns, tuple(rows)),))
+
+
+def _typed_text(value: Any) -> str:
+    """Return a typed value as text, with all its digits."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_typed_text(each)}" for key, each in value.items())
+    return value_text(value, digits=15)
+
+
+def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:
+    gravity = abs(platform.parameters.gravity - own.gravity)
+    yield Measure("gravity against the table", gravity, 1e-12, TYPED, unit="m/s2")
+    for name, value, expected in (
+        ("base joints", platform.base_joints, own.base),
+        ("platform joints", platform.platform_joints, own.corners),
+        ("home pose", platform.home, own.pose),
+    ):
+        error = largest(value - expected)
+        yield Measure(f"{name} against the table", error, 1e-12, JOINTS, unit="m")
+    error = largest(platform.home_coordinates - own.home_coordinates)
+    name = "actuator coordinates at home against angles and radii of the table"
+    yield Measure(name, error, 1e-12, JOINTS, unit=platform.coordinate_unit)
+
+
+def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
+    limits = {key: value for key, value in own.typed["actuator"].items() if key != "place"}
+    errors = [
+        relative(getattr(leg.actuator, key), value)
+        for leg in platform.parameters.legs
+        for key, value in limits.items()
+    ]
+    name = f"actuators against the table: {', '.join(limits)}"
+    yield Measure(name, max(errors), 1e-12, TYPED)
+
+
+def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
+    machine = make_mechanism(platform.parameters)
+    ours = {body.name: body for body in machine.bodies}
+    pairs = [(piece, ours[piece.name]) for piece in own.pieces(own.origin) if piece.name in ours]
+    masses, centers, tensors = [], [], []
+    for piece, body in pairs:
+        origin, frame = machine.home_frames[body.name]
+        tensor = frame @ body.mass.tensor @ frame.T
+        masses.append(relative(body.mass.mass, piece.mass))
+        centers.append(largest(origin + frame @ body.mass.center - piece.center))
+        tensors.append(relative(tensor, in_base(piece)))
+    bodies = f"{len(pairs)} bodies at home, base frame"
+    yield Measure(f"masses of {bodies}: relative error", max(masses), 1e-12, TYPED)
+    yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED, unit="m")
+    yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED)
+    total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
+    expected = sum(piece.mass * moving(own, piece) for piece in own.pieces(own.origin))
+    name = "weight of all moving bodies of the engines' model: relative error"
+    yield Measure(name, relative(total, expected), 1e-12, TYPED)
+
+
+def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
+    tilted = Composition(own.typed, SHIFT, TILT)
+    tilted.deflection = own.holding().deflection
+    deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
+    inside = {"deflection": deflection} if own.series else {}
+    freedoms = 3 if own.on_pillars else 6
+    twists = tilted.twists()[:, :freedoms]
+    mass = twists.T @ platform.mass_matrix(tilted.pose, **inside) @ twists
+    expected = tilted.mass_matrix()[:freedoms, :freedoms]
+    name = "mass matrix of the reference in a tilted pose: relative error"
+    yield Measure(name, relative(mass, expected), 1e-10, COMPOSED)
+    forces = platform.inverse_dynamics(tilted.pose, REST, REST, **inside)
+    name = "holding forces of the reference in a tilted pose: relative error"
+    yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED)
+    at_home = own.holding()
+    found = rest(platform)
+    name = "holding forces at home against the weights of the table: relative error"
+    yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED)
+    if own.series:
+        error = largest(found.deflection[: len(own.base)] - at_home.deflection)
+        yield Measure("static deflection at home", error, 1e-10, COMPOSED, unit="m")
+
+
+def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
+    spring = own.typed.get("spring")
+    if spring is None:
+        return
+    ours = platform.leg_springs
+    error = max(
+        relative(ours.stiffness, spring["stiffness"]), relative(ours.damping, spring["damping"])
+    )
+    yield Measure("springs and dampers against the table", error, 1e-12, TYPED)
+    errors = np.abs(free_rates(platform) / own.free_rates() - 1.0)
+    name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
+    yield Measure(name, errors.max(), 1e-6, MODES)
+
+
+def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
+    home = own.typed["home"]
+    if "length" in home:
+        error = largest(platform.home_coordinates - home["length"])
+        name = "actuator coordinates at home against print"
+        yield Measure(name, error, 0.5 * home["unit"], PRINTED, unit=platform.coordinate_unit)
+    printed = own.typed.get("printed")
+    if printed is None:
+        return
+    bodies = {body.name: body.mass for body in make_mechanism(platform.parameters).bodies}
+    for name, expected in printed.items():
+        if name not in PRINTED_PARTS:
+            continue
+        body, entry = PRINTED_PARTS[name]
+        own_mass = bodies[body]
+        value = own_mass.mass if entry is None else own_mass.tensor[entry]
+        error = abs(value - expected) / printed["unit"]
+        yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED)
+
+
+def _hardware(platform: Platform, own: Composition) -> Iterator[Measure]:
+    printed = {key: v for key, v in own.typed.get("hardware", {}).items() if key != "place"}
+    if not printed:
+        return
+    parameters = load(platform.name, "hardware").parameters
+    errors = [relative(attrgetter(path)(parameters), value) for path, value in printed.items()]
+    name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
+    yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
+
+
+def relative(value: FloatArray | float, expected: FloatArray | float) -> float:
+    """Return the largest error per largest expected entry; the error where all are zero."""
+    size = float(np.abs(expected).max())
+    return float(np.abs(np.asarray(value) - expected).max()) / (size or 1.0)
+
+
+def in_base(piece: Piece) -> FloatArray:
+    """Return the tensor `(3, 3)` [kg m2] about the centre in base axes."""
+    return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
+
+
+def moving(own: Composition, piece: Piece) -> float:
+    """Return the share of a body's weight that moves: of springs half, of the fixed foot none."""
+    if own.on_pillars and piece.name == f"leg_{own.typed['foot']['fixed']}_foot":
+        return 0.0
+    return 0.5 if piece.name.endswith("_spring") else 1.0
