@@ -1,4 +1,9 @@
-"""MotionCueing: let the platform's driver perceive a vehicle's manoeuvre inside the workspace."""
+"""MotionCueing: let the platform's driver perceive a vehicle's manoeuvre inside the workspace.
+
+Arrays that the kernels of motion cueing read and write: the machine, its drivers, episodes.
+
+Its channels say what the numbers of actions and observations mean.
+"""
 
 from __future__ import annotations
 

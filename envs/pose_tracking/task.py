@@ -1,4 +1,9 @@
-"""The task of `PoseTracking`: follow a motion."""
+"""The task of `PoseTracking`: follow a motion.
+
+Actions of `PoseTracking`: their channel, and the commands they become.
+
+The module also makes, lengthens and fills its references, which are arrays.
+"""
 
 from __future__ import annotations
 

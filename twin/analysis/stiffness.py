@@ -1,4 +1,34 @@
-"""Machines on springs: stiffness, static equilibrium, sag and modes."""
+"""Machines on springs: stiffness, static equilibrium, sag and modes.
+
+Stiffness of a machine in task space, from the stiffness of its actuators and its loads.
+
+A machine at rest is pushed by the wrench w, with springs f along its actuators:
+
+    w(x) = J(x)^T f(x) + w_weight(x) + w_external
+    f(x) = k (r - q(x))
+
+Moving it by a small displacement d (translation, rotation vector, base axes) changes the push by
+
+    dw = -K d,   K = J^T diag(k) J - d(J^T) f - d(w_weight)
+
+with an elastic part, a geometric one and that of the weight. The columns of the geometric part are
+
+    g = -(dJ/dt)^T f
+
+at the six unit twists. The parts are not symmetric one by one: in the rotations each differs from
+its transpose by the cross product with its own moment. In equilibrium the moments cancel and K is
+symmetric.
+
+Springs along the actuators: those of struts, or the stiffness of position loops.
+
+Static equilibrium of a machine on springs: its pose for rest coordinates, forces and loads.
+
+Natural frequencies, damping ratios and shapes of a machine on springs, at rest.
+
+Sag of a machine on springs under its weight: predicted by its stiffness, and exact.
+
+A machine with one thing changed: gravity, or the stiffness of its struts.
+"""
 
 from __future__ import annotations
 

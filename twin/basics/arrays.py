@@ -1,4 +1,9 @@
-"""Checks at the boundary: shapes, finite values, unit quaternions, batches, a user's functions."""
+"""Checks at the boundary: shapes, finite values, unit quaternions, batches, a user's functions.
+
+Quaternions, rotation matrices and cross products as arrays, without checks.
+
+Quaternions are scalar first. Leading axes of two arguments are the same, and broadcast in `cross`.
+"""
 
 from __future__ import annotations
 

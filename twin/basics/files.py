@@ -1,4 +1,10 @@
-"""Files: what may be read, checksums, temporary files and atomic writing."""
+"""Files: what may be read, checksums, temporary files and atomic writing.
+
+Checksums of tables: in the first line of a text file, or beside the layout of another.
+
+A changed digit is a number like any other. People and other programs may change tables on purpose,
+too: one that does not fit its checksum is read with a warning.
+"""
 
 from __future__ import annotations
 

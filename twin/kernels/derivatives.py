@@ -1,4 +1,17 @@
-"""Derivatives of the dynamics and of a step by dual numbers."""
+"""Derivatives of the dynamics and of a step by dual numbers.
+
+Derivatives of forward and inverse dynamics, exact: the kernels of one state on dual numbers.
+
+Variables, in this order: displacement of the reference point and rotation vector of the platform
+(6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or accelerations),
+wrench (6). As many at a time as a dual has derivatives.
+
+Derivatives of a Runge-Kutta step, exact: the step of one state on dual numbers.
+
+Variables are those of `twin.kernels.derivatives`, in its order, the inputs being forces of the
+motors. Results are displacement and rotation vector of the platform after the step (base axes),
+twist and deflection.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Kinematics: inverse and forward, Jacobian, constraints and gaps of the loops."""
+"""Kinematics: inverse and forward, Jacobian, constraints and gaps of the loops.
+
+Forward kinematics: actuator coordinates to pose, by Newton with continuation.
+
+The Newton step solves J delta = q* - q(pose) for a small twist and turns the pose by it. Steps
+that do not reduce the largest residual are halved. When Newton from the guess fails or would
+leave the assembly branch (the Jacobian's determinant changes sign), the coordinates are moved from
+those of the guess to the given ones in smaller and smaller pieces, each solved from the last.
+
+Constraints on the platform's motion are further rows, and with more rows than unknowns the step is
+the least-squares one: coordinates that fit together leave no residual.
+"""
 
 from __future__ import annotations
 

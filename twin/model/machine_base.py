@@ -1,4 +1,9 @@
-"""Parameters, geometry and constants of one machine: what its numeric model computes with."""
+"""Parameters, geometry and constants of one machine: what its numeric model computes with.
+
+Constraints that legs put on the platform's motion, and how near to a singular pose it is.
+
+Only machines on pillars have constraints: their fixed foot leaves heave, roll and pitch.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Tables of motions: headers with units, samples and files."""
+"""Tables of motions: headers with units, samples and files.
+
+Faults of recorded samples: time without increase or with jumps, implausible sizes.
+
+The units of recorded columns say what they measure, and which sizes a platform can reach.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Charts of a live run on the page."""
+"""Charts of a live run on the page.
+
+Style of a chart on the page: colours, axes and curves in the form of viser's uPlot.
+
+Curves as they are sent to the page: samples of a time span, thinned out and rounded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The page of an environment and the policy that acts in it."""
+"""The page of an environment and the policy that acts in it.
+
+A live session of an environment and a policy, episode after episode.
+
+Drivers of an environment: a policy, a law of its task, random actions, or actions of zero.
+"""
 
 from __future__ import annotations
 

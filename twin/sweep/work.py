@@ -1,4 +1,10 @@
-"""Work of a worker: one run to one row of results; an error is a row as well."""
+"""Work of a worker: one run to one row of results; an error is a row as well.
+
+A joblib backend of worker processes that stand alone: one that dies takes only its own run.
+
+Joblib's own processes share one executor, which gives up all that is under way when one of them is
+killed. Here every worker has an executor to itself and is replaced.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Environments by id, with names of options checked; their channels, and whether a policy fits."""
+"""Environments by id, with names of options checked; their channels, and whether a policy fits.
+
+A native vector environment of Gymnasium for Stable-Baselines3, with results of its episodes.
+
+Gymnasium's environments reset themselves within the step that ends an episode (`SAME_STEP`). The
+last observation comes as `final_obs`, and here as `terminal_observation` of that row's info.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,18 @@ and deviation.
 
 Reference:
     Bendat and Piersol, Random Data, 4th edition (2010), sections 6.1 and 9.2.
+
+Excitation of a machine: sines of one peak speed, swept or stepped over frequencies.
+
+With a constant peak speed v a sine of frequency f has the amplitude v / (2 pi f): small where it
+could overload the drives, large where it could vanish in the encoders.
+
+The sweep is logarithmic, omega = omega_0 exp(a t):
+
+    x = (v / omega) sin(phi),   x' = v cos(phi) - a x,   x'' = -v omega sin(phi) - a x'.
+
+Stepped sines dwell on every frequency for whole periods, so that the reference and its speed go on
+without a jump from one to the next.
 """
 
 from __future__ import annotations

@@ -1,4 +1,26 @@
-"""Frequency responses of the linearised machine, calculated and measured."""
+"""Frequency responses of the linearised machine, calculated and measured.
+
+Compliance of a machine on springs, measured: a swept wrench, any engine, no controller.
+
+Actuators give the forces of rest plus those of holding springs,
+
+    forces = forces at rest - k (coordinates - coordinates at rest) - c rates,
+
+none for machines whose struts are springs themselves. The linear model gets the same springs; the
+wrench, held over each step h of the engine, lags by half a step:
+(1 - exp(-i omega h)) / (i omega h).
+
+Transmissibility of a machine on springs, measured: its base shaken by a sweep, in any engine.
+
+The base's acceleration a is held over each step h; the motion x of the platform relative to the
+base gives the transmissibility, with a lag of half a step on a,
+
+    T = 1 - omega^2 x / (a lag),    lag = (1 - exp(-i omega h)) / (i omega h).
+
+Frequency responses of the linearised machine: transmissibility, compliance, modes.
+
+Frequencies and damping ratios of a motion that dies away, from its samples.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,11 @@
 """Response of a platform to a reference motion, from an inertial log.
 
 A log and a motion in one time: even samples, and the shift at which both agree best.
+
+Pre-compensation: a reference changed by the inverse of the measured response.
+
+The conclusion of the thesis suggests that "motion demand can be decreased by the amplification
+ratio". Here that is done for every frequency at which the log is coherent.
 """
 
 from __future__ import annotations

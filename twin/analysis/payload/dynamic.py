@@ -2,6 +2,16 @@
 
 Inverse dynamics is affine in the body's mass at every instant, so each run gives the largest
 mass directly.
+
+The phases between the axes that leave least payload.
+
+For small motions forces are linear in the accelerations, f = s + sum c_k a_k sin(w t + p_k), and
+each leg's peak is largest, s + sum |c_k a_k|, when every axis is in phase or in opposition. That
+bound starts a search over all phases with full inverse dynamics.
+
+Payload searches as plain content, for files.
+
+Figures of payload searches: largest force over mass, mass over frequency.
 """
 
 from __future__ import annotations

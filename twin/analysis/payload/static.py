@@ -4,6 +4,10 @@ The static forces of a body that keeps its geometry are affine in its mass, so o
 grid covers all masses.
 
 The least payload limit over all actuator positions, by searches from the worst of a grid.
+
+Criterion of shaking: sines on all axes at once, over a range of frequencies.
+
+A machine under a criterion: largest masses of positions, one frequency at a time.
 """
 
 from __future__ import annotations

@@ -3,6 +3,20 @@
 Tuned gains as the [control] table of a platform.toml.
 
 Figure of a tuning: the response of every iteration between its bounds.
+
+Search for parameters whose response keeps bounds: linear programs in a region of trust.
+
+Gains are compared by their ratio, so the search runs over the logarithms p of the m parameters.
+With the violations c(p) of all bounds, negative inside, and their differences A, each iteration
+solves
+
+    minimise g   subject to   c + A d <= g,   |d| <= r,   low <= p + d <= high
+
+for the step d. Where that leaves room inside the bounds, the smallest step that reaches them is
+taken instead: minimise r subject to c + A d <= -margin. A step counts if the largest violation
+falls; else the region r is halved. The search ends with the first parameters whose largest
+violation is not above -margin: on the start's side of the admissible set, with gains no larger
+than necessary.
 """
 
 from __future__ import annotations

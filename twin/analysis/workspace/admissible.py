@@ -6,6 +6,16 @@ the machine: on every way there, a pose is singular.
 Where the plates are apart at home, the middle of each one's joints stays on home's side of the
 other one's plane: the platform neither passes through the base nor turns its other side to it.
 Collisions of legs, and of one plate's edge with the other, are not searched.
+
+Constant-orientation workspace in closed form, for legs with two straight ends.
+
+With the attitude R held, leg i is between its limits where the reference point p is between two
+spheres about c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the
+shells have in common. Independent of the platform's kinematics: base and platform joints and the
+rotation matrix are all it takes.
+
+Reference: Merlet, Parallel Robots, section on workspace; Gosselin, Determination of the workspace
+of 6-dof parallel manipulators, 1990.
 """
 
 from __future__ import annotations

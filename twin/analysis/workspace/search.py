@@ -1,4 +1,41 @@
-"""Searches for the boundary of a workspace: rays, random walks, interior point."""
+"""Searches for the boundary of a workspace: rays, random walks, interior point.
+
+Search along rays from a centre for where the workspace ends, and begins again.
+
+Directions in space and their shares of the full solid angle.
+
+Distance to singular poses along rays: where the determinant of the Jacobian changes sign.
+
+The actuators' limits do not count here: the question is how far they keep the machine away.
+Machines with more actuators than degrees of freedom have no determinant; their smallest singular
+value (`twin.analysis.workspace.dexterity`) shows singularity without a distance.
+
+Largest displacement along one axis while others are free: an interior-point search.
+
+Maximises the first of the variables u (m problems at once) over poses whose actuator coordinates q
+stay inside their limits, by Newton's method on
+
+    F(u) = -u_1 - mu sum_i [log s_i + log(1 - s_i)],    s_i = (q_i - minimum_i) / stroke_i,
+
+with mu falling to nothing. Slopes and curvatures of s are central differences of the inverse
+kinematics. A step is shortened until F falls and the pose is admissible, so that the way from the
+centre to the result never leaves the workspace and never passes a singular pose.
+
+Reference: Boyd and Vandenberghe, Convex Optimization, chapter 11.
+
+Rays along which the attitude is free, and poses from which to search on along them.
+
+Poses on a ray are given by variables `(4,)`: the scaled radius, and the rotation vector from the
+attitude of the centre.
+
+Random admissible poses: a walk through the workspace that starts at the centre.
+
+Many chains at once; every step goes a random way along a random direction of the chart, shortened
+until the pose is admissible. The chains spread over the part of the workspace that hangs together
+with the centre, so that searches can start there which would not find it from the centre.
+
+Reference: Neal, Slice sampling, 2003 (shrinkage), along random directions.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,30 @@
 """Closed loops of a linearised machine with local laws: poles over the gain.
 
 Plant of a sampled control law: the linearised machine between its drives and its sensors.
+
+The gain of a local law that damps the worst mode most.
+
+Closed forms of one leg with one mass: the most damping that a local loop can give.
+
+Two laws lead to the same polynomial. One is integral force feedback of a mass with the resonance p,
+
+    f = -(g / s) F,
+
+where z is the zero of its force sensor: what is left of the resonance while the sensor's force is
+held at zero. The other is velocity feedback across an actuator in series with a spring. The poles s
+of both are roots of
+
+    s (s^2 + p^2) + gamma (s^2 + z^2) = 0.
+
+A real root and a mode of frequency w and damping ratio xi are
+
+    s (s^2 + p^2) + gamma (s^2 + z^2) = (s + b) (s^2 + 2 xi w s + w^2),
+    b = 2 xi w z^2 / (w^2 - z^2),
+    4 xi^2 = (p^2 - w^2) (w^2 - z^2) / (w^2 z^2).
+
+The ratio is largest at
+
+    w^2 = p z,   xi = (p - z) / (2 z),   gamma = p sqrt(p / z),   p <= 3 z.
 """
 
 from __future__ import annotations

@@ -6,6 +6,16 @@ The covariances do not depend on what is measured, so that the gains are known b
 computed for coordinates in which every leg is alike but for one number: positions in standard
 deviations r of the measurement, speeds in r/T, forces in r m/T^2; in SI units the entries of one
 covariance differ by twenty decades.
+
+Noise covariances of a Kalman observer: the thesis' two sets, and one from the hardware.
+
+A leg seen as a mass with a disturbance force: its state equations, continuous and sampled.
+
+State (x, v, F_d): actuator coordinate, its rate, and the force that acts against the actuator.
+
+    x' = v,    m v' = F_m - F_d,    F_d' = noise
+
+For cranks read angle, angular rate, torque and moment of inertia.
 """
 
 from __future__ import annotations

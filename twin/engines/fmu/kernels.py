@@ -1,4 +1,9 @@
-"""Kernels of a unit, called from C."""
+"""Kernels of a unit, called from C.
+
+The two functions of a unit that C calls: a step, and what is measured of a state.
+
+They get pointers to numbers and allocate nothing, so that they run without Python.
+"""
 
 from __future__ import annotations
 

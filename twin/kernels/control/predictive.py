@@ -1,4 +1,17 @@
-"""Predictive control: costs, rollouts, the backward pass and shooting."""
+"""Predictive control: costs, rollouts, the backward pass and shooting.
+
+The reference over the horizon, what a plan shall cost, and deviations from the reference.
+
+A deviation (12,) is a displacement [m] and a rotation vector [rad] from the reference's pose, base
+axes, and the difference of the twists.
+
+Backward pass of the iterative linear-quadratic regulator with limits of the forces.
+
+References:
+    Li and Todorov, Iterative linear quadratic regulator design for nonlinear biological movement
+    systems, ICINCO 2004; Tassa, Mansard and Todorov, Control-limited differential dynamic
+    programming, ICRA 2014.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,19 @@
-"""Batches on a graphics card: memory, rows, steps and control periods."""
+"""Batches on a graphics card: memory, rows, steps and control periods.
+
+Rows of many machines in flat memory of a graphics card: entry e of row i at e * rows + i.
+
+Threads next to each other then read entries next to each other. A thread sees its own row as the
+groups of arrays that kernels take, with one row each.
+
+Views of flat memory with shapes that are known when a kernel is compiled.
+
+Loops over a known shape are unrolled, and entries of small arrays become registers.
+
+Runge-Kutta steps on a graphics card: those of `runge_kutta_move`, stage by stage in a loop.
+
+The equations of motion are then in the kernel once, with the registers for themselves; state and
+stages lie in the thread's memory.
+"""
 
 from __future__ import annotations
 

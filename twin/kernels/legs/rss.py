@@ -1,4 +1,33 @@
-"""Crank legs: kinematics and dynamics."""
+"""Crank legs: kinematics and dynamics.
+
+RSS legs: a crank turned by the actuator, an elbow, a rod to the platform.
+
+The crank turns about the axis u through the base joint; at angle zero it points along c0, a right
+angle to u. With c = cos(theta) c0 + sin(theta) (u x c0) and c' = u x c, the elbow is at
+a + l_c c, and the rod t = tip - elbow has the length l_r. Hence
+
+    |d|^2 + l_c^2 - 2 l_c d . c = l_r^2,   d = tip - a,
+
+which is A cos(theta) + B sin(theta) = K with A = d . c0, B = d . (u x c0) and has two solutions,
+the branches of the elbow. Differentiated, e . (v_tip - l_c c' rate) = 0 with e = t / l_r, so that
+rate = w . v_tip with w = e / (l_c e . c').
+
+Reference: extended-configuration-space paper, section 6.
+
+RSS leg: effective mass and bias force at the tip of crank and slender rod.
+
+The kinetic energy of a slender rod with end velocities v_e (elbow) and v_t (tip) is
+m (v_e^2 + v_e . v_t + v_t^2) / 6, so its ends are moved by the forces
+
+    F_e = m (2 a_e + a_t) / 6 - m g / 2,   F_t = m (a_e + 2 a_t) / 6 - m g / 2.
+
+With q = l_c c', rate = w . v_t, and the crank's moment of inertia I about its axis, virtual power
+gives the force at the tip F = F_t + w (q . F_e + I rate' - moment of the crank's weight), and
+
+    E = (m / 3) 1 + (m / 6) (q w^T + w q^T) + (I + m l_c^2 / 3) w w^T.
+
+Reference: extended-configuration-space paper, section 6; derivation in docs/dynamics.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Struts: dynamics of legs without inertia."""
+"""Struts: dynamics of legs without inertia.
+
+Strut: a UPS leg with a spring and a damper beside its actuator.
+
+The rod is pushed with forces + k (l_0 - l) - c l'. A commanded rest length r in place of l_0 is
+the actuator force k (r - l_0).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""From commands to forces: drives, electronics, friction and end stops."""
+"""From commands to forces: drives, electronics, friction and end stops.
+
+One step of all drives: command to motor effort, motor and transmission to force on the leg.
+
+The motor's side is integrated in small steps of its own within a step of the engine, against a leg
+that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
+exchange the same impulse. docs/plant.md derives the scheme.
+
+Drives that take positions: RC servos and stepper motors.
+
+Both draw their motor to a position inside each of the motor's own steps, as a servo's loop and a
+stepper's field do. docs/plant.md derives the laws.
+"""
 
 from __future__ import annotations
 

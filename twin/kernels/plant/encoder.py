@@ -1,4 +1,15 @@
-"""Encoders: counting, unwrapping and reading."""
+"""Encoders: counting, unwrapping and reading.
+
+Counting of incremental encoders with an index pulse, for one actuator after the other.
+
+Positions are whole counts from an origin of their own. The counter holds the counts since the last
+index pulse; since power-up before the first one.
+
+From counter values back to positions: before the first index pulse, and after it.
+
+The two modes are those of the thesis: while homing the counter runs from power-up and one jump in
+it marks the first index pulse; from then on it is a sawtooth over one turn.
+"""
 
 from __future__ import annotations
 

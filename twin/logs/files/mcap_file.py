@@ -1,4 +1,10 @@
-"""Logs as MCAP files: JSON messages with the schemas of Foxglove, which opens them."""
+"""Logs as MCAP files: JSON messages with the schemas of Foxglove, which opens them.
+
+Messages that Foxglove shows: their schemas, from samples of channels and back.
+
+Reference:
+    Foxglove SDK, schemas/jsonschema: JointStates, PoseInFrame, FrameTransforms.
+"""
 
 from __future__ import annotations
 

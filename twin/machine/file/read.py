@@ -1,4 +1,10 @@
-"""Machine files: reading, extending, describing and templates."""
+"""Machine files: reading, extending, describing and templates.
+
+The configuration `hardware` of a file that has none: generic drives of the actuator's size.
+
+The drives are sized by force, speed and stroke of the actuators. A missing force follows from what
+holds the machine at home, a missing speed from the stroke. All else is adopted, as shares of these.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,11 @@ inertia parameters", Journal of Biomechanics 29 (1996) 1223-1230, table 4, in th
 joint centres and the seventh cervical vertebra as ends. Breadths and heights that de Leva does not
 give: R. Drillis and R. Contini, "Body segment parameters", 1966, as fractions of stature in D. A.
 Winter, "Biomechanics and motor control of human movement", 4th edition, figure 4.1.
+
+Rigid segments that hang together in a tree: what an engine attaches to the platform.
+
+All frames are parallel to the platform's frame while every joint coordinate is zero, which is the
+seated posture. A segment's frame has its origin at its joint.
 """
 
 from __future__ import annotations

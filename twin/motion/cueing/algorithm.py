@@ -2,6 +2,10 @@
 
 It also has the filter of the washouts: a driven oscillator, its acceleration linear between
 samples.
+
+Axes about a machine's home turned into motions of the machine.
+
+The module also finds travel and speed of a machine along each axis alone, from home.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Manoeuvres of a car: measured and standard."""
+"""Manoeuvres of a car: measured and standard.
+
+A small car: planar bicycle model whose sprung mass rolls and pitches.
+
+The lateral force of an axle's tyres is linear in the slip angle, or it saturates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Model-predictive cueing: least perceived error within the actuators' limits, always."""
+"""Model-predictive cueing: least perceived error within the actuators' limits, always.
+
+Linear responses of a platform coordinate, and of the driver's perception, to given jerks.
+
+From them follows the cost of predictive cueing, which is quadratic in errors of perception,
+displacement and effort.
+
+A motion of the platform's coordinates that ends at rest, and its check against the limits.
+
+For the quadratic program, the actuators' limits are rows: leg kinematics linearised along a plan.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 """Shares of its actuators' limits that a machine needs for a motion.
 
 The module also finds the manoeuvre that a motion of the platform is for its driver.
+
+Manoeuvres from CSV files: specific force and angular rate of a vehicle's head point.
+
+Motions are written as CSV files that `twin.motion.read_recording` reads.
 """
 
 from __future__ import annotations

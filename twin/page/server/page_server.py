@@ -1,6 +1,24 @@
 """The page's server: its address, its token and its end.
 
 The socket that the page's server listens on.
+
+All that reaches into viser's internals: a guarded server, its backlog, its end, its layout.
+
+viser 1.1 has no public way to do these things, and each of them answers an attack or a fault:
+
+- Requests are checked before they are served. Without this, web sites that a user visits elsewhere
+  reach the page through the user's browser.
+- The server gets a bound socket. viser itself takes the next port if one is used by another
+  program, and never returns if the host is unknown.
+- Nobody can publish the page through viser's server on the internet.
+- A browser that connects late gets the present state at once. viser counts through the numbers of
+  all messages ever sent and serves nobody meanwhile: 1 s for a million messages, 10 s after an hour
+  and a half of a moving scene.
+- The end does not wait for browsers that do not respond, and prints nothing.
+- The page has a style and keys of its own.
+- The controls of one browser are placed above a panel of all browsers.
+
+Should another release of viser serve in another way, the server is stopped and an error says so.
 """
 
 from __future__ import annotations

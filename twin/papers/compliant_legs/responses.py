@@ -1,4 +1,14 @@
-"""Responses over time: free and locked motions, load cases, occupants."""
+"""Responses over time: free and locked motions, load cases, occupants.
+
+Load cases: a constant force or moment applied as a step, with and without an occupant.
+
+The platform is in an equilibrium with locked actuators. A load applied slowly takes it to the
+quasi-static displacement; applied as a step, it swings beyond.
+
+An occupant is rigid added mass here; an engine can carry the same segments with springs between.
+
+Reference: compliant-leg paper, appendix A: a humanoid in a wheelchair on the platform.
+"""
 
 from __future__ import annotations
 

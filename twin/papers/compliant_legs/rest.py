@@ -1,4 +1,25 @@
-"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes."""
+"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes.
+
+Forces at rest with their derivatives, and the equilibrium under locked actuators.
+
+At rest a leg with deflection delta1 and actuator force F_act pushes the platform at its joint with
+
+    f = F_act n + m3 (g . n) n + S / l (g - (g . n) n)
+
+and its spring with F_spring = -F_act - k delta1 + (m1 / 2 + m2) g . n along delta1. A displacement
+(translation, rotation vector) moves the tip by dt = G displacement and the leg by dn = P dt / l,
+P = 1 - n n^T.
+
+Small motions about an equilibrium: matrices, natural frequencies, damping ratios, shapes.
+
+Actuators locked (six degrees of freedom, the displacement of the platform): each deflection follows
+the leg's length, delta1 = J displacement, and
+
+    K = J^T k J + K_preload,   C = J^T B J,   M = M_platform + sum G^T (E + (m1/4 + m2) n n^T) G.
+
+K_preload comes from turning the forces of the equilibrium: gravity on legs and platform, and spring
+forces that are not zero. Without them, zero gravity and no deflection, K = J^T k J exactly.
+"""
 
 from __future__ import annotations
 

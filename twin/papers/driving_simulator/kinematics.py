@@ -6,6 +6,22 @@ three numbers that are linear in the lengths: the length under its centre and tw
     length of pillar i = center_length - pitch_slope x_i + roll_slope y_i.
 
 Derivation in docs/driving_simulator.md.
+
+The numbers of a plate on four pillars at the corners of a rectangle, one of them fixed.
+
+The pillars are in the order front right, front left, rear left, rear right, x forward and y to the
+left; the foot of the last one is fixed.
+
+Kinematics of the plate in closed form: exact below a right angle, and for small angles.
+
+The driving simulator paper replaces sines by angles and cosines by one but keeps the product
+roll * pitch of the rotation matrix: one of several terms of second order.
+
+Results of symbolic derivations, kept on disk under the source text that they come from.
+
+Deriving takes seconds, reading milliseconds. A result is read only if the text of the modules that
+derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
+Files lie beside the modules' bytecode, and whoever may write there may change the program itself.
 """
 
 from __future__ import annotations

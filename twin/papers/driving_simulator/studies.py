@@ -1,6 +1,47 @@
 """Studies of the driving simulator: what its paper calculates, and what its assumptions cost.
 
 Reference: driving simulator paper; derivations in docs/driving_simulator.md.
+
+Forces and power of friction under the feet along prescribed lengths.
+
+The motion is prescribed, so friction changes no position: it changes the forces that the actuators
+must bring, and takes power. Through the feet's velocities J v it enters the three equations of
+motion as the generalised force sum J^T f(J v).
+
+Motion of the driver's head: position, velocity, acceleration and angular motion.
+
+The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
+exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).
+
+Reference: driving simulator paper, section "Pilot".
+
+Ranges of heave, roll and pitch, alone and together, and the space that the centre sweeps.
+
+A plate given by its center length and two slopes (`twin.papers.driving_simulator.kinematics`) is
+within the stroke s where |center_length - home_length| + half_width |roll_slope| + half_length
+|pitch_slope| <= s / 2. What each freedom takes of the stroke adds up: superposition, exact in these
+numbers and to first order in heave, roll and pitch.
+
+In center length and slopes the workspace is an octahedron whose six corners are the motion ranges.
+Its surface, moved to where the centre is, is the surface of the envelope.
+
+Reference: driving simulator paper, sections "Motion ranges" and "Platform Workspace -
+Translational Envelope".
+
+Four actuators for three dof: internal force, and a wrong fourth command.
+
+In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
+
+    h_front_right - h_front_left + h_rear_left - h_rear_right = 0
+
+and forces in the pattern (1, -1, 1, -1) do no work in any motion: the plate is twisted, not moved.
+Forces that are a gradient of the coordinates have no part of this pattern; among all forces for one
+motion they are the smallest.
+
+Motion of the exact and of the paper's models under the same actuator forces.
+
+The forces are those that the exact model needs to drive three lengths along given inputs. The exact
+model then returns to the inputs; another model leaves them by what its energies lack.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Packing of a machine's constants for the formulations."""
+"""Packing of a machine's constants for the formulations.
+
+Mass and Coriolis matrices of the extended and the configuration space, in the paper's terms.
+
+The formulations here never form a Coriolis matrix; these are for tables 1 to 4 and figure 6.
+
+Reference: extended-configuration-space paper, equations (5), (15) and (21).
+"""
 
 from __future__ import annotations
 

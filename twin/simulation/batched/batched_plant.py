@@ -1,4 +1,10 @@
-"""Base of all batched plants: arrays of states, checked arguments, drives, resets of machines."""
+"""Base of all batched plants: arrays of states, checked arguments, drives, resets of machines.
+
+Drives and sensors of a batched plant: the plants of all machines as stacked arrays.
+
+The module also makes empty arrays of states, inputs and balls, and chooses an engine's step, of
+which a control period has a whole number.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,10 @@
 Results are those of single engines, bit for bit. Forces of drives and of dry friction are held over
 each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
 period, it takes all but the last step at once.
+
+Addresses and views of the MuJoCo fields that a batched plant writes and reads.
+
+The machine is compiled without what is only for display.
 """
 
 from __future__ import annotations

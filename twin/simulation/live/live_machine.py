@@ -1,6 +1,10 @@
 """A live run from one reset to the next: machine, reference, comparison, and what is kept of it.
 
 The comparison is a second engine that runs with the same input.
+
+One engine with its drives, sensors and controller, advanced by control periods.
+
+A disturbance is a wrench on the platform for some time.
 """
 
 from __future__ import annotations

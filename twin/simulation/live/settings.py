@@ -1,6 +1,11 @@
 """Settings of a live run, changed while it runs, and the machine that they make.
 
 Among them are the controllers' gains.
+
+The set-up of a live run as a text, for links: machine, settings, target, controls of its page.
+
+The text has the form of a query, such as `machine=stewart&engine=bullet&z=12.5`. It comes from
+addresses that anybody can write: names are looked up, and no file is read.
 """
 
 from __future__ import annotations

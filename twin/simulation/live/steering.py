@@ -1,6 +1,10 @@
 """Targets of a live machine, set by a person, and the controllers' references to them.
 
 The axes that a person moves a platform along have names, units and ranges about home.
+
+The course of a live run: the setpoint, now and in the near future.
+
+It goes smoothly from one state of motion to another, no faster than the actuators can follow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Triangles of simple shapes, closed and seen from outside."""
+"""Triangles of simple shapes, closed and seen from outside.
+
+Triangles of the geoms that MuJoCo's model draws, sharp at edges and smooth elsewhere.
+
+Pages average the normals of triangles that share a vertex. So vertices are doubled along every edge
+that shall look sharp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Figures of the driving simulator's cases."""
+"""Figures of the driving simulator's cases.
+
+The driving simulator with the paper's masses, and its states and forces along the inputs.
+
+The paper lumps 30 kg of each pillar at its corner. Engines need feet with mass: 2 kg are added to
+each, which slide on the floor by less than a millimetre and so take hundredths of a newton.
+"""
 
 from __future__ import annotations
 

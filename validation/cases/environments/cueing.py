@@ -1,4 +1,10 @@
-"""The drivers of twin/MotionCueing-v0 against scipy's simulation along the environment's record."""
+"""The drivers of twin/MotionCueing-v0 against scipy's simulation along the environment's record.
+
+The car of motion cueing against its equations in the road's frame, integrated by scipy.
+
+Nothing here knows of centripetal terms: the car moves in a frame that is fixed to the road, its
+head's path is differentiated twice, and the loads of the axles follow from equilibrium.
+"""
 
 from __future__ import annotations
 

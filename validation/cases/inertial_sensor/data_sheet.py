@@ -2,6 +2,11 @@
 
 The numbers of the data sheet are typed independently in `published/machines/stewart.toml`. The
 errors that a sensor has drawn are not looked up: a tumble test separates them, as on a rate table.
+
+Logs of the inertial sensor on the thesis' platform, driven in pitch by its cascade.
+
+The machine has its drives, encoders and sensor (`hardware`). Log, reference and platform share one
+clock, so no delay is searched for: those of platform and sensor stay where they are.
 """
 
 from __future__ import annotations

@@ -5,6 +5,20 @@ then holds the state on the constraints but the accuracy of the integrator: the 
 The driven system has no freedom left, so the solution is also known without integrating.
 
 Reference: driving simulator paper, section "System Response Analysis".
+
+The differential-algebraic equations with actuator forces as inputs: three degrees of freedom.
+
+Of the constraints only the four remain that tie the lengths to the plate. Actuator forces Q act on
+the lengths. Two differentiations give accelerations and multipliers together:
+
+    [ M      Phi_q^T ] [ q''    ]   [ Q - h ]
+    [ Phi_q     0    ] [ lambda ] = [   0   ]
+
+Prescribed lengths determine the motion whatever the masses are. Prescribed forces do not: here the
+energies decide.
+
+Reference: driving simulator paper, section "Dynamic Modeling": "if the actuators had been
+controlled by force [...] the system would have had three degrees of freedom".
 """
 
 from __future__ import annotations

@@ -1,6 +1,14 @@
 """Integrating any formulation over a grid of times: Runge-Kutta 4 or Dormand-Prince 5(4).
 
 Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.1, II.4.
+
+Configuration-space formulation: 18 joint coordinates, 12 rigidity constraints, multipliers.
+
+y = (q, q'). With f = Q - h,
+
+    lambda = -A^-1 (J' q' + J M^-1 f),   A = J M^-1 J^T,   q'' = M^-1 (f + J^T lambda).
+
+Reference: extended-configuration-space paper, section 3.1, equations (5) to (10).
 """
 
 from __future__ import annotations

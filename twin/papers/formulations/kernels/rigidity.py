@@ -14,6 +14,12 @@ All are lengths. They are independent wherever the triangle is one, for platform
 
 Reference: extended-configuration-space paper, section 3.1, which takes nine distances and three
 constraints of parallel planes.
+
+Mapping the extended model to six reduced coordinates y: rates B y', accelerations B y'' + beta.
+
+    (B^T M B) y'' + B^T (h + M beta) = Q
+
+Reference: extended-configuration-space paper, sections 4.2 and 4.3, equations (22) to (25).
 """
 
 from __future__ import annotations

@@ -1,4 +1,60 @@
-"""The equations of motion in the spaces of actuators, joints and task, as kernels."""
+"""The equations of motion in the spaces of actuators, joints and task, as kernels.
+
+Actuator-space formulation: the joint-space model mapped to the leg lengths.
+
+y = (lengths, length rates). The twelve angles phi are the root of the rigidity constraints,
+followed by Newton from the last ones only; B = -J_phi^-1 J_lengths in the angles and 1 in the
+lengths.
+
+Reference: extended-configuration-space paper, section 3.2, equations (11) to (13).
+
+The extended model: each leg in its joint coordinates, the platform by its pose and twist.
+
+Extended coordinates are (platform, leg 1, ..., leg 6); the mass matrix has one block per body and
+the loop closure says that the tip of leg i is at the platform's joint i:
+
+    eta_i = p + R b_i - tip_i(q_i) = 0.
+
+Derivation in docs/formulations.md.
+
+Reference: extended-configuration-space paper, section 4, equations (19) to (21), and section 6.
+
+Extended-to-actuator-space formulation: the pose is tracked, six equations of the actuators.
+
+y = (actuator coordinates, rates): lengths of UPS legs, crank angles of RSS legs. The root of the
+loop closure is followed by Newton from the last pose only; with the actuators' rows J of K, the
+extended rates are B = (J^-1, K J^-1).
+
+Reference: extended-configuration-space paper, section 4.3, equation (25).
+
+The extended model with the platform carried by three tips: 18 joint coordinates are left.
+
+The platform's frame is that of the triangle a, b, c of tips. On the loop closure its twist is the
+rigid motion of the corners, (v, omega) = sum over corners of S_k t_k', so that
+
+    M = blockdiag(legs) + B^T M_platform B,   h = h_legs + B^T (h_platform + M_platform beta).
+
+Any other three tips give another M and h, and the same motion: they differ by constraint forces.
+
+Reference: extended-configuration-space paper, section 3.1, equation (5).
+
+Two formulations in task space: inverse kinematics in closed form, equations in the twist.
+
+y = (pose, twist). The loop closure gives the joint rates K (v, omega).
+
+- extended to task space: the extended model with B = (1, K).
+- task space: the joint-space model with B = K. The platform's inertia takes the way through the
+  joint coordinates.
+
+Reference: extended-configuration-space paper, sections 3.3 and 4.2, equations (14) to (17) and
+(22) to (24).
+
+Inverse dynamics by the extended model, mapped to task space or to the actuators.
+
+    Q = B^T M B y'' + B^T (h + M beta)
+
+Reference: extended-configuration-space paper, sections 4.2, 4.3 and 6.1.
+"""
 
 from __future__ import annotations
 
