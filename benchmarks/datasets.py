@@ -17,7 +17,7 @@ import numpy as np
 from page_section import write_section
 
 from twin.datasets import record_dataset, write_lerobot
-from twin.datasets.record import LEVELS, expert_of
+from twin.datasets.record import DATASET_LEVELS, expert_of
 from twin.envs import environment_ids
 
 SEED = 0
@@ -59,7 +59,7 @@ def megabytes(folder: Path) -> float:
 def rows(episodes: int, folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield the row of every task and level."""
     for environment in environment_ids():
-        for level in LEVELS:
+        for level in DATASET_LEVELS:
             yield recorded(environment, level, episodes, folder)
 
 

@@ -114,28 +114,28 @@ def kernels_of(machine: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """Return name, kernel and types of the arguments of all kernels of a machine."""
     from twin.envs.pose_tracking.stock import prepare
     from twin.kernels.cuda.batches import Sizes
-    from twin.kernels.cuda.compilation import FLOATS, machine_kernels, type_of
+    from twin.kernels.cuda.compilation import FLOAT_ARRAY, machine_kernels, type_of
 
     legs = twin.load(machine).constants.legs
     episodes = Episodes(PoseTracking, machine, None, "analytic", 2, None, {"duration": 1.0})
     episodes.reset(np.arange(2), [np.random.default_rng(seed) for seed in range(2)])
     assert isinstance(episodes.task, PoseTracking)
     kernel, *groups = prepare(episodes.task, 4, 500, lambda array: array)
-    environment = ("environment", kernel, (*map(type_of, groups), FLOATS))
+    environment = ("environment", kernel, (*map(type_of, groups), FLOAT_ARRAY))
     return [*machine_kernels(Sizes(type(legs), *legs.rows.shape)), environment]
 
 
 def print_resources(machines: Sequence[str]) -> None:
     """Print registers, spills and local memory of all kernels."""
-    from twin.kernels.cuda.compilation import CAPABILITIES, resources, to_ptx
+    from twin.kernels.cuda.compilation import COMPUTE_CAPABILITIES, resources, to_ptx
 
-    heads = "".join(f"{f'sm_{a}{b}':>11} spilled   local" for a, b in CAPABILITIES)
+    heads = "".join(f"{f'sm_{a}{b}':>11} spilled   local" for a, b in COMPUTE_CAPABILITIES)
     print(f"{'machine':20} {'kernel':20}{heads}")
-    print(f"{'':41}{'registers     [B]     [B]'.rjust(27) * len(CAPABILITIES)}")
+    print(f"{'':41}{'registers     [B]     [B]'.rjust(27) * len(COMPUTE_CAPABILITIES)}")
     for name in machines:
         for what, kernel, arguments in kernels_of(name):
             columns = ""
-            for capability in CAPABILITIES:
+            for capability in COMPUTE_CAPABILITIES:
                 taken = resources(to_ptx(kernel, arguments, capability), capability)
                 columns += f"{taken.registers:11} {taken.spilled:7} {taken.local:7}"
             print(f"{name:20} {what:20}{columns}", flush=True)

@@ -16,7 +16,7 @@ from live_rig import Live
 from playwright.sync_api import Browser
 
 from twin.cli.console import line
-from twin.simulation.live.runner import ALONE
+from twin.simulation.live.runner import UNWATCHED_TIMEOUT
 
 WINDOW = (1280, 800)
 VISITS = 5
@@ -44,7 +44,7 @@ def main() -> None:
     try:
         with open_browser(command) as browser:
             times = [first_picture(browser, live.url) for _ in range(1 + VISITS)][1:]
-        sleep(ALONE + 2.0)
+        sleep(UNWATCHED_TIMEOUT + 2.0)
         before = process_time()
         sleep(REST)
         load = 100.0 * (process_time() - before) / REST

@@ -25,8 +25,8 @@ from twin.link.protocol import Sample
 from twin.plant.drives import actuator_limit, drive_timestep
 from twin.rotations import displaced
 from twin.shadow.derive import (
-    CHANNELS,
-    NOISE,
+    DEFAULT_CHANNELS,
+    DEFAULT_NOISE,
     derive_thresholds,
     hidden_machine,
     measured_by,
@@ -53,7 +53,7 @@ GROWTH = 1e-4
 """Of backlash [m, rad], for all machines alike."""
 
 INERTIAL = ("accelerometer", "gyroscope")
-ALL = (*CHANNELS, *INERTIAL)
+ALL = (*DEFAULT_CHANNELS, *INERTIAL)
 
 
 class Case(NamedTuple):
@@ -174,8 +174,8 @@ class Healthy:
         gain, integral = suitable_position_loop(machine, 1e-3)
         self.gains = gain, 1e-3 * integral
         self.loops = np.zeros((4, size * n))
-        self.loops[position_loop.SPEED] = np.tile(actuator_limit(machine, "speed"), size)
-        self.loops[position_loop.CHANGE] = np.inf
+        self.loops[position_loop.SPEED_ROW] = np.tile(actuator_limit(machine, "speed"), size)
+        self.loops[position_loop.CHANGE_ROW] = np.inf
         self.command = np.zeros((size, n))
         self.random = np.random.default_rng(seeds.start)
 
@@ -189,10 +189,10 @@ class Healthy:
             plant.advance(self.command)
         size, n = self.command.shape
         noise = self.random.standard_normal((size, 6 + n))
-        noise[:, :3] *= NOISE["pose"]
-        noise[:, 3:6] *= NOISE["attitude"]
+        noise[:, :3] *= DEFAULT_NOISE["pose"]
+        noise[:, 3:6] *= DEFAULT_NOISE["attitude"]
         pose = displaced(plant.pose, noise[:, :6])
-        forces = plant.effort + NOISE["forces"] * noise[:, 6:]
+        forces = plant.effort + DEFAULT_NOISE["forces"] * noise[:, 6:]
         coordinates, command = plant.measured.copy(), self.command.copy()
         time = (step + 1) * 1e-3
         return [

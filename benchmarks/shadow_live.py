@@ -24,7 +24,7 @@ import twin
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
-from twin.shadow.derive import NEVER, NOISE, working_motion
+from twin.shadow.derive import DEFAULT_NOISE, INFINITE_THRESHOLDS, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
 
@@ -52,7 +52,7 @@ def emulated(
     command = [sys.executable, "-u", "-m", "twin", "emulate", machine.name]
     command += ["--configuration", "hardware", "--parameters", f"platform.body.mass={mass} kg"]
     command += ["--listen", str(LOCAL), "--to", str(to), "--duration", f"{seconds} s", "--priority"]
-    for field, deviation in NOISE.items():
+    for field, deviation in DEFAULT_NOISE.items():
         command += ["--noise", f"{field}={deviation}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=elsewhere)
     assert process.stdout is not None
@@ -99,7 +99,7 @@ def watched(name: str, seconds: float) -> tuple[list[float], list[float], int]:
     platform = twin.load(name, configuration="hardware")
     link = UdpLink(LOCAL, platform.n_actuators, "measurement")
     ring = min(120.0, 0.2 * seconds)
-    shadow = Shadow(platform, thresholds=NEVER)
+    shadow = Shadow(platform, thresholds=INFINITE_THRESHOLDS)
     shadow.update(Sample("measurement", 0.0, {"coordinates": platform.home_coordinates}))
     shadow.reset()  # all code is loaded
     session = ShadowSession(shadow, link, ring=ring)

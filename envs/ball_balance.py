@@ -31,25 +31,25 @@ from twin.kernels.tasks.task import ActionLaw
 from twin.model.ball import Ball, as_ball, as_start
 from twin.model.machine_base import without_compiling
 
-TARGETS = 16
+TARGETS_PER_EPISODE = 16
 """Drawn for an episode; then they come again."""
 
-FINE = 0.02
-"""Of the plate's radius: scale of the distance in the reward."""
+FINE_DISTANCE = 0.02
+"""Scale of the distance in the reward, in plate radii."""
 
-QUICK = 0.5
+SPEED_SCALE = 0.5
 """Plate radii in a second: scale of speeds."""
 
 SMALLEST_NEED = 1e-6
 """Share of the largest entry of the Jacobian below which a column says that nothing can move so."""
 
-FREE = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
+SIX_AXIS_LAW = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
 
-BELOW = {"frequency": 0.7, "damping": 1.0, "share": 0.05}
+PILLAR_LAW = {"frequency": 0.7, "damping": 1.0, "share": 0.05}
 """Usual numbers: found by trial on `stewart`, and on `driving_simulator`, whose plate turns about a
 point far below it."""
 
-TILTS = np.array([[0.0, -1.0], [1.0, 0.0]])
+TILTS_OF_SLOPES = np.array([[0.0, -1.0], [1.0, 0.0]])
 """Roll and pitch [rad] of slopes along x and y."""
 
 
@@ -97,7 +97,7 @@ class BallBalance(Task):
     """Bring a ball to its target and keep it there."""
 
     title: ClassVar[str] = "ball balance"
-    usual_machine: ClassVar[str] = "stewart"
+    default_machine: ClassVar[str] = "stewart"
     settings_type: ClassVar[type[TaskSettings]] = BallBalanceSettings
     terms: ClassVar[Mapping[str, float]] = {
         "closeness": 1.0,
@@ -105,7 +105,7 @@ class BallBalance(Task):
         "smoothness": 0.02,
         "loss": 10.0,
     }
-    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
+    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
     names: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
 
     kernel = staticmethod(evaluate)
@@ -178,8 +178,8 @@ class BallBalance(Task):
         return (
             Channel("target error", 2, "m", 0.5 * radius),
             Channel("ball position", 2, "m", radius),
-            Channel("ball velocity", 2, "m/s", QUICK * radius),
-            Channel("target velocity", 2, "m/s", QUICK * radius),
+            Channel("ball velocity", 2, "m/s", SPEED_SCALE * radius),
+            Channel("target velocity", 2, "m/s", SPEED_SCALE * radius),
             Channel("slope", 2, "1", tilt),
             Channel("tilt rate", 2, "rad/s", 5.0 * tilt),
             Channel("coordinate", n, unit, scales.half),
@@ -192,7 +192,7 @@ class BallBalance(Task):
         size, n, radius = self.size, self.platform.n_actuators, self.ball.plate_radius
         batch, settings = self.batch, self.settings
         self._targets = Targets(
-            np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4))
+            np.zeros((size, TARGETS_PER_EPISODE, 2)), np.zeros((size, 3)), np.zeros((size, 4))
         )
         self._increments = Increments(
             self._axes,
@@ -209,9 +209,9 @@ class BallBalance(Task):
         self._limits = Limits(
             batch.period,
             settings.hold,
-            FINE * radius,
+            FINE_DISTANCE * radius,
             2.0 * radius,
-            QUICK * radius,
+            SPEED_SCALE * radius,
             settings.overtravel,
         )
         gain = suitable_position_loop(self.platform, 1e-3)[0]
@@ -238,7 +238,7 @@ class BallBalance(Task):
         }
         if not drawn.keys().isdisjoint(options):
             read_settings(type(settings), drawn)
-        centers = _within(generator, drawn["target_radius"] * reach, TARGETS)
+        centers = _within(generator, drawn["target_radius"] * reach, TARGETS_PER_EPISODE)
         circle = np.array([0.0, 2.0 * np.pi / settings.lap, generator.uniform(0.0, 2.0 * np.pi)])
         if settings.target == "circle":
             circle[0] = drawn["target_radius"] * reach * generator.uniform(0.5, 1.0)
@@ -307,7 +307,7 @@ class BalanceLaw(LinearLaw):
             raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
         if task.settings.action != "tilt":
             raise InputError("task", "the law commands tilts; make it with action='tilt'")
-        usual = FREE if task.platform.dof == 6 else BELOW
+        usual = SIX_AXIS_LAW if task.platform.dof == 6 else PILLAR_LAW
         given = {"frequency": frequency, "damping": damping, "share": share}
         chosen = {
             name: positive(usual[name] if value is None else value, name)
@@ -318,9 +318,9 @@ class BalanceLaw(LinearLaw):
         stiffness = share * frequency**2 / pull
         damping = share * 2.0 * chosen["damping"] * frequency / pull
         parts = {
-            "target error": stiffness * TILTS,
-            "ball velocity": -damping * TILTS,
-            "target velocity": damping * TILTS,
+            "target error": stiffness * TILTS_OF_SLOPES,
+            "ball velocity": -damping * TILTS_OF_SLOPES,
+            "target velocity": damping * TILTS_OF_SLOPES,
             "displacement": -share * np.eye(2),
         }
         super().__init__(task, parts)

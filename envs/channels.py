@@ -11,7 +11,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.envs.registration import register_all
 from twin.errors import InputError, brief
-from twin.kernels.tasks.task import LARGEST
+from twin.kernels.tasks.task import OBSERVATION_BOUND
 
 
 class Channel(NamedTuple):
@@ -111,7 +111,7 @@ def saturated_shares(
         share = np.zeros(env.single_observation_space.shape)
         for _ in range(steps):
             observation, *_ = env.step(random.uniform(-1.0, 1.0, env.action_space.shape))
-            share += (np.abs(observation) >= LARGEST).mean(axis=0) / steps
+            share += (np.abs(observation) >= OBSERVATION_BOUND).mean(axis=0) / steps
         places = channel_slices(env.task.observations)
         return {name: float(share[place].mean()) for name, place in places.items()}
     finally:

@@ -16,10 +16,10 @@ from gymnasium import spaces
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_array, one_of, whole_number
 from twin.envs.channels import width
-from twin.envs.episodes import Episodes, as_seed, machine_or_usual
+from twin.envs.episodes import Episodes, as_seed, machine_or_default
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
-from twin.kernels.tasks.task import LARGEST
+from twin.kernels.tasks.task import OBSERVATION_BOUND
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
 from twin.viewer.camera import MAX_PIXELS
@@ -107,16 +107,15 @@ def check_render_size(render_size: Any) -> tuple[int, int]:
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
 
-FIRST = np.array([0])
+THE_MACHINE = np.array([0])
 """Indices of the machines of a single environment."""
 
 
 def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
     """Return the spaces of observations and of actions of one machine of a task."""
-    seen, moved = width(task.observations), width(task.actions)
     return (
-        spaces.Box(-LARGEST, LARGEST, (seen,), np.float32),
-        spaces.Box(-1.0, 1.0, (moved,), np.float32),
+        spaces.Box(-OBSERVATION_BOUND, OBSERVATION_BOUND, (width(task.observations),), np.float32),
+        spaces.Box(-1.0, 1.0, (width(task.actions),), np.float32),
     )
 
 
@@ -170,7 +169,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
         self._render_size = check_render_size(render_size)
-        machine = machine_or_usual(machine, self.task_type)
+        machine = machine_or_default(machine, self.task_type)
         self._given = (machine, configuration, engine)
         self._options = {
             "render_mode": render_mode,
@@ -187,7 +186,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.metadata = {**self.metadata, "render_fps": frames_per_second(self.task)}
         self._info = MachineInfo(self.task, 0)
         self._frames: Frames | None = None
-        self._running = self._closed = self._ended = False
+        self._running = self._closed = self._terminated = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -201,8 +200,8 @@ class PlatformEnv(gym.Env[Any, Any]):
         self._check_open()
         super().reset(seed=as_seed(seed))
         self._running = False
-        self._episodes.reset(FIRST, [self.np_random], options)
-        self._running, self._ended = True, False
+        self._episodes.reset(THE_MACHINE, [self.np_random], options)
+        self._running, self._terminated = True, False
         if self.render_mode == "human":
             self.render()
         info = self._info()
@@ -221,15 +220,16 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             self._check_open()
             raise StateError("the environment has no episode; call reset before step")
-        if self._ended or self._episodes.truncated[0]:
+        if self._terminated or self._episodes.truncated[0]:
             gym.logger.warn("step() after the end of the episode; call reset() before.")
         self._episodes.step(as_array(action, "action")[None])
         task = self.task
         if self.render_mode == "human":
             self.render()
-        self._ended |= bool(task.reason[0])
-        late = bool(self._episodes.truncated[0])
-        return task.observation[0].copy(), float(task.reward[0]), self._ended, late, self._info()
+        self._terminated |= bool(task.termination_code[0])
+        truncated = bool(self._episodes.truncated[0])
+        reward = float(task.reward[0])
+        return task.observation[0].copy(), reward, self._terminated, truncated, self._info()
 
     def render(self) -> Any:
         """Return a picture `(height, width, 3)` of the machine, or show it in a window.
@@ -286,7 +286,8 @@ class MachineInfo:
         self._arrays = [(name, value[index]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
         self._terms, self._term = tuple(task.terms), task.term[index]
-        self._reasons, self._reason, self._index = task.reasons, task.reason, index
+        self._reasons, self._codes = task.termination_reasons, task.termination_code
+        self._index = index
 
     def __call__(self) -> dict[str, Any]:
         """Return what there is now; nothing with the option `info=False`."""
@@ -296,5 +297,5 @@ class MachineInfo:
         for name, value in self._numbers:
             info[name] = float(value[self._index])
         info["reward_terms"] = dict(zip(self._terms, self._term.tolist(), strict=True))
-        info["termination"] = self._reasons[self._reason[self._index]]
+        info["termination"] = self._reasons[self._codes[self._index]]
         return info

@@ -9,14 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import SMALLEST, bounded, whole_number
-from twin.envs.signal_path import SignalPath
+from twin.basics.arrays import SMALLEST_NUMBER, bounded, whole_number
+from twin.envs.delay_line import DelayLine
 from twin.envs.task import LONGEST_EPISODE, Task, read_settings
 from twin.errors import InputError, brief
-from twin.kernels.tasks.task import LARGEST, accept
+from twin.kernels.tasks.task import OBSERVATION_BOUND, accept
 
-DURATION = "episode_duration"
-"""Setting of all tasks that a randomisation may vary as `task.<name>`."""
+SIGNAL_SETTINGS = ("observation_noise", "observation_delay", "action_noise", "action_delay")
+"""Settings of all tasks that a randomisation may vary as `task.<name>`."""
+
+EPISODE_DURATION = "episode_duration"
+"""One more such setting."""
+
+MAX_NOISE = 1.0
+"""Largest noise, in parts of a number's scale."""
+
+MAX_DELAY = 1.0
+"""[s] Longest delay."""
 
 
 class Episodes:
@@ -25,11 +34,12 @@ class Episodes:
     Attributes:
         platform: the machine as its parameters describe it.
         task: actions, observations and rewards.
-        path: of the signals between policies and machines.
+        action_line: delay and noise of the actions on their way to the machines.
+        observation_line: delay and noise of the observations on their way to the policies.
         size: number of machines.
         share: of the way from the nominal to the drawn numbers in episodes to come; a curriculum
             widens it.
-        most_steps: `(N,)` control periods after which each episode is truncated; inf before the
+        max_steps: `(N,)` control periods after which each episode is truncated; inf before the
             first.
         varied: for each machine, path -> value of what a randomisation drew for its episode.
     """
@@ -66,12 +76,14 @@ class Episodes:
         settings = read_settings(task_type.settings_type, options)
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
-        self.path = SignalPath(settings, size, (LARGEST, 1.0))
+        self.action_line = DelayLine(size, bound=1.0)
+        self.observation_line = DelayLine(size, bound=OBSERVATION_BOUND)
         self._longest = settings.episode_duration or LONGEST_EPISODE
         self.randomisation = self._randomisation(randomisation)
         self.share = 1.0
-        self.most_steps = np.full(size, np.inf)
+        self.max_steps = np.full(size, np.inf)
         self._accepted = np.zeros_like(self.task.last_action)
+        self._everyone = np.arange(size)
         self.varied: list[dict[str, float]] = [{} for _ in range(size)]
 
     def reset(
@@ -86,14 +98,14 @@ class Episodes:
             InputError: an option that cannot be used.
         """
         task, given = self.task, as_options(options)
-        platforms, starts, paths = [], [], []
+        platforms, starts, signals = [], [], []
         for index, generator in zip(indices, generators, strict=True):
             platform, values = self._draw(index, generator)
             task.clear(index)
-            path, own = self.path.split({**values, **given})
-            self.most_steps[index] = self._steps(own.pop(DURATION, self._longest))
-            starts.append(task.begin(index, generator, platform, own))
-            paths.append(path)
+            values |= given
+            signals.append(self._signal_settings(values))
+            self.max_steps[index] = self._steps(values.pop(EPISODE_DURATION, self._longest))
+            starts.append(task.begin(index, generator, platform, values))
             platforms.append(platform)
         for index, platform, start in zip(indices, platforms, starts, strict=True):
             task.batch.reset(
@@ -105,16 +117,47 @@ class Episodes:
                 ball=None if start.ball is None else [start.ball],
             )
         task.evaluate(np.ascontiguousarray(indices, dtype=np.int64))
-        for index, generator, path in zip(indices, generators, paths, strict=True):
-            first = task.observation[index], task.last_action[index]
-            task.observation[index] = self.path.begin(index, generator, path, first)
+        for index, generator, signal in zip(indices, generators, signals, strict=True):
+            observation_noise, observation_delay, action_noise, action_delay = signal
+            task.observation[index] = self.observation_line.reset(
+                index,
+                task.observation[index],
+                delay_steps=self._periods(observation_delay),
+                noise_std=observation_noise,
+                generator=generator,
+            )
+            self.action_line.reset(
+                index,
+                task.last_action[index],
+                delay_steps=self._periods(action_delay),
+                noise_std=action_noise,
+                generator=generator,
+            )
 
-    def step(self, given: NDArray[Any]) -> None:
-        """Advance all machines by one control period under actions `(N, a)`, clipped to 1.
+    def step(self, actions: NDArray[Any]) -> None:
+        """Do one control period of all machines under actions `(N, a)`, clipped to 1.
+
+        Observation, reward and termination code are then in the task's arrays, and `truncated`
+        says which episodes have reached their duration.
 
         Raises:
             InputError: wrong shape, or not finite.
         """
+        task = self.task
+        actions = self.action_line.push(self._checked(actions))
+        task.command(actions)
+        task.batch.advance(
+            task.drive_commands,
+            feedforward=task.feedforward,
+            wrench=task.wrench,
+            shaking=task.shaking,
+        )
+        task.evaluate(self._everyone, actions)
+        if not self.observation_line.is_direct:
+            task.observation[:] = self.observation_line.push(task.observation)
+
+    def _checked(self, given: NDArray[Any]) -> Any:
+        """Return actions as numbers within 1; the array is overwritten by the next call."""
         accepted = self._accepted
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
@@ -122,13 +165,12 @@ class Episodes:
             given = given.astype(np.float64)
         if not accept(given, accepted):
             raise InputError("action", "is not finite")
-        self.task.step(self.path.acted(accepted))
-        self.path.observe(self.task.observation)
+        return accepted
 
     @property
     def truncated(self) -> Any:
         """Whether each machine `(N,)` has reached the duration of its episode."""
-        return self.task.steps >= self.most_steps
+        return self.task.steps >= self.max_steps
 
     def close(self) -> None:
         """Free the engines."""
@@ -136,9 +178,30 @@ class Episodes:
 
     def _steps(self, duration: Any) -> int:
         """Return the control periods of a duration [s], at least one."""
-        seconds = bounded(duration, DURATION, SMALLEST, LONGEST_EPISODE)
+        return max(
+            1, self._periods(bounded(duration, EPISODE_DURATION, SMALLEST_NUMBER, LONGEST_EPISODE))
+        )
+
+    def _periods(self, seconds: float) -> int:
+        """Return the control periods nearest to a time [s]."""
         periods: float = seconds / self.task.settings.period
-        return max(1, round(periods))
+        return round(periods)
+
+    def _signal_settings(self, values: dict[str, Any]) -> list[float]:
+        """Take noise and delays of an episode out of its values, in the order of their names.
+
+        Raises:
+            InputError: a noise above the scale, a delay above 1 s, or one that is negative.
+        """
+        return [
+            bounded(
+                values.pop(name, getattr(self.task.settings, name)),
+                name,
+                0.0,
+                MAX_NOISE if name.endswith("noise") else MAX_DELAY,
+            )
+            for name in SIGNAL_SETTINGS
+        ]
 
     def _draw(
         self, index: int, generator: np.random.Generator
@@ -160,14 +223,16 @@ class Episodes:
             return None
         from twin.machine.randomisation import as_randomisation
 
-        usual = {**self.task.usual_values(), **self.path.usual, DURATION: self._longest}
-        return as_randomisation(given, self.platform.parameters, usual)
+        settings = self.task.settings
+        defaults = {name: getattr(settings, name) for name in SIGNAL_SETTINGS}
+        defaults |= {**self.task.default_values(), EPISODE_DURATION: self._longest}
+        return as_randomisation(given, self.platform.parameters, defaults)
 
 
-def machine_or_usual(machine: Any, task_type: type[Task]) -> Any:
-    """Return the given machine, or the task's usual one for None and an empty name."""
+def machine_or_default(machine: Any, task_type: type[Task]) -> Any:
+    """Return the given machine, or the task's default one for None and an empty name."""
     nothing = machine is None or (isinstance(machine, str) and not machine)
-    return task_type.usual_machine if nothing else machine
+    return task_type.default_machine if nothing else machine
 
 
 def as_seed(value: Any) -> int | None:

@@ -20,17 +20,17 @@ from twin.model.machine_base import characteristic_length, without_compiling
 from twin.motion import Motion, MultiSineMotion, axis_names
 from twin.motion.recording import BASE_AXES, free_axes
 
-FADE = 0.5
+FADE_TIME = 0.5
 """[s] over which a motion rises from rest and returns to it, at most a quarter of it."""
 
-SHRINK = 0.85
+SHRINK_FACTOR = 0.85
 
-TRIES = 40
+MAX_TRIES = 40
 
-USUAL = 0.5
+DEFAULT_ACCELERATION = 0.5
 """[m/s2] largest usual RMS acceleration along each axis."""
 
-ROUNDED = 12
+RATE_DIGITS = 12
 """Digits after the point of rates, so that legs that are alike have the same."""
 
 
@@ -90,12 +90,12 @@ def random_motion(
     travel = (effect.sum(axis=0) / scales.half).max()
     speed = ((2.0 * np.pi * frequencies) @ effect / scales.speed).max()
     amplitude = directions * (share / max(float(travel), float(speed), 1e-300))
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         motion = partial(_motion, platform, frequencies, amplitude, duration, seed)
         fill = _sampled if platform.n_deflections else _filled
         if fill(platform, motion, scales, period, rows):
             return motion
-        amplitude = amplitude * SHRINK
+        amplitude = amplitude * SHRINK_FACTOR
     raise InputError("amplitude", f"no random motion within the limits of {platform.name} is found")
 
 
@@ -114,7 +114,9 @@ def _filled(
     _, frequencies, amplitude, duration, seed = motion.args
     phases = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, amplitude.T.shape).T
     cosine, sine = amplitude * np.sin(phases), amplitude * np.cos(phases)
-    sines = Sines(2.0 * np.pi * frequencies, cosine, sine, duration, min(FADE, 0.25 * duration))
+    sines = Sines(
+        2.0 * np.pi * frequencies, cosine, sine, duration, min(FADE_TIME, 0.25 * duration)
+    )
     legs, width = platform.constants.legs, (0,) * max(2, lane_count())
     return bool(fill_motion(legs, platform.home, sines, scales, period, rows, width))
 
@@ -133,7 +135,7 @@ def _motion(
     platform: Platform, frequencies: FloatArray, amplitude: FloatArray, duration: float, seed: int
 ) -> Motion:
     names = axis_names("fixed_xyz")
-    fade = min(FADE, 0.25 * duration)
+    fade = min(FADE_TIME, 0.25 * duration)
     return MultiSineMotion(
         platform.home,
         frequencies=frequencies,
@@ -147,7 +149,7 @@ def _motion(
     )
 
 
-TRAVEL, SPEED = 0.085, 0.14
+TRAVEL_FRACTION, SPEED_FRACTION = 0.085, 0.14
 """Shares of the actuators' half travel and of their speed that the RMS of the motion along one axis
 may take: peaks along three axes take less than half of them."""
 
@@ -191,16 +193,16 @@ def leg_effect(platform: Platform) -> FloatArray:
     """Return `(n,)` rate of each actuator at home per speed of the platform, worst direction."""
     with without_compiling():
         effect = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
-    return np.asarray(np.round(effect, ROUNDED))
+    return np.asarray(np.round(effect, RATE_DIGITS))
 
 
 def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highest: float) -> float:
     """Return the RMS acceleration [m/s2] of a base that the actuators could make up for."""
     unit = spectrum(1.0, lowest, highest)
     effect = np.maximum(leg_effect(platform), 1e-12)
-    travel = TRAVEL * float((_reach(platform, scales) / effect).min()) / unit.displacement
-    speed = SPEED * float((scales.speed / effect).min()) / unit.velocity
-    return min(USUAL, travel, speed)
+    travel = TRAVEL_FRACTION * float((_reach(platform, scales) / effect).min()) / unit.displacement
+    speed = SPEED_FRACTION * float((scales.speed / effect).min()) / unit.velocity
+    return min(DEFAULT_ACCELERATION, travel, speed)
 
 
 def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
@@ -251,4 +253,4 @@ def fill_tables(lines: FloatArray, step: float, tables: ShakingTables) -> None:
     """Fill tables with what a base does, in steps [s] of the engine."""
     periods, ratio, _ = tables.mean.shape
     duration = periods * ratio * step
-    fill_shaking(lines, duration, min(FADE, 0.25 * duration), step, *tables)
+    fill_shaking(lines, duration, min(FADE_TIME, 0.25 * duration), step, *tables)

@@ -12,13 +12,13 @@ class Registered(NamedTuple):
 
     module: str
     name: str
-    """of the class, without Env and VectorEnv"""
+    """name of the class, without Env and VectorEnv"""
     max_episode_steps: int
 
 
 ENVIRONMENTS: dict[str, Registered] = {
     "twin/PoseTracking-v0": Registered("twin.envs.pose_tracking.environment", "PoseTracking", 500),
-    "twin/MotionCueing-v0": Registered("twin.envs.motion_cueing.environment", "MotionCueing", 1200),
+    "twin/MotionCueing-v0": Registered("twin.envs.motion_cueing.task", "MotionCueing", 1200),
     "twin/VibrationIsolation-v0": Registered(
         "twin.envs.vibration_isolation", "VibrationIsolation", 800
     ),

@@ -18,7 +18,7 @@ from twin.envs.channels import Channel, channel_scales, channel_slices, check_na
 from twin.errors import InputError, UnknownOptionError
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
-from twin.kernels.tasks.task import History, Results, Scales
+from twin.kernels.tasks.task import OBSERVATION_BOUND, History, Results, Scales
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import forces_at_home
 from twin.simulation.batched import make_batched_plant
@@ -115,23 +115,23 @@ class Task(ABC):
         term: `(N, t)` the reward's terms, not weighted.
         weights: `(t,)`.
         reward: `(N,)` sum of the weighted terms.
-        reason: `(N,)` code of the reason for the episode's end; 0 while it goes on.
+        termination_code: `(N,)` code of the reason for the episode's end; 0 while it goes on.
         steps: `(N,)` control periods since the machine's reset.
         signals: name -> `(N, ...)` in physical units, for `info`.
         groups: the arrays and numbers that the task's kernel takes.
     """
 
     title: ClassVar[str]
-    usual_machine: ClassVar[str]
+    default_machine: ClassVar[str]
     settings_type: ClassVar[type[TaskSettings]] = TaskSettings
     terms: ClassVar[Mapping[str, float]]
     """Names of the reward's terms and their usual weights."""
-    reasons: ClassVar[tuple[str, ...]]
+    termination_reasons: ClassVar[tuple[str, ...]]
     """Reasons for an episode's end, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
     """Settings that a randomisation may vary beside the machine: `task.<name>`."""
-    kernel: Callable[[Any, Any, Any], None]
-    """`evaluate` of the task's kernels, a static method."""
+    kernel: Callable[[Any, Any, Any], None] | None = None
+    """`evaluate` of the task's kernels, a static method; None for tasks that override `evaluate`."""
 
     actions: tuple[Channel, ...]
     observations: tuple[Channel, ...]
@@ -176,13 +176,14 @@ class Task(ABC):
         self.feedforward: FloatArray | None = None
         self.wrench: FloatArray | None = None
         self.shaking: FloatArray | None = None
+        self._scale = channel_scales(self.observations)
         self.observation = np.zeros((size, width(self.observations)), dtype=np.float32)
         self.last_action, self._action_before = np.zeros((2, size, width(self.actions)))
         self.term = np.zeros((size, len(self.terms)))
         self.reward = np.zeros(size)
-        self.reason = np.zeros(size, dtype=np.int64)
+        self.termination_code = np.zeros(size, dtype=np.int64)
         self.steps = np.zeros(size, dtype=np.int64)
-        self._all, self._none = np.arange(size), np.empty((0, width(self.actions)))
+        self._no_actions = np.empty((0, width(self.actions)))
         self._group()
 
     def _group(self, *own: Any) -> None:
@@ -190,14 +191,15 @@ class Task(ABC):
         history = History(self.steps, self.last_action, self._action_before)
         results = Results(
             self.observation,
-            channel_scales(self.observations),
+            self._scale,
             self.term,
             self.weights,
             self.reward,
-            self.reason,
+            self.termination_code,
         )
         self.groups = (self.batch.machines, self.scales, history, results, *own)
-        self._bundle, self._evaluate = Bundle(*self.groups), SameTypes(self.kernel)
+        if self.kernel is not None:
+            self._bundle, self._evaluate = Bundle(*self.groups), SameTypes(self.kernel)
 
     def _plant_signals(self) -> dict[str, Any]:
         """Return the signals that all tasks have."""
@@ -233,7 +235,7 @@ class Task(ABC):
             )
         return np.array([given.get(name, usual) for name, usual in self.terms.items()])
 
-    def usual_values(self) -> dict[str, float]:
+    def default_values(self) -> dict[str, float]:
         """Return what those of `names` are where nothing varies them."""
         return {name: getattr(self.settings, name) for name in self.names}
 
@@ -264,22 +266,38 @@ class Task(ABC):
     def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`.
 
+        Tasks without a kernel override it: see `count`, `write_observation` and `write_reward`.
+
         Args:
             indices: numbers of machines.
             actions: `(N, a)` of the control period that is over, to be counted; None after a reset.
         """
-        self._evaluate(indices, self._none if actions is None else actions, self._bundle)
+        self._evaluate(indices, self._no_actions if actions is None else actions, self._bundle)
 
-    def step(self, actions: FloatArray) -> None:
-        """Do one control period under actions `(N, a)` within 1."""
-        self.command(actions)
-        self.batch.advance(
-            self.drive_commands,
-            feedforward=self.feedforward,
-            wrench=self.wrench,
-            shaking=self.shaking,
-        )
-        self.evaluate(self._all, actions)
+    def count(self, actions: FloatArray | None) -> None:
+        """Count a control period and keep its actions `(N, a)`; None after a reset."""
+        if actions is not None:
+            self.steps += 1
+            self._action_before[:] = self.last_action
+            self.last_action[:] = actions
+
+    def write_observation(self, indices: Any, values: Mapping[str, Any]) -> None:
+        """Fill the observations of `indices` `(m,)` from physical values of all machines.
+
+        Args:
+            indices: numbers of machines.
+            values: name of a channel -> `(N, size)`, or `(N,)` for a channel of one number.
+        """
+        for name, place in channel_slices(self.observations).items():
+            value = np.asarray(values[name]).reshape(self.size, -1)[indices] / self._scale[place]
+            bounded_value = np.clip(value, -OBSERVATION_BOUND, OBSERVATION_BOUND)
+            self.observation[indices, place] = bounded_value
+
+    def write_reward(self, indices: Any, terms: Mapping[str, Any]) -> None:
+        """Fill terms and rewards of `indices` `(m,)` from the terms `(N,)` of all machines."""
+        values = np.stack([np.broadcast_to(terms[name], self.size) for name in self.terms], axis=1)
+        self.term[indices] = values[indices]
+        self.reward[indices] = values[indices] @ self.weights
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine."""

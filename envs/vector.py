@@ -23,13 +23,13 @@ from twin.envs.environment import (
     frames_per_second,
     task_spaces,
 )
-from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
+from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_default
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 
-SHARED = ("platform", "task", "spec", "metadata", "render_mode", "max_episode_steps")
+SHARED_ATTRIBUTES = ("platform", "task", "spec", "metadata", "render_mode", "max_episode_steps")
 
-MODES = tuple(mode.value for mode in AutoresetMode)
+AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
 class SubEnvironment:
@@ -90,7 +90,7 @@ class SubEnvironment:
 
     def __getattr__(self, name: str) -> Any:
         """Return what all machines share: platform, task, spec, metadata, render mode, limit."""
-        if name in SHARED:
+        if name in SHARED_ATTRIBUTES:
             return getattr(self._env, name)
         raise AttributeError(
             f"a sub-environment of {type(self._env).__name__} has no attribute {name!r}"
@@ -102,7 +102,7 @@ class SubEnvironment:
         Raises:
             InputError: one that the environment has.
         """
-        if name.startswith("_") or name in SHARED or hasattr(type(self), name):
+        if name.startswith("_") or name in SHARED_ATTRIBUTES or hasattr(type(self), name):
             raise InputError(name, "belongs to the environment; set others, or make it anew")
         self.__dict__[name] = value
 
@@ -209,9 +209,9 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
         self._render_size = check_render_size(render_size)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
-        self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
+        self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", AUTORESET_MODES))
         self.max_episode_steps = _steps(max_episode_steps)
-        machine = machine_or_usual(machine, self.task_type)
+        machine = machine_or_default(machine, self.task_type)
         self._given = (num_envs, machine, configuration, engine)
         self._options = {"randomisation": randomisation, **options}
         self.episodes = Episodes(
@@ -294,8 +294,8 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             self._begin(np.flatnonzero(before), {})
             self._add_randomised(infos, np.flatnonzero(before))
             task.reward[before] = 0.0
-            task.reason[before] = 0
-        terminated = task.reason != 0
+            task.termination_code[before] = 0
+        terminated = task.termination_code != 0
         truncated, limit = self.episodes.truncated, self.max_episode_steps
         if limit is not None:
             truncated |= task.steps >= limit
@@ -371,7 +371,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         for column, name in enumerate(task.terms):
             terms[name], terms[f"_{name}"] = task.term[:, column].copy(), mask.copy()
         infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()
-        reasons = np.array(task.reasons, dtype=object)[task.reason]
+        reasons = np.array(task.termination_reasons, dtype=object)[task.termination_code]
         infos["termination"], infos["_termination"] = reasons, mask.copy()
         return infos
 

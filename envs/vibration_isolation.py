@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import LARGEST, SMALLEST, FloatArray, as_vector, bounded
+from twin.basics.arrays import LARGEST_NUMBER, SMALLEST_NUMBER, FloatArray, as_vector, bounded
 from twin.envs.channels import Channel, rescaled
 from twin.envs.environment import PlatformEnv
 from twin.envs.random_motion import (
@@ -42,35 +42,35 @@ from twin.simulation.scene import Scene
 SHARE_OF_EFFORT = 0.2
 
 EFFORT_SCALE = 0.2
-"""Of the actuators' effort: scale of what drives give beside holding the machine."""
+"""Scale of the effort beside that which holds the machine, per effort of an actuator."""
 
-STARTING = 0.25
-"""Of the effort that reaches an action's speed within a control period: least scale of that."""
+START_FRACTION = 0.25
+"""Least scale of the effort, per effort that reaches an action's speed in a control period."""
 
-TURNING = 0.1
-"""Of the base's velocity over the joints' mean radius: level of angular rates in the reward."""
+TURNING_LEVEL = 0.1
+"""Level of angular rates in the reward, per base velocity over the joints' mean radius."""
 
-QUIET = 0.01
-"""Of the scale of an observation: usual noise of a reading."""
+QUIET_NOISE = 0.01
+"""Default noise of a reading, in parts of an observation's scale."""
 
-ABRUPT = 0.1
-"""Of the acceleration that reaches an action's speed within a control period: scale of that of the
-platform. Actions that change by twice their range in a period just reach the bound."""
+JERK_FRACTION = 0.1
+"""Scale of the platform's acceleration, per acceleration that reaches an action's speed in a
+control period. Actions that change by twice their range in a period just reach the bound."""
 
-TOGETHER = 0.75
-"""Of the platform's speed along an axis, per speed of legs that all help: what the scale of its
-acceleration counts with, where it is more than 1."""
+COOPERATION_FACTOR = 0.75
+"""Fraction of the platform's speed along an axis, per speed of legs that all help, by which the
+scale of its acceleration grows where it is more than 1."""
 
-TURNED = 2.0
-"""Times the platform's acceleration over the joints' mean radius: scale of that about its axes."""
+ROTATION_FACTOR = 2.0
+"""Scale of the angular acceleration, per acceleration over the joints' mean radius."""
 
-TIMES = 5.0
-"""Times the base's RMS velocity, or the force that goes with it: what an action of 1 means."""
+ACTION_FACTOR = 5.0
+"""Meaning of an action of 1, per RMS velocity of the base, or per force that goes with it."""
 
 BEHIND_SPRINGS = {"base": 1.1, "delay": -0.004, "velocity": 0.3, "acceleration": 0.004}
 
-RIGID = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0}
-"""Usual gains: found by trial on `compliant_stewart` with its hardware, and on rigid machines."""
+RIGID_GAINS = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0}
+"""Default gains: found by trial on `compliant_stewart` with its hardware, and on rigid machines."""
 
 
 class VibrationIsolationSettings(TaskSettings):
@@ -136,7 +136,7 @@ class VibrationIsolation(Task):
     """Keep the platform still above a base that shakes."""
 
     title: ClassVar[str] = "vibration isolation"
-    usual_machine: ClassVar[str] = "compliant_stewart"
+    default_machine: ClassVar[str] = "compliant_stewart"
     settings_type: ClassVar[type[TaskSettings]] = VibrationIsolationSettings
     terms: ClassVar[Mapping[str, float]] = {
         "acceleration": 0.6,
@@ -145,7 +145,7 @@ class VibrationIsolation(Task):
         "stroke": 0.05,
         "smoothness": 0.01,
     }
-    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "attitude", "limit")
+    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "attitude", "limit")
     names: ClassVar[tuple[str, ...]] = ("acceleration", "lowest_frequency", "highest_frequency")
 
     kernel = staticmethod(evaluate)
@@ -180,9 +180,9 @@ class VibrationIsolation(Task):
         if self.settings.action == "forces":
             size = (share or SHARE_OF_EFFORT) * scales.effort
             if share is None:
-                size = np.minimum(size, TIMES * shaking_force(platform, level))
+                size = np.minimum(size, ACTION_FACTOR * shaking_force(platform, level))
             return Channel("actuator force", n, platform.force_unit, size)
-        size = TIMES * level.velocity * np.maximum(leg_effect(platform), 1e-12)
+        size = ACTION_FACTOR * level.velocity * np.maximum(leg_effect(platform), 1e-12)
         size = np.minimum(scales.speed, size) if share is None else share * scales.speed
         return Channel("actuator velocity", n, f"{unit}/s", size)
 
@@ -191,15 +191,15 @@ class VibrationIsolation(Task):
         radius = characteristic_length(platform.platform_joints)
         effect = np.maximum(leg_effect(platform), 1e-12)
         legs = np.linalg.pinv(platform.jacobian(platform.home))
-        starting = STARTING * self._starting_effort(legs)
+        starting = START_FRACTION * self._starting_effort(legs)
         effort = np.maximum(EFFORT_SCALE * self.scales.effort, starting)
-        together = max(1.0, TOGETHER * float(np.linalg.norm(legs[:3], axis=1).max()))
-        abrupt = together * ABRUPT * TIMES * level.velocity / self.batch.period
+        together = max(1.0, COOPERATION_FACTOR * float(np.linalg.norm(legs[:3], axis=1).max()))
+        abrupt = together * JERK_FRACTION * ACTION_FACTOR * level.velocity / self.batch.period
         felt = max(level.acceleration, abrupt)
         return (
             Channel("platform acceleration", 3, "m/s2", felt),
             Channel("platform angular rate", 3, "rad/s", level.velocity / radius),
-            Channel("platform angular acceleration", 3, "rad/s2", TURNED * felt / radius),
+            Channel("platform angular acceleration", 3, "rad/s2", ROTATION_FACTOR * felt / radius),
             Channel("base acceleration", 3, "m/s2", level.acceleration),
             Channel("platform velocity", 3, "m/s", level.velocity),
             Channel("base velocity", 3, "m/s", level.velocity),
@@ -250,7 +250,7 @@ class VibrationIsolation(Task):
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
         given = (settings.accelerometer_noise, settings.gyroscope_noise)
         self._radius = characteristic_length(self.platform.platform_joints)
-        usual = (QUIET * level.acceleration, QUIET * level.velocity / self._radius)
+        usual = (QUIET_NOISE * level.acceleration, QUIET_NOISE * level.velocity / self._radius)
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
@@ -259,9 +259,9 @@ class VibrationIsolation(Task):
         self._filled = Bundle(self.steps, self._law, *tables, *now, self.drive_commands)
         self._group(self._shaking, limits, self._signals, self._memory)
 
-    def usual_values(self) -> dict[str, float]:
+    def default_values(self) -> dict[str, float]:
         """Return what those of `names` are where nothing varies them."""
-        return {**super().usual_values(), "acceleration": self.acceleration}
+        return {**super().default_values(), "acceleration": self.acceleration}
 
     def begin(
         self,
@@ -277,8 +277,8 @@ class VibrationIsolation(Task):
         """
         self._check_options(options)
         acceleration, lowest, highest = (
-            bounded(options.get(name, value), name, SMALLEST, LARGEST)
-            for name, value in self.usual_values().items()
+            bounded(options.get(name, value), name, SMALLEST_NUMBER, LARGEST_NUMBER)
+            for name, value in self.default_values().items()
         )
         highest = max(highest, lowest)
         if options:
@@ -295,7 +295,7 @@ class VibrationIsolation(Task):
         if platform.platform_joints is not self.platform.platform_joints:
             radius = characteristic_length(platform.platform_joints)
         self._memory.levels[index] = along * np.array(
-            [level.acceleration, level.displacement, TURNING * level.velocity / radius]
+            [level.acceleration, level.displacement, TURNING_LEVEL * level.velocity / radius]
         )
         return Start()
 
@@ -356,7 +356,7 @@ class IsolationLaw(LinearLaw):
                 "task", "the law commands velocities; make it with action='velocities'"
             )
         jacobian = task.platform.jacobian(task.platform.home)[:, :3]
-        usual = BEHIND_SPRINGS if task.platform.n_deflections else RIGID
+        usual = BEHIND_SPRINGS if task.platform.n_deflections else RIGID_GAINS
         given = {
             name: usual[name] if value is None else float(as_vector([value], name, 1)[0])
             for name, value in zip(usual, (base, delay, velocity, acceleration), strict=True)

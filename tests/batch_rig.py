@@ -9,7 +9,7 @@ import numpy as np
 import twin
 from twin.analysis.platform import Platform
 from twin.machine.randomisation import with_values
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
@@ -67,9 +67,11 @@ def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> 
     platform, size, random = batch.platform, batch.size, np.random.default_rng(seed)
     n, shape = platform.n_actuators, (size, periods)
     inside = (
-        static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
+        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
+        if platform.n_deflections
+        else None
     )
-    held = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
+    held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
     strong = float(np.abs(held).max())
     command = random.uniform(-1.0, 1.0, (*shape, n))
     if batch.mode == "velocity":
@@ -131,11 +133,13 @@ def check_rows(engine: str, platform: Platform, mode: str, **options: Any) -> No
     shaken = options.pop("shaken", False)
     batch = make_batched_plant(engine, platform, 2, PERIOD, mode=mode, **options)
     k = platform.n_deflections
-    inside = static_deflection(platform, platform.home, REST, REST) if k else np.empty(0)
+    inside = (
+        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR) if k else np.empty(0)
+    )
     deflection = np.tile(inside, (2, 1))
     moving = np.array([0.0, 0.0, 0.01, 0.02, -0.01, 0.0])
     # Plants start machines of three degrees of freedom only at rest.
-    twist = np.tile(moving if platform.dof == 6 else REST, (2, 1))
+    twist = np.tile(moving if platform.dof == 6 else ZERO_VECTOR, (2, 1))
     machines = [platform, heavier(platform)]
     batch.reset(np.arange(2), twist=twist, deflection=deflection, platforms=machines)
     given = orders(batch, 6, shaken=shaken)

@@ -7,9 +7,14 @@ import math
 import numpy as np
 
 from twin.basics.arrays import FloatArray, cross, rotated
-from twin.kernels.tasks.motion_cueing.cues import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
+from twin.kernels.tasks.motion_cueing.cues import (
+    BRAKE_FADE_SPEED,
+    GRAVITY,
+    MIN_AXLE_LOAD,
+    MIN_SLIP_SPEED,
+)
 from twin.motion.cueing import Car, Manoeuvre, Tyre
-from twin.motion.cueing.manoeuvre import STEP
+from twin.motion.cueing.manoeuvre import TIME_STEP
 from twin.motion.motion import rotational_motion
 
 State = tuple[float, ...]
@@ -30,19 +35,19 @@ def derivative(car: Car, state: State, steer: float, traction: float) -> State:
     """
     _, u, v, r, roll, roll_rate, pitch, pitch_rate = state
     wheelbase = car.front + car.rear
-    along = traction if traction > 0.0 else traction * math.tanh(u / STANDSTILL)
+    along = traction if traction > 0.0 else traction * math.tanh(u / BRAKE_FADE_SPEED)
     moved = car.mass * along * car.height / wheelbase
     weight = car.mass * GRAVITY / wheelbase
-    speed = max(u, SLOWEST)
+    speed = max(u, MIN_SLIP_SPEED)
     front = side_force(
         car.front_tyre,
         math.atan((v + car.front * r) / speed) - steer,
-        max(weight * car.rear - moved, LEAST_LOAD),
+        max(weight * car.rear - moved, MIN_AXLE_LOAD),
     )
     rear = side_force(
         car.rear_tyre,
         math.atan((v - car.rear * r) / speed),
-        max(weight * car.front + moved, LEAST_LOAD),
+        max(weight * car.front + moved, MIN_AXLE_LOAD),
     )
     turned = front * math.cos(steer)
     a_x = along - front * math.sin(steer) / car.mass
@@ -78,10 +83,10 @@ def _advanced(car: Car, state: State, steer: list[float], traction: list[float])
     rates = [derivative(car, state, steer[0], traction[0])]
     for share, which in ((0.5, 1), (0.5, 1), (1.0, 2)):
         last = rates[-1]
-        ahead = tuple(x + share * STEP * dx for x, dx in zip(state, last, strict=True))
+        ahead = tuple(x + share * TIME_STEP * dx for x, dx in zip(state, last, strict=True))
         rates.append(derivative(car, ahead, steer[which], traction[which]))
     return tuple(
-        x + STEP / 6.0 * (a + 2.0 * b + 2.0 * c + d)
+        x + TIME_STEP / 6.0 * (a + 2.0 * b + 2.0 * c + d)
         for x, a, b, c, d in zip(state, *rates, strict=True)
     )
 
@@ -102,5 +107,5 @@ def _felt(car: Car, rows: FloatArray) -> Manoeuvre:
     total += cross(turn.velocity, cross(turn.velocity, head))
     total[:, 2] += GRAVITY
     to_body = turn.quaternion * [1.0, -1.0, -1.0, -1.0]
-    time = np.arange(len(state), dtype=np.float64) * STEP
+    time = np.arange(len(state), dtype=np.float64) * TIME_STEP
     return Manoeuvre("drive", time, rotated(to_body, total), rotated(to_body, turn.velocity))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.kernels.plant import columns as column
-from twin.plant.drives import IDEAL
+from twin.plant.drives import IDEAL_DRIVE
 from twin.validation.cases.plant.trials import BenchRecord, DriveBench
 
 THESIS = {"inertia": 719.0, "stiffness": 2e7, "damping": 14e3}
@@ -24,8 +24,8 @@ def place(name: str) -> int:
 
 def constants(**values: float) -> NDArray[np.float64]:
     """Return the constants `(1, CONSTANTS)` of a drive, ideal but for the columns named."""
-    row = np.zeros((1, column.CONSTANTS))
-    for index, value in IDEAL.items():
+    row = np.zeros((1, column.CONSTANT_COUNT))
+    for index, value in IDEAL_DRIVE.items():
         row[0, index] = value
     for name, value in values.items():
         row[0, place(name)] = value

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
-from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.kernels.legs import rss
 from twin.kernels.legs.interface import AXIS, BASE_JOINT
 
@@ -21,7 +21,7 @@ def in_field(platform: Platform, field: Any) -> Platform:
     if field is None:
         return platform
     body = platform.constants.body.copy()
-    body[GRAVITY : GRAVITY + 3] = field
+    body[BODY_GRAVITY : BODY_GRAVITY + 3] = field
     return _with(platform, body=body)
 
 

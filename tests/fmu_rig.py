@@ -13,7 +13,14 @@ from fmpy.fmi3 import FMU3Slave
 from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform
-from twin.engines.fmu.description import CENTER, INERTIA, POSE, TWIST, WRENCH, legs
+from twin.engines.fmu.description import (
+    CENTER_NAMES,
+    INERTIA_NAMES,
+    POSE_NAMES,
+    TWIST_NAMES,
+    WRENCH_NAMES,
+    legs,
+)
 from twin.engines.fmu.unit import write_unit
 
 
@@ -32,7 +39,7 @@ class UnitFile:
         outputs = [v.name for v in self.described.modelVariables if v.causality == "output"]
         self.outputs = outputs
         springs = [name for name in outputs if name.startswith("deflection")]
-        self.state = [*POSE, *TWIST, *springs]
+        self.state = [*POSE_NAMES, *TWIST_NAMES, *springs]
         self.forces = legs("forces", platform.n_actuators)
 
     @property
@@ -90,8 +97,8 @@ class UnitRun:
         named = {
             "state": [f"start.{name}" for name in self.unit.state],
             "forces": self.unit.forces,
-            "wrench": WRENCH,
-            "payload": ["payload.mass", *CENTER, *INERTIA],
+            "wrench": WRENCH_NAMES,
+            "payload": ["payload.mass", *CENTER_NAMES, *INERTIA_NAMES],
         }
         given = dict(values or {})
         for name, numbers in groups.items():

@@ -15,7 +15,7 @@ from twin.envs.vector import PlatformVectorEnv
 class Reach(PoseTracking):
     """Pose tracking whose usual machine is `srspm`."""
 
-    usual_machine: ClassVar[str] = "srspm"
+    default_machine: ClassVar[str] = "srspm"
 
 
 class ReachEnv(PlatformEnv):

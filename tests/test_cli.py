@@ -17,7 +17,7 @@ import twin
 from twin import cli
 from twin.cli import machines, new, options
 from twin.engines import engine_names
-from twin.engines.export import FORMATS, export
+from twin.engines.export import EXPORT_FORMATS, export
 from twin.engines.mjcf.robot import robot_xml, scene_xml
 from twin.engines.urdf import robot_urdf
 from twin.errors import InputError, ParameterError
@@ -99,8 +99,8 @@ def test_choices_are_all_there_are() -> None:
     """The command line repeats them, so that `--help` need not import what they choose."""
     assert set(get_args(options.EngineName)) == set(engine_names())
     assert set(get_args(options.FidelityName)) == set(FIDELITIES)
-    assert set(get_args(machines.FormatName)) == set(FORMATS)
-    assert set(new.KINDS) == set(LEG_KINDS)
+    assert set(get_args(machines.FormatName)) == set(EXPORT_FORMATS)
+    assert set(new.LEG_KINDS) == set(LEG_KINDS)
 
 
 def test_new_writes_a_machine(tmp_path: Path) -> None:
@@ -324,10 +324,10 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatc
 def test_bench_times_every_function_and_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     from twin.analysis import benchmark
 
-    monkeypatch.setattr(benchmark, "ROUND", 1e-4)
-    monkeypatch.setattr(benchmark, "ROUNDS", 1)
-    monkeypatch.setattr(benchmark, "STEPS", 2)
-    monkeypatch.setattr(benchmark, "BATCH", 16)
+    monkeypatch.setattr(benchmark, "MIN_ROUND_TIME", 1e-4)
+    monkeypatch.setattr(benchmark, "TIMING_ROUNDS", 1)
+    monkeypatch.setattr(benchmark, "ENGINE_STEPS", 2)
+    monkeypatch.setattr(benchmark, "BATCH_SIZE", 16)
     result = run("bench", "srspm")
     assert result.exit_code == 0, result.output
     for name in ("forward dynamics", "inverse kinematics", "analytic", "mujoco", "bullet"):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.cli import console
-from twin.cli.console import WIDTH, Column, table
+from twin.cli.console import MAX_WIDTH, Column, table
 
 pytestmark = pytest.mark.quick
 
@@ -78,7 +78,7 @@ def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_p
         for text in result.stdout.splitlines()
         if text.startswith((" ", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"))
     ]
-    assert max(map(len, tables)) <= WIDTH
+    assert max(map(len, tables)) <= MAX_WIDTH
     assert "\N{HORIZONTAL ELLIPSIS}" not in result.stdout
 
 
@@ -90,7 +90,7 @@ def test_numbers_of_wide_tables_are_printed_in_parts(
     table(columns, rows, "wide")
     text = capsys.readouterr().out
     assert len(recorded) > 1
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= MAX_WIDTH
     for cell in rows[0]:
         assert text.count(cell) >= 2
 
@@ -99,6 +99,6 @@ def test_texts_wrap_and_long_words_fold(capsys: pytest.CaptureFixture[str]) -> N
     words = " ".join(["words"] * 60)
     table([Column("quantity"), Column("note"), Column("unit")], [("a" * 150, words, "m")])
     text = capsys.readouterr().out
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= MAX_WIDTH
     assert text.count("words") == 60
     assert text.count("a") >= 150

@@ -8,14 +8,14 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
-MOST = 10
+MAX_LISTED = 10
 """Entries of a list that a message names; of more it gives the number."""
 
-LONGEST = 2000
+MAX_MESSAGE_LENGTH = 2000
 """Characters of a message, beyond which it is cut."""
 
 _SHORT = Repr()
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxarray = MOST
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxarray = MAX_LISTED
 _SHORT.maxstring = _SHORT.maxother = 200
 _SHORT.maxlevel = 3
 
@@ -26,19 +26,23 @@ def brief(value: Any) -> str:
         text = _SHORT.repr(value)
     except Exception:  # an integer of 5,000 digits, an object whose own description fails
         return f"a value of type {type(value).__name__}"
-    more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST
+    more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MAX_LISTED
     return f"{text} ({len(value)} entries)" if more else text
 
 
 def listed(names: Iterable[Any], separator: str = ", ") -> str:
     """Return names one after the other; of more than ten the first ten and the number of others."""
     texts = [str(name) for name in names]
-    more = [f"and {len(texts) - MOST} more"] if len(texts) > MOST else []
-    return separator.join(texts[:MOST] + more)
+    more = [f"and {len(texts) - MAX_LISTED} more"] if len(texts) > MAX_LISTED else []
+    return separator.join(texts[:MAX_LISTED] + more)
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
+    return (
+        text
+        if len(text) <= MAX_MESSAGE_LENGTH
+        else f"{text[:MAX_MESSAGE_LENGTH]}... ({len(text)} characters)"
+    )
 
 
 class TwinError(Exception):
@@ -85,8 +89,8 @@ class ParameterError(TwinError, ValueError):
     """
 
     def __init__(self, file: str | Path, problems: Sequence[tuple[str, str]]) -> None:
-        lines = (f"  {_cut(field)}: {_cut(message)}" for field, message in problems[:MOST])
-        more = [f"  and {len(problems) - MOST} more"] if len(problems) > MOST else []
+        lines = (f"  {_cut(field)}: {_cut(message)}" for field, message in problems[:MAX_LISTED])
+        more = [f"  and {len(problems) - MAX_LISTED} more"] if len(problems) > MAX_LISTED else []
         super().__init__("\n".join([f"{file}:", *lines, *more]))
         self.file = Path(file)
         self.problems = tuple(problems)

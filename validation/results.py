@@ -11,11 +11,11 @@ from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
-AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
+AGREEMENT_KINDS: tuple[Agreement, ...] = get_args(Agreement)
 CurveStyle = Literal["line", "dash", "dot", "markers", "line+markers"]
 
-UNEXPECTED = "a fault, or parameters that are not the paper's"
-"""Why a statement differs that is on record as reproduced."""
+UNEXPECTED_REASON = "a fault, or parameters that are not the paper's"
+"""Reason why a statement differs that is on record as reproduced."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Measure:
     value: float
     tolerance: float
     reason: str
-    """of the tolerance"""
+    """why the tolerance has this value"""
     unit: str = "1"
     """"1" for a ratio or a count"""
     at_least: bool = False
@@ -105,7 +105,7 @@ class Plot:
     log_x: bool
     caption: str
     names: tuple[str, ...]
-    """of the places 1, 2, ... of the x axis, where these are no numbers"""
+    """names of the places 1, 2, ... of the x axis, where these are no numbers"""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class Statement:
         """Return a statement that is reproduced if it is the `same`, else differs: `why` then."""
         if same:
             return cls(source, printed, ours, "reproduced", recorded=recorded)
-        reason = why or (UNEXPECTED if recorded == "reproduced" else "")
+        reason = why or (UNEXPECTED_REASON if recorded == "reproduced" else "")
         return cls(source, printed, ours, "differs", reason, recorded)
 
 

@@ -29,7 +29,7 @@ def environments_page() -> str:
         kind = getattr(import_module(place.module), f"{place.name}Env")
         text = inspect.getdoc(kind) or ""
         link = f"[`{name}`](#{name.lower().replace('/', '')})"
-        machine = f"`{kind.task_type.usual_machine}`"
+        machine = f"`{kind.task_type.default_machine}`"
         rows.append((link, plain(text.split("\n")[0]), machine, place.max_episode_steps))
         text = _options(kind).join(OPTIONS.split(text))
         sections.append(f"## {name}\n\n`{place.module}.{place.name}Env`\n\n{text}\n")

@@ -11,7 +11,7 @@ from PIL import ImageDraw
 from PIL.Image import fromarray
 
 import twin.envs  # noqa: F401  (registers them)
-from twin.charts.style import INK
+from twin.charts.style import TEXT_COLOR
 from twin.viewer.camera import Camera, Image
 from twin.viewer.picture_files import write_png
 
@@ -40,7 +40,7 @@ def picture(name: str, steps: int) -> Image:
 def named(name: str, steps: int) -> Image:
     """Return such a picture with the name of the environment."""
     drawn = fromarray(picture(name, steps))
-    ImageDraw.Draw(drawn).text((16, 10), name, fill=INK, font_size=26)
+    ImageDraw.Draw(drawn).text((16, 10), name, fill=TEXT_COLOR, font_size=26)
     return np.asarray(drawn)
 
 

@@ -16,21 +16,23 @@ from pydantic import Field
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.envs.channels import Channel, rescaled
+from twin.envs.environment import PlatformEnv
 from twin.envs.motion_cueing.manoeuvres import (
-    DRIVE,
-    DURATION,
+    DRIVE_DURATION,
+    DRIVE_NAME,
     as_manoeuvre,
     fill_driven,
     fill_table,
     random_drive,
 )
 from twin.envs.task import Start, Task, TaskSettings
+from twin.envs.vector import PlatformVectorEnv
 from twin.errors import InputError
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
 from twin.kernels.tasks.motion_cueing.cues import (
-    ACCELERATIONS,
-    INCREMENTS,
+    ACCELERATION_ACTIONS,
+    INCREMENT_ACTIONS,
     MODEL_SIZE,
     Command,
     CommandState,
@@ -45,35 +47,35 @@ from twin.kernels.tasks.motion_cueing.task import evaluate
 from twin.kernels.tasks.task import Scales
 from twin.motion.cueing import default_head
 from twin.motion.cueing.algorithm import machine_ranges, motion_of_axes
-from twin.motion.cueing.perception import THRESHOLDS
-from twin.motion.cueing.predictive import CANALS, OTOLITHS
+from twin.motion.cueing.perception import PERCEPTION_THRESHOLDS
+from twin.motion.cueing.predictive import CANAL_PERCEIVER, OTOLITH_PERCEIVER
 from twin.motion.motion import AxisSample
 from twin.simulation.scene import Scene
 
-POSE_ACTIONS = {"increments": INCREMENTS, "accelerations": ACCELERATIONS}
+POSE_ACTIONS = {"increments": INCREMENT_ACTIONS, "accelerations": ACCELERATION_ACTIONS}
 """Kinds of actions on the pose."""
 
 FULL_SPEED = 0.1
 """[s] in which the largest accelerations that can be commanded lead to full speed."""
 
-FORCE = 5.0
+FORCE_SCALE = 5.0
 """[m/s2] of a manoeuvre that counts as one, less rest."""
 
-RATE = 0.5
+RATE_SCALE = 0.5
 """[rad/s]"""
 
-OBSERVED = 10.0
+THRESHOLD_SCALE = 10.0
 """Thresholds of perception that count as one."""
 
-ACTIONS = {
+ACTION_KINDS = {
     "accelerations": ("pose acceleration", "/s2"),
     "increments": ("pose increment", ""),
 }
 """Kinds of actions on the pose: name, and what their units end with."""
 
 
-LEAST, MOST = 1e-3, 10.0
-"""Of an intensity; of random drives it is at most 1."""
+MIN_INTENSITY, MAX_INTENSITY = 1e-3, 10.0
+"""Bounds of an intensity; that of random drives is at most 1."""
 
 
 class MotionCueingSettings(TaskSettings):
@@ -84,7 +86,7 @@ class MotionCueingSettings(TaskSettings):
         description="accelerations or increments of the commanded pose, or speeds of the actuators",
     )
     manoeuvre: Any = Field(
-        DRIVE,
+        DRIVE_NAME,
         description="'drive' for random drives, a manoeuvre's name, the path of a CSV file, or a "
         "`Manoeuvre`",
     )
@@ -133,11 +135,11 @@ def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, fl
         InputError: no numbers, or out of range.
     """
     high, low = positive(largest, "intensity"), positive(lowest, "lowest_intensity")
-    most = 1.0 if drives else MOST
-    if not LEAST <= high <= most:
-        raise InputError("intensity", f"must lie from {LEAST:g} to {most:g}")
-    if not LEAST <= low <= 1.0:
-        raise InputError("lowest_intensity", f"must lie from {LEAST:g} to 1")
+    most = 1.0 if drives else MAX_INTENSITY
+    if not MIN_INTENSITY <= high <= most:
+        raise InputError("intensity", f"must lie from {MIN_INTENSITY:g} to {most:g}")
+    if not MIN_INTENSITY <= low <= 1.0:
+        raise InputError("lowest_intensity", f"must lie from {MIN_INTENSITY:g} to 1")
     return (min(low, high) if drives else high), high
 
 
@@ -184,7 +186,7 @@ def perception_models(period: float) -> FloatArray:
 
     step = positive(period, "period")
     rows = np.empty((2, MODEL_SIZE))
-    for row, model in zip(rows, (OTOLITHS, CANALS), strict=True):
+    for row, model in zip(rows, (OTOLITH_PERCEIVER, CANAL_PERCEIVER), strict=True):
         exact = expm(step * model.with_input())[:2]
         right = exact[:, 3] / step
         left = exact[:, 2] - right
@@ -220,7 +222,7 @@ def make_command(
         axes.free,
         mode,
         period,
-        axes.speed * period if mode == INCREMENTS else axes.speed / FULL_SPEED,
+        axes.speed * period if mode == INCREMENT_ACTIONS else axes.speed / FULL_SPEED,
         axes.speed,
         scales.speed * period,
         scales.speed / FULL_SPEED,
@@ -248,7 +250,7 @@ def make_constants(
         platform.home.copy(),
         axes.free,
         axes.travel,
-        THRESHOLDS.copy(),
+        PERCEPTION_THRESHOLDS.copy(),
         period,
         np.tile(scales.lower, (size, 1)),
         np.tile(scales.upper, (size, 1)),
@@ -300,7 +302,7 @@ def action_channel(
         if not np.allclose(rescaled([speed], settings.scales)[0].scale, speed.scale, rtol=1e-6):
             raise InputError("scales", f"{speed.name} is the whole speed of the actuators")
         return speed
-    name, end = ACTIONS[settings.action]
+    name, end = ACTION_KINDS[settings.action]
     channel = rescaled([_on_axes(name, machine.free, machine.scale, end)], settings.scales)[0]
     machine.scale[machine.free] = channel.scale
     return channel
@@ -310,7 +312,7 @@ def observation_channels(
     platform: Platform, scales: Scales, axes: Axes, action: Channel, settings: MotionCueingSettings
 ) -> tuple[Channel, ...]:
     """Return what the numbers of an observation are, in the order of the kernel."""
-    felt, free = OBSERVED * THRESHOLDS, axes.free
+    felt, free = THRESHOLD_SCALE * PERCEPTION_THRESHOLDS, axes.free
     channels = [
         Channel("force perceived in the vehicle", 3, "m/s2", felt[:3]),
         Channel("rotation perceived in the vehicle", 3, "rad/s", felt[3:]),
@@ -318,8 +320,8 @@ def observation_channels(
         Channel("rotation perceived on the platform", 3, "rad/s", felt[3:]),
     ]
     for k in range(settings.preview + 1):
-        channels.append(Channel(f"specific force {k}", 3, "m/s2", FORCE))
-        channels.append(Channel(f"angular rate {k}", 3, "rad/s", RATE))
+        channels.append(Channel(f"specific force {k}", 3, "m/s2", FORCE_SCALE))
+        channels.append(Channel(f"angular rate {k}", 3, "rad/s", RATE_SCALE))
     channels.append(_on_axes("displacement", free, axes.travel))
     channels.append(_on_axes("velocity", free, axes.speed, "/s"))
     if settings.action != "velocities":
@@ -350,7 +352,7 @@ class MotionCueing(Task):
     """
 
     title: ClassVar[str] = "motion cueing"
-    usual_machine: ClassVar[str] = "stewart"
+    default_machine: ClassVar[str] = "stewart"
     settings_type: ClassVar[type[TaskSettings]] = MotionCueingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "force": 1.0,
@@ -360,7 +362,7 @@ class MotionCueing(Task):
         "smoothness": 0.05,
         "end": 100.0,
     }
-    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
+    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
     names: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
     kernel = staticmethod(evaluate)
@@ -385,7 +387,7 @@ class MotionCueing(Task):
             platform,
             self.axes,
             self.scales,
-            mode=POSE_ACTIONS.get(settings.action, INCREMENTS),
+            mode=POSE_ACTIONS.get(settings.action, INCREMENT_ACTIONS),
             period=period,
             margin=settings.margin,
             gain=settings.gain,
@@ -395,7 +397,11 @@ class MotionCueing(Task):
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
         self.manoeuvre = as_manoeuvre(settings.manoeuvre)
-        seconds = DURATION if self.manoeuvre is None else max(DURATION, self.manoeuvre.duration)
+        seconds = (
+            DRIVE_DURATION
+            if self.manoeuvre is None
+            else max(DRIVE_DURATION, self.manoeuvre.duration)
+        )
         self._prepare(round(seconds / period) + 1)
 
     def _prepare(self, length: int) -> None:
@@ -499,3 +505,135 @@ class MotionCueing(Task):
         intensity_bounds(
             as_manoeuvre(settings.manoeuvre) is None, settings.intensity, settings.lowest_intensity
         )
+
+
+class MotionCueingEnv(PlatformEnv):
+    """Let the platform's driver perceive the manoeuvre of a vehicle, inside the workspace.
+
+    The machine starts at rest at home, the manoeuvre begins at once. Perception is that of
+    `twin.motion.cueing`: otoliths and canals of both drivers, exact for what is linear within a
+    period. The platform's driver feels gravity in the platform's axes and the mean acceleration of
+    the head over each period: no push between two samples is lost. Numbers of the tables are those
+    of the default machine `stewart`; those of others are in `env.unwrapped.task.actions` and
+    `.observations`. Axes are in the order x, y, z, yaw, pitch, roll, those that the machine has:
+    `driving_simulator` has z, pitch, roll.
+
+    Actions, each from -1 to 1:
+
+    | option `action` | name | size | unit | 1 means |
+    | --- | --- | --- | --- | --- |
+    | accelerations | pose acceleration | 6 | m/s2, rad/s2 | 5.57, 5.7, 2.85, 13, 6.75, 6.64 |
+    | increments | pose increment | 6 | m, rad | 0.00557, 0.0057, 0.00285, 0.013, 0.00675, 0.00664 |
+    | velocities | actuator velocity | 6 | m/s | 0.254 |
+
+    Actions on the pose move a command: 1 is full speed along the axis alone within 0.1 s, or full
+    speed. The command keeps the actuators' speeds and stops softly before the ends of their
+    travel. Its coordinates are turned into speeds of the actuators, with a correction by `gain`.
+    Machines with more actuators than degrees of freedom take no speeds of the actuators.
+
+    Observations, each the physical value divided by the scale, clipped to ±10:
+
+    | name | size | unit | scale |
+    | --- | --- | --- | --- |
+    | force perceived in the vehicle | 3 | m/s2 | 1.7, 1.7, 2.8 |
+    | rotation perceived in the vehicle | 3 | rad/s | 0.5236, 0.6283, 0.4538 |
+    | force perceived on the platform | 3 | m/s2 | 1.7, 1.7, 2.8 |
+    | rotation perceived on the platform | 3 | rad/s | 0.5236, 0.6283, 0.4538 |
+    | specific force 0 | 3 | m/s2 | 5 |
+    | angular rate 0 | 3 | rad/s | 0.5 |
+    | displacement | 6 | m, rad | 0.215, 0.215, 0.125, 0.51, 0.3, 0.295 |
+    | velocity | 6 | m/s, rad/s | 0.5574, 0.57, 0.2854, 1.296, 0.6747, 0.6638 |
+    | commanded displacement | 6 | m, rad | 0.215, 0.215, 0.125, 0.51, 0.3, 0.295 |
+    | commanded velocity | 6 | m/s, rad/s | 0.5574, 0.57, 0.2854, 1.296, 0.6747, 0.6638 |
+    | coordinate | 6 | m | 0.115 |
+    | last action | 6 | 1 | 1 |
+
+    Specific force is less that at rest. With `preview` n, specific force and angular rate k follow
+    for k up to n, k times `preview_spacing` periods ahead. Displacements are from home, velocities
+    in base axes, coordinates measured from the middle of the travel. With actions on the
+    actuators nothing is commanded.
+
+    Reward terms:
+
+    | name | weight | range | what |
+    | --- | --- | --- | --- |
+    | force | 1 | -inf to 0 | minus the mean square error of perceived force in ten thresholds |
+    | rotation | 1 | -inf to 0 | the same of perceived rotation |
+    | false_cue | 0.5 | -inf to 0 | the same of what is felt and should not be |
+    | neutral | 0.02 | -inf to 0 | minus the mean square displacement in parts of the travel |
+    | smoothness | 0.05 | -1 to 0 | minus the mean square of half the change of the action |
+    | end | 100 | -1 to 0 | -1 when the episode ends before its time |
+
+    With `score`, the error so far in thresholds as in `PerceivedError.total`, the means of force
+    and rotation over an episode add up to -2 (score / 10)^2.
+
+    Ends:
+
+    | reason | when |
+    | --- | --- |
+    | engine | the engine had to give up: singular, loops open |
+    | limit | an actuator is outside its range |
+
+    Truncated after 1200 steps (`max_episode_steps`), the 12 s of random drives and manoeuvres.
+    A manoeuvre that ends before holds its last values.
+
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | perceived_vehicle | 6 | m/s2, rad/s | force and rotation perceived in the vehicle |
+    | perceived_platform | 6 | m/s2, rad/s | the same on the platform |
+    | perceived_error | 6 | m/s2, rad/s | platform less vehicle |
+    | felt | 6 | m/s2, rad/s | specific force less that at rest and angular rate of the platform |
+    | axes | 6 | m, rad | displacement from home |
+    | command | 6 | m, rad | commanded displacement |
+    | score | 1 | 1 | error so far, in thresholds of perception |
+    | false_cues | 1 | 1 | the part of it that should not be felt |
+    | intensity | 1 | 1 | of the manoeuvre |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
+    Options:
+
+    | name | default |
+    | --- | --- |
+    | period | 0.01 |
+    | timestep | None |
+    | fidelity | None |
+    | limits | True |
+    | weights | {} |
+    | scales | {} |
+    | observation_noise | 0.0 |
+    | observation_delay | 0.0 |
+    | action_noise | 0.0 |
+    | action_delay | 0.0 |
+    | episode_duration | None |
+    | info | True |
+    | action | accelerations |
+    | manoeuvre | drive |
+    | intensity | 1.0 |
+    | lowest_intensity | 0.4 |
+    | head | None |
+    | preview | 0 |
+    | preview_spacing | 10 |
+    | margin | 0.02 |
+    | gain | 10.0 |
+
+    What they mean is in `MotionCueingSettings`. `reset(options={"manoeuvre": ...})`, and the same
+    of "intensity", are for one episode. A randomisation may also vary `task.intensity` and
+    `task.lowest_intensity`.
+
+    Versions: v0, the first.
+    """
+
+    task_type: ClassVar[type[Task]] = MotionCueing
+    task: MotionCueing
+
+
+class MotionCueingVectorEnv(PlatformVectorEnv):
+    """Vector environment of `MotionCueingEnv`: the same spaces, rewards, ends and options."""
+
+    task_type: ClassVar[type[Task]] = MotionCueing
+    task: MotionCueing

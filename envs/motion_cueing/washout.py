@@ -14,17 +14,17 @@ from twin.envs.task import LinearLaw
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion
-from twin.motion.cueing.adaptive import LEAN
-from twin.motion.cueing.algorithm import REST
+from twin.motion.cueing.adaptive import LEAN_SIGNS
+from twin.motion.cueing.algorithm import REST_FORCE
 from twin.motion.motion import AxisSample
 
-WASHOUTS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}
+WASHOUT_ALGORITHMS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}
 """Name -> algorithm that needs the present sample of the manoeuvre alone."""
 
-RETURN = 5.0
+RETURN_RATE = 5.0
 """[1/s] at which commanded speeds bring the command back to its reference."""
 
-LEANING = ((0, 4, LEAN[0]), (1, 5, LEAN[1]))
+LEAN_AXES = ((0, 4, LEAN_SIGNS[0]), (1, 5, LEAN_SIGNS[1]))
 """Surge and sway: index of the axis, of its lean (pitch, roll), sign of the lean for the axis."""
 
 
@@ -69,7 +69,7 @@ class AxisPolicy:
             action = away / machine.scale[free]
         else:
             left = away - 0.5 * period * (rates + reference.rates[free])
-            change = reference.rates[free] + RETURN * left - rates
+            change = reference.rates[free] + RETURN_RATE * left - rates
             action = change / (period * machine.scale[free])
         return np.asarray(np.clip(action, -1.0, 1.0))
 
@@ -115,29 +115,31 @@ class WashoutPolicy(AxisPolicy):
 
         Args:
             environment: of MotionCueing, with actions on the pose.
-            algorithm: a key of `WASHOUTS`.
+            algorithm: a key of `WASHOUT_ALGORITHMS`.
             options: of the algorithm, such as `settings`.
 
         Raises:
             InputError: another task, actions on the actuators, unknown algorithm or options.
         """
         super().__init__(environment)
-        if algorithm not in WASHOUTS:
-            raise InputError("algorithm", f"{algorithm!r} is none of {', '.join(WASHOUTS)}")
+        if algorithm not in WASHOUT_ALGORITHMS:
+            raise InputError(
+                "algorithm", f"{algorithm!r} is none of {', '.join(WASHOUT_ALGORITHMS)}"
+            )
         self.algorithm, self._options = algorithm, options
         self.begin()
 
     def begin(self) -> None:
         """Put the filter at rest."""
         task = self.task
-        make = WASHOUTS[self.algorithm]
+        make = WASHOUT_ALGORITHMS[self.algorithm]
         self._filter = make(task.platform, task.head, period=task.machine.period, **self._options)
         self._row = self._filter.row()
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the action `(k,)` for what the vehicle's driver feels now."""
         force = self._seen(observation, "specific force 0")
-        self._filter.step(force + REST, self._seen(observation, "angular rate 0"))
+        self._filter.step(force + REST_FORCE, self._seen(observation, "angular rate 0"))
         before, self._row = self._row, self._filter.row()
         return self._toward(observation, self._reference(before))
 
@@ -151,7 +153,7 @@ class WashoutPolicy(AxisPolicy):
         return motion.axes(motion.duration)
 
 
-HEAVE, YAW = 2, 3
+HEAVE_AXIS, YAW_AXIS = 2, 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +219,7 @@ class TiltLaw(LinearLaw):
             raise InputError("task", "must be of MotionCueing with action='accelerations'")
         k = TiltGains() if gains is None else gains
         force, rate, place, speed = (np.zeros((6, size)) for size in (3, 3, 6, 6))
-        for axis, lean, sign in LEANING:
+        for axis, lean, sign in LEAN_AXES:
             force[axis, axis] = k.surge
             place[axis, lean] = -k.surge * k.given * GRAVITY * sign
             place[axis, axis], speed[axis, axis] = _oscillator(k.frequency, k.damping)
@@ -226,9 +228,15 @@ class TiltLaw(LinearLaw):
             # Yaw, pitch, roll turn about z, y, x.
             rate[lean, 5 - lean] = k.turn
             speed[lean, lean] -= k.turn
-        force[HEAVE, HEAVE] = k.heave
-        place[HEAVE, HEAVE], speed[HEAVE, HEAVE] = _oscillator(k.heave_frequency, 1.0)
-        rate[YAW, 2], place[YAW, YAW], speed[YAW, YAW] = k.yaw, -k.yaw * k.yaw_return, -k.yaw
+        force[HEAVE_AXIS, HEAVE_AXIS] = k.heave
+        place[HEAVE_AXIS, HEAVE_AXIS], speed[HEAVE_AXIS, HEAVE_AXIS] = _oscillator(
+            k.heave_frequency, 1.0
+        )
+        rate[YAW_AXIS, 2], place[YAW_AXIS, YAW_AXIS], speed[YAW_AXIS, YAW_AXIS] = (
+            k.yaw,
+            -k.yaw * k.yaw_return,
+            -k.yaw,
+        )
         free = task.machine.free
         parts = {
             "specific force 0": force[free],

@@ -13,16 +13,15 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import as_instance
 from twin.envs.channels import width
 from twin.envs.environment import task_spaces
-from twin.envs.episodes import Episodes, as_seed, machine_or_usual
+from twin.envs.episodes import SIGNAL_SETTINGS, Episodes, as_seed, machine_or_default
 from twin.envs.pose_tracking.task import PoseTracking
-from twin.envs.signal_path import NAMES
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.kernels.cuda.batches import Period, Rows, Sizes
 from twin.kernels.cuda.pose_tracking import Layout, States, Tables, Views, tracking_kernel
-from twin.model.device import THREADS, CardModel, as_card_array, is_on_card
-from twin.plant.signals import MODES
+from twin.model.device import THREADS_PER_BLOCK, CardModel, as_card_array, is_on_card
+from twin.plant.signals import COMMAND_MODES
 
-MOTIONS = 256
+MAX_MOTIONS = 256
 """Random motions drawn by default, at most: some 3 ms each."""
 
 
@@ -53,7 +52,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout
     legs = batch.platform.constants.legs
     return Layout(
         Sizes(type(legs), *legs.rows.shape),
-        Period(batch.ratio, MODES.index(batch.mode), batch.timestep),
+        Period(batch.ratio, COMMAND_MODES.index(batch.mode), batch.timestep),
         views,
         (rows.sizes[0], rows.sizes[1]),
         task.size,
@@ -164,7 +163,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             ("engine", engine, "analytic"), ("randomisation", randomisation, None),
             ("render_mode", render_mode, None), ("autoreset_mode", mode, "NextStep"),
             ("episode_duration", options.get("episode_duration"), None),
-            *((name, options.get(name, 0.0), 0.0) for name in NAMES),
+            *((name, options.get(name, 0.0), 0.0) for name in SIGNAL_SETTINGS),
         ):  # fmt: skip
             if value != known:
                 raise InputError(name, f"must be {known} on a graphics card, not {brief(value)}")
@@ -173,10 +172,10 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         if type(num_envs) is not int or num_envs < 1:
             raise InputError("num_envs", f"must be a whole number from 1, not {brief(num_envs)}")
         self.num_envs = num_envs
-        self.stock_size = min(num_envs, MOTIONS) if motions is None else motions
+        self.stock_size = min(num_envs, MAX_MOTIONS) if motions is None else motions
         self._episodes = Episodes(
             PoseTracking,
-            machine_or_usual(machine, PoseTracking),
+            machine_or_default(machine, PoseTracking),
             configuration,
             "analytic",
             self.stock_size,
@@ -249,7 +248,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self._started = started
 
     def _launch(self, kernel: Any, *arguments: Any) -> None:
-        threads = min(THREADS, self.num_envs)
+        threads = min(THREADS_PER_BLOCK, self.num_envs)
         kernel[-(-self.num_envs // threads), threads](*arguments)
 
     def _observation(self, states: Any) -> Any:

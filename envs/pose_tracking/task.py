@@ -33,15 +33,15 @@ from twin.kernels.tasks.pose_tracking import (
     fill_velocity_command,
     pose_command,
 )
-from twin.kernels.tasks.task import LARGEST, ActionLaw, Scales
+from twin.kernels.tasks.task import OBSERVATION_BOUND, ActionLaw, Scales
 from twin.model.machine_base import characteristic_length
 from twin.motion import Motion
 from twin.rotations import displacement
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.scene import Scene
 
-SHARE = 0.2
-"""Of speed, effort or travel that an action of 1 means on top of the motion."""
+ACTION_FRACTION = 0.2
+"""Fraction of speed, effort or travel that an action of 1 adds to the motion."""
 
 LEAST_GAIN = 1.0
 """[1/s] Gain of the position loop that the spread of coordinates counts with where it is less."""
@@ -49,22 +49,22 @@ LEAST_GAIN = 1.0
 CONTROLLER_PERIOD = 1e-3
 """[s] Period that the position loop's gain is derived for, as those of `twin.control`."""
 
-FINE = 0.005
-"""Of half the way: scale of errors of coordinates."""
+ERROR_SCALE = 0.005
+"""Scale of errors of coordinates, in half travels."""
 
-SPREAD = 0.4
-"""Of the coordinates' deviation under random actions: least scale of errors."""
+DEVIATION_SCALE = 0.4
+"""Least scale of errors, per deviation of the coordinates under random actions."""
 
-CHANGE = 0.1
-"""Of the speed: scale of errors of rates, and of changes from one period to the next."""
+RATE_SCALE = 0.1
+"""Scale of errors of rates, and of changes in a period, per speed of an actuator."""
 
-FORGETTING = 1.0
+FORGETTING_TIME = 1.0
 """[s] over which accumulated errors fade."""
 
-CLOSE = 0.001
-"""Of half the way: scale of the error of position in the reward."""
+REWARD_SCALE = 0.001
+"""Scale of the error of position in the reward, in half travels."""
 
-KNOWN = ("coordinate", "rate", "last action")
+MEASURED_CHANNELS = ("coordinate", "rate", "last action")
 """Channels of an observation that do not depend on the reference."""
 
 
@@ -141,7 +141,7 @@ class TrackingActions:
         """Scale the actions to a machine."""
         self._settings, self._batch, self._scales = settings, batch, scales
         platform = batch.platform
-        share = settings.action_scale or (SHARE if settings.residual else 1.0)
+        share = settings.action_scale or (ACTION_FRACTION if settings.residual else 1.0)
         n, unit = platform.n_actuators, platform.coordinate_unit
         self._radius = characteristic_length(platform.platform_joints)
         self.reach = float(scales.half.max()) * (1.0 if unit == "m" else self._radius)
@@ -247,7 +247,7 @@ class PoseTracking(Task):
     """
 
     title: ClassVar[str] = "pose tracking"
-    usual_machine: ClassVar[str] = "stewart"
+    default_machine: ClassVar[str] = "stewart"
     settings_type: ClassVar[type[TaskSettings]] = PoseTrackingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "position": 0.5,
@@ -255,7 +255,7 @@ class PoseTracking(Task):
         "smoothness": 0.02,
         "economy": 0.0,
     }
-    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
+    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
     names: ClassVar[tuple[str, ...]] = ("amplitude", "lowest_frequency", "highest_frequency")
 
     kernel = staticmethod(evaluate)
@@ -337,12 +337,12 @@ class PoseTracking(Task):
     def _channels(self) -> tuple[Channel, ...]:
         """Return what the numbers of an observation are."""
         n, unit, scales = self.platform.n_actuators, self.platform.coordinate_unit, self.scales
-        fine = np.maximum(FINE * scales.half, SPREAD * self.acting.spread)
-        change = CHANGE * scales.speed
+        fine = np.maximum(ERROR_SCALE * scales.half, DEVIATION_SCALE * self.acting.spread)
+        change = RATE_SCALE * scales.speed
         return (
             Channel("coordinate error", n, unit, fine),
             Channel("rate error", n, f"{unit}/s", change),
-            Channel("accumulated error", n, f"{unit} s", FORGETTING * fine),
+            Channel("accumulated error", n, f"{unit} s", FORGETTING_TIME * fine),
             Channel("coordinate", n, unit, scales.half),
             Channel("rate", n, f"{unit}/s", scales.speed),
             Channel("reference rate", n, f"{unit}/s", scales.speed),
@@ -358,8 +358,8 @@ class PoseTracking(Task):
         settings, reach = self.settings, self.acting.reach
         radius = characteristic_length(self.platform.platform_joints)
         largest = settings.largest_position_error or 0.5 * reach
-        leak = float(np.exp(-self.batch.period / FORGETTING))
-        close, attitude = CLOSE * reach, settings.largest_attitude_error
+        leak = float(np.exp(-self.batch.period / FORGETTING_TIME))
+        close, attitude = REWARD_SCALE * reach, settings.largest_attitude_error
         return Limits(
             self.batch.period,
             settings.preview,
@@ -438,11 +438,11 @@ class Goals:
         self._task = task
         self.scale: FloatArray = task.acting.law.bounds
         places = channel_slices(task.observations)
-        self._kept = np.concatenate([np.r_[places[name]] for name in KNOWN])
+        self._kept = np.concatenate([np.r_[places[name]] for name in MEASURED_CHANNELS])
         shapes = {"observation": self._kept.size, "achieved_goal": 6, "desired_goal": 6}
         self.space = spaces.Dict(
             {
-                name: spaces.Box(-LARGEST, LARGEST, (size,), np.float32)
+                name: spaces.Box(-OBSERVATION_BOUND, OBSERVATION_BOUND, (size,), np.float32)
                 for name, size in shapes.items()
             }
         )
@@ -452,7 +452,7 @@ class Goals:
         task = self._task
         poses = np.stack([task.batch.pose[0], task.signals["reference_pose"][0]])
         goals = displacement(poses, task.platform.home) / self.scale
-        achieved, desired = np.clip(goals, -LARGEST, LARGEST).astype(np.float32)
+        achieved, desired = np.clip(goals, -OBSERVATION_BOUND, OBSERVATION_BOUND).astype(np.float32)
         return {
             "observation": observation[self._kept],
             "achieved_goal": achieved,

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 import twin
-from twin.basics.toml import CONTROL, visible
+from twin.basics.toml import CONTROL_CHARACTERS, visible
 from twin.cli import app
 from twin.engines.fmu.description import Unit, description
 from twin.machine import MachineParameters
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.quick
 
 @given(st.text())
 def test_a_visible_text_has_no_control_characters(text: str) -> None:
-    assert not CONTROL.search(visible(text))
-    assert (visible(text) == text) == (not CONTROL.search(text))
+    assert not CONTROL_CHARACTERS.search(visible(text))
+    assert (visible(text) == text) == (not CONTROL_CHARACTERS.search(text))
 
 
 @given(st.text())
 def test_what_a_title_may_hold_is_well_formed_xml(text: str) -> None:
-    if not CONTROL.search(text):
+    if not CONTROL_CHARACTERS.search(text):
         root = ElementTree.fromstring(description(Unit("m", "0", text, 1e-3), (), 3))
         assert root.get("description", "").split() == text.split() or not text.isprintable()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from package_walk import MODULES, ROOT
 
-from twin.basics.optional import LIBRARIES, optional
+from twin.basics.optional import OPTIONAL_LIBRARIES, optional
 from twin.errors import MissingDependencyError
 
 pytestmark = pytest.mark.quick
@@ -19,7 +19,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 
 
 def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    for library, (purpose, command) in LIBRARIES.items():
+    for library, (purpose, command) in OPTIONAL_LIBRARIES.items():
         monkeypatch.setitem(sys.modules, library, None)
         with pytest.raises(MissingDependencyError) as caught:
             optional(f"{library}.part")
@@ -32,7 +32,9 @@ def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyP
 
 def test_every_extra_that_a_command_names_exists() -> None:
     found = {
-        extra for _, command in LIBRARIES.values() for extra in re.findall(r"\[(\w+)\]", command)
+        extra
+        for _, command in OPTIONAL_LIBRARIES.values()
+        for extra in re.findall(r"\[(\w+)\]", command)
     }
     assert found and found <= set(EXTRAS)
 
@@ -40,7 +42,7 @@ def test_every_extra_that_a_command_names_exists() -> None:
 def test_every_library_asked_for_is_in_the_table() -> None:
     sources = [file.read_text() for file in MODULES.values()]
     named = {name for text in sources for name in re.findall(r'\boptional\(\s*"(\w+)', text)}
-    assert "plotly" in named and named <= set(LIBRARIES)
+    assert "plotly" in named and named <= set(OPTIONAL_LIBRARIES)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import twin
-from twin.basics.toml import DEEPEST, LARGEST_FILE, read_toml
+from twin.basics.toml import LARGEST_FILE, MAX_DEPTH, read_toml
 from twin.errors import TwinError
 from twin.machine.randomisation import as_randomisation
 from twin.sweep import read_sweep
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.quick
 FAULTS = {
     "deep list": b"a = " + b"[" * 5000 + b"]" * 5000,
     "deep table": b"[" + b".".join([b"a"] * 5000) + b"]\nb = 1",
-    "just too deep": b"a = " + b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1),
+    "just too deep": b"a = " + b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
     "integer": b"a = " + b"1" * 6000,
     "no TOML": b"a = [",
     "no text": b"\xff\xfe",
@@ -42,7 +42,7 @@ def test_faults_are_named(name: str, read: Callable[[Any], Any], tmp_path: Path)
 
 def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
     file = tmp_path / "file.toml"
-    file.write_text("a = " + "[" * (DEEPEST - 2) + "1" + "]" * (DEEPEST - 2))
+    file.write_text("a = " + "[" * (MAX_DEPTH - 2) + "1" + "]" * (MAX_DEPTH - 2))
     assert read_toml(file)
 
 

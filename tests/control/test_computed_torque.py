@@ -13,7 +13,7 @@ from twin.control.computed_torque import ComputedTorque, Prediction, suitable_ba
 from twin.control.gains import drive_model
 from twin.errors import InputError
 from twin.kernels import kinematics
-from twin.kernels.control.controllers import FOUND, corrected_acceleration, predict, task_state
+from twin.kernels.control.controllers import POSE_FOUND, corrected_acceleration, predict, task_state
 from twin.plant.signals import Measurement
 
 
@@ -82,7 +82,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
     for where, motion in zip(pose, twist, strict=True):
         coordinates = platform.inverse_kinematics(where)
         rates = platform.jacobian(where) @ motion
-        assert task_state(legs, coordinates, rates, state, work) == FOUND
+        assert task_state(legs, coordinates, rates, state, work) == POSE_FOUND
         np.testing.assert_allclose(state[:7], where, rtol=0, atol=1e-10)
         np.testing.assert_allclose(state[7:], motion, rtol=0, atol=1e-9)
 
@@ -93,7 +93,7 @@ def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
     work = kinematics.make_work(4, 6 - platform.dof)
     rounded = platform.home_coordinates + 1e-5 * np.array([1.0, -1.0, 1.0, -1.0])
     state = np.concatenate([platform.home, np.zeros(6)])
-    assert task_state(legs, rounded, np.zeros(4), state, work) == FOUND
+    assert task_state(legs, rounded, np.zeros(4), state, work) == POSE_FOUND
     np.testing.assert_allclose(state[:3], platform.home[:3], rtol=0, atol=2e-5)
 
 

@@ -17,7 +17,7 @@ from twin.control.cascade import Cascade
 from twin.control.gains import (
     burden,
     derived_velocity_loop,
-    felt_mass,
+    limiting_mass,
     loop_lag,
     suitable_position_loop,
 )
@@ -76,7 +76,7 @@ def test_the_limit_of_the_loops_is_that_of_motor_transmission_and_load(
     lag, drive = loop_lag(machine, 1e-3), machine.parameters.legs[0].drive
     assert drive is not None
     motor = drive.reflected()
-    limit = 0.5 * np.pi * felt_mass(machine, lag) / lag
+    limit = 0.5 * np.pi * limiting_mass(machine, lag) / lag
     loads = 1.0 / np.linalg.eigvalsh(mobility(machine))
     coupling = motor.stiffness, motor.damping
     assert not any(grows(0.97 * limit, motor.inertia, m, coupling, lag) for m in loads)
@@ -162,4 +162,4 @@ def test_stiff_springs_take_the_platform_along() -> None:
 def test_motors_that_carry_most_of_the_mass_are_felt_alone(name: str) -> None:
     machine = twin.load(name, configuration="hardware")
     own = burden(machine).lightest
-    assert felt_mass(machine, loop_lag(machine, 1e-3)) == pytest.approx(own, rel=0.25)
+    assert limiting_mass(machine, loop_lag(machine, 1e-3)) == pytest.approx(own, rel=0.25)

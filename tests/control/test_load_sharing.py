@@ -10,7 +10,12 @@ from redundant import redundant_machine
 import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
-from twin.control.position_loop import DROOP, LoadSharing, internal_forces, shares_loads
+from twin.control.position_loop import (
+    INTERNAL_FORCE_DROOP,
+    LoadSharing,
+    internal_forces,
+    needs_load_sharing,
+)
 from twin.motion import SineMotion, StepMotion
 from twin.plant.signals import Measurement
 
@@ -51,7 +56,9 @@ def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
         law.consistent(0, change + internal[:, 0]), change, rtol=0.0, atol=1e-12
     )
     speeds = law.giving_way(0, 300.0 * internal[:, 0])
-    np.testing.assert_allclose(speeds, -DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(
+        speeds, -INTERNAL_FORCE_DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["cascade", "observer", "feedforward"])
@@ -88,7 +95,7 @@ def test_a_pose_out_of_reach_ends_in_a_safe_stop(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod", "rss"])
 def test_other_machines_have_no_law(name: str) -> None:
-    assert not shares_loads(twin.load(name))
+    assert not needs_load_sharing(twin.load(name))
 
 
 def test_motion_does_not_feel_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,5 +107,5 @@ def test_motion_does_not_feel_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
         return machine.simulate(1.0, controller=make_controller("cascade", machine, course)).pose
 
     shared = poses()
-    monkeypatch.setattr("twin.control.cascade.shares_loads", lambda _: False)
+    monkeypatch.setattr("twin.control.cascade.needs_load_sharing", lambda _: False)
     np.testing.assert_allclose(shared, poses(), rtol=0.0, atol=2e-6)

@@ -12,7 +12,13 @@ from shipped import shipped_content
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.control.gains import DAMPED, STIFFER, burden, derived_velocity_loop, falling_stiffness
+from twin.control.gains import (
+    INTEGRAL_TIME_FACTOR,
+    STIFFNESS_MARGIN,
+    burden,
+    derived_velocity_loop,
+    falling_stiffness,
+)
 from twin.machine.file.read import parameters_from
 from twin.simulation.trajectory import Trajectory
 
@@ -45,11 +51,11 @@ def test_a_light_machine_on_steep_rods_is_held() -> None:
     steep = hobby(20.0, 0.128)
     gain, time = (float(values[0]) for values in derived_velocity_loop(steep, 1e-3))
     weight = falling_stiffness(steep)
-    assert gain / time == pytest.approx(STIFFER * weight, rel=1e-9)
+    assert gain / time == pytest.approx(STIFFNESS_MARGIN * weight, rel=1e-9)
     held = pushed(steep)
     assert not held.stopped
     assert np.abs(held.lengths[-1] - steep.home_coordinates).max() < 2e-3
-    slow = DAMPED * burden(steep).heaviest / gain
+    slow = INTEGRAL_TIME_FACTOR * burden(steep).heaviest / gain
     assert gain / slow < weight
     fallen = pushed(steep, velocity_time=slow)
     assert "following error" in fallen.stopped or "overspeed" in fallen.stopped

@@ -12,7 +12,7 @@ import twin.envs
 from twin.basics.progress import Progress
 from twin.datasets.actors import Chance, LawActor, Noisy, make_actor
 from twin.datasets.episode import play
-from twin.datasets.record import EXPERTS, halfway, of_level
+from twin.datasets.record import EXPERT_ACTORS, halfway, of_level
 from twin.errors import InputError
 from twin.training.evaluation import baseline_names
 
@@ -27,13 +27,13 @@ def total(env: Any, actor: Any, seed: int = 5) -> float:
 
 
 def test_every_task_has_an_expert_among_its_baselines() -> None:
-    assert set(EXPERTS) == set(twin.envs.environment_ids())
-    for environment, expert in EXPERTS.items():
+    assert set(EXPERT_ACTORS) == set(twin.envs.environment_ids())
+    for environment, expert in EXPERT_ACTORS.items():
         assert expert.name in baseline_names(environment)
 
 
 def test_medium_lies_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.datasets.record.PROBES", 2)
+    monkeypatch.setattr("twin.datasets.record.PROBE_EPISODES", 2)
     env = gymnasium.make(ISOLATION, max_episode_steps=100)
     expert = make_actor("isolation_law", env, None)
     medium = halfway(env, expert, False)

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from twin.cli.application import app
 from twin.datasets import episode_log
-from twin.datasets.record import EXPERTS
+from twin.datasets.record import EXPERT_ACTORS
 from twin.envs import environment_ids
 from twin.errors import InputError
 from twin.logs import read_log
 from twin.logs.log import POSE_UNITS
-from twin.training.evaluation import TRACKING
+from twin.training.evaluation import TRACKING_ENVIRONMENT
 
 minari = pytest.importorskip("minari")
 importlib.import_module("twin.cli.record")
@@ -64,8 +64,8 @@ def test_differences_from_the_training_are_printed(datasets: Path) -> None:
 def test_levels_are_three_datasets_in_both_formats(
     environment: str, datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twin.datasets.record.PROBES", 1)
-    monkeypatch.setattr("twin.datasets.record.HALVINGS", 2)
+    monkeypatch.setattr("twin.datasets.record.PROBE_EPISODES", 1)
+    monkeypatch.setattr("twin.datasets.record.NOISE_HALVINGS", 2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --lerobot {tmp_path / 'frames'}"
     words += f" --log {tmp_path / 'run.csv'}"
@@ -74,11 +74,11 @@ def test_levels_are_three_datasets_in_both_formats(
     for level in ("random", "medium", "expert"):
         found = minari.load_dataset(f"test/task/{level}-v0")
         assert found.env_spec.id == environment
-        assert found.total_steps == 20 or (level, environment) == ("random", TRACKING)
+        assert found.total_steps == 20 or (level, environment) == ("random", TRACKING_ENVIRONMENT)
         log = read_log(tmp_path / f"run_{level}.csv")
         assert len(log["pose"]) == found.total_steps + 1
         assert (tmp_path / "frames" / level / "meta" / "info.json").is_file()
-    name = EXPERTS[environment].name
+    name = EXPERT_ACTORS[environment].name
     assert re.search(rf"medium +{name} +with +noise", run.output)
     assert re.search(rf"expert +{name} +1 +20 ", run.output)
     again = CliRunner().invoke(app, words.split())

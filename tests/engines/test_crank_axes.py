@@ -7,11 +7,11 @@ import pytest
 from laid_out import CRANK, servos
 
 from twin.analysis.platform import Platform
-from twin.engines.projection import TREES, projection
+from twin.engines.projection import TREE_MODULES, projection
 from twin.rotations import displaced
 
 
-@pytest.mark.parametrize("engine", TREES)
+@pytest.mark.parametrize("engine", TREE_MODULES)
 def test_projection(engine: str) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, engine))
     platform = Platform(servos(crank=CRANK))

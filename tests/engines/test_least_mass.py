@@ -13,7 +13,7 @@ from unsymmetric import content_without_symmetry
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.export import export
-from twin.engines.mechanism import LEAST_SHARE, least_mass, make_mechanism
+from twin.engines.mechanism import MIN_MASS_FRACTION, least_mass, make_mechanism
 from twin.engines.projection import projection
 from twin.errors import InputError, TwinWarning
 from twin.machine.file.read import parameters_from
@@ -41,7 +41,7 @@ def test_only_what_moves_no_mass_gets_the_least() -> None:
     for housing, rod, light in ((0.0, 0.0, 12), (1.0, 0.0, 6), (0.0, 1.0, 0), (1.0, 1.0, 0)):
         platform = with_parts(housing, rod)
         least = least_mass(platform.parameters)
-        assert least == pytest.approx(LEAST_SHARE * (97.0 + 6.0 * (housing + rod)), rel=1e-12)
+        assert least == pytest.approx(MIN_MASS_FRACTION * (97.0 + 6.0 * (housing + rod)), rel=1e-12)
         bodies = make_mechanism(platform.parameters).bodies
         assert sum(body.mass.mass == least for body in bodies) == light
 

@@ -10,7 +10,7 @@ import pytest
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.machine.legs import LEG_KINDS
-from twin.machine.mechanism import BASE, COLORS, PLATFORM
+from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_every_kind_is_there(any_platform: Platform) -> None:
 
 
 def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:
-    known = {BASE}
+    known = {BASE_NAME}
     for body in mechanism.bodies:
         assert body.parent in known
         assert body.name not in known
@@ -34,7 +34,7 @@ def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:
         names = [thing.name for thing in named]
         assert len(set(names)) == len(names)
     assert len(set(mechanism.joint_names)) == len(mechanism.joint_names)
-    assert mechanism.colors <= set(COLORS)
+    assert mechanism.colors <= set(PART_COLORS)
     assert {point.body for point in mechanism.points} <= known
 
 
@@ -55,7 +55,7 @@ def test_loops_are_closed_at_home(mechanism: Mechanism, any_platform: Platform) 
     for first, second in mechanism.loop_points():
         apart = mechanism.home_place(first) - mechanism.home_place(second)
         np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-14)
-    origin, turn = mechanism.home_frames[PLATFORM]
+    origin, turn = mechanism.home_frames[PLATFORM_NAME]
     np.testing.assert_allclose(origin, any_platform.home[:3], rtol=0, atol=1e-14)
     wanted = any_platform.parameters.home_rotation
     np.testing.assert_allclose(turn, wanted, rtol=0, atol=1e-14)

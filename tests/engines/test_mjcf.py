@@ -17,7 +17,7 @@ from legs_at_home import home_leg_frames
 import twin
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.elements import SMALLEST, add_inertial
+from twin.engines.mjcf.elements import MIN_INERTIA, add_inertial
 from twin.engines.mjcf.robot import robot_xml, scene_xml
 from twin.machine import MachineParameters
 from twin.machine.legs.pillar import PillarLeg
@@ -67,10 +67,10 @@ def test_masses_centres_and_tensors(any_platform: Platform) -> None:
     assert model.nbody == 2 + len(wanted)
     for name, (mass, center, tensor) in wanted.items():
         body = model.body(name).id
-        assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=SMALLEST)
+        assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=MIN_INERTIA)
         np.testing.assert_allclose(model.body_ipos[body], center, rtol=1e-14, atol=1e-15)
         error = np.abs(body_tensor(model, body) - tensor).max()
-        assert error < EIGENVALUES * np.abs(tensor).max() + 2.0 * SMALLEST, name
+        assert error < EIGENVALUES * np.abs(tensor).max() + 2.0 * MIN_INERTIA, name
     reference = model.body("platform_reference")
     assert reference.mass == 0.0
     assert not reference.pos.any()

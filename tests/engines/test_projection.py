@@ -11,7 +11,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
 from twin.engines.projection import (
-    TREES,
+    TREE_MODULES,
     OpenTree,
     Projection,
     project,
@@ -24,7 +24,7 @@ BAR = 1e-9
 """Relative; the project's bar. 1e-14 measured."""
 
 
-@pytest.fixture(params=TREES)
+@pytest.fixture(params=TREE_MODULES)
 def engine(request: pytest.FixtureRequest) -> str:
     """Return every engine with an open tree, where its library is installed."""
     pytest.importorskip({"bullet": "pybullet"}.get(request.param, request.param))

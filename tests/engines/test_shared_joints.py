@@ -15,7 +15,7 @@ from twin.analysis.feasibility.collisions import closest_legs
 from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism import make_mechanism
-from twin.engines.projection import TREES, projection
+from twin.engines.projection import TREE_MODULES, projection
 from twin.viewer.home_picture import home_picture
 
 pytestmark = pytest.mark.quick
@@ -30,7 +30,7 @@ BARS = {"mujoco": 1e-7, "bullet": 1e-8}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("engine", TREES)
+@pytest.mark.parametrize("engine", TREE_MODULES)
 def test_projection(engine: str, layout: str, random_motion: Any) -> None:
     pytest.importorskip(LIBRARIES[engine])
     platform = machine_with_shared_joints(layout)

@@ -12,7 +12,7 @@ from unsymmetric import content_without_symmetry
 import twin
 from twin.analysis.platform import Platform
 from twin.engines.stability import (
-    MARGIN,
+    STEP_MARGIN,
     Linearisation,
     linearise,
     longest_step,
@@ -85,7 +85,7 @@ def test_what_is_allowed_stays_together(
     pytest.importorskip({"bullet": "pybullet"}.get(name, "numpy"))
     platform = lopsided() if machine == "lopsided_strut" else twin.load(machine)
     scheme = "rk4" if (name, fidelity) in (("analytic", "fast"), ("mujoco", "accurate")) else None
-    allowed = MARGIN * longest_step(platform, scheme or "explicit")
+    allowed = STEP_MARGIN * longest_step(platform, scheme or "explicit")
     engine = make(name, platform, 0.99 * allowed, fidelity)
     # Long steps end before what is not held has fallen through.
     steps = min(1000, round(0.2 / engine.timestep))

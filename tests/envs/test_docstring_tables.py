@@ -103,7 +103,7 @@ def documented(request: pytest.FixtureRequest) -> Documented:
 def test_all_tables_are_there(documented: Documented) -> None:
     assert set(documented.tables) == set(TABLES)
     text = inspect.getdoc(documented.kind) or ""
-    assert f"`{documented.make().task.usual_machine}`" in text
+    assert f"`{documented.make().task.default_machine}`" in text
     version = documented.name.rpartition("-")[2]
     assert re.search(rf"Versions: .*\b{version}\b", text)
 
@@ -166,7 +166,7 @@ def test_reward_terms_stay_in_their_ranges(documented: Documented) -> None:
 
 def test_ends(documented: Documented) -> None:
     rows = documented.tables["Ends"].rows
-    reasons = documented.kind.task_type.reasons
+    reasons = documented.kind.task_type.termination_reasons
     assert reasons[:2] == ("", "engine")
     assert tuple(row["reason"] for row in rows) == reasons[1:]
     assert all(row["when"] for row in rows)

@@ -13,20 +13,20 @@ import pytest
 import twin
 from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_scales, channel_slices
-from twin.envs.motion_cueing.environment import MotionCueingEnv, MotionCueingVectorEnv
+from twin.envs.motion_cueing.task import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import (
     Manoeuvre,
     cue,
-    felt_manoeuvre,
     make_manoeuvre,
     perceived,
     perceived_error,
+    sensed_manoeuvre,
     standstill_error,
 )
-from twin.motion.cueing.perception import THRESHOLDS
+from twin.motion.cueing.perception import PERCEPTION_THRESHOLDS
 
 MACHINES = ("driving_simulator", "stewart")
 ENGINES = ("analytic", "mujoco", "bullet")
@@ -77,13 +77,16 @@ def test_classical_washout_scores_as_in_the_comparison(
     seconds = 3.0
     manoeuvre, machine = beginning("step_steer", seconds), twin.load(name)
     made = cue(machine, manoeuvre, "classical", scale=0.8)
-    wanted = perceived_error(manoeuvre, felt_manoeuvre(machine, made.motion, made.head), 0.01)
+    wanted = perceived_error(manoeuvre, sensed_manoeuvre(machine, made.motion, made.head), 0.01)
     environment = MotionCueingEnv(name, configuration, engine, manoeuvre=manoeuvre)
     policy = MotionPolicy(environment, made.motion)
     vehicle, platform, info = followed(environment, policy, 300)
     np.testing.assert_allclose(vehicle, np.hstack(wanted.vehicle), rtol=1e-9, atol=1e-9)
     # What is left is how far the drives are off the motion: less than half a threshold.
-    away = np.sqrt(np.mean((platform - np.hstack(wanted.platform)) ** 2, axis=0)) / THRESHOLDS
+    away = (
+        np.sqrt(np.mean((platform - np.hstack(wanted.platform)) ** 2, axis=0))
+        / PERCEPTION_THRESHOLDS
+    )
     assert away.max() < 0.5
     assert info["score"] == pytest.approx(wanted.total, abs=0.02)
     assert info["false_cues"] == pytest.approx(wanted.total_false_cue, abs=0.03)
@@ -169,7 +172,7 @@ def test_perceived_and_score_follow_from_what_happened(action: str) -> None:
     np.testing.assert_allclose(
         info["perceived_vehicle"], np.hstack(manoeuvre)[-1], atol=1e-9, rtol=1e-9
     )
-    squares = np.sum((np.array(errors) / THRESHOLDS) ** 2) / (6 * 151)
+    squares = np.sum((np.array(errors) / PERCEPTION_THRESHOLDS) ** 2) / (6 * 151)
     assert info["score"] == pytest.approx(np.sqrt(squares), rel=1e-9)
     environment.close()
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import twin
 from twin.basics.arrays import FloatArray
-from twin.envs.motion_cueing.environment import MotionCueingEnv
 from twin.envs.motion_cueing.manoeuvres import (
-    PIECES,
+    DRIVE_PIECES,
     as_manoeuvre,
     expected_speed,
     fill_driven,
@@ -22,11 +21,11 @@ from twin.envs.motion_cueing.manoeuvres import (
     random_drive,
     wheel_angle,
 )
-from twin.envs.motion_cueing.task import perception_models
+from twin.envs.motion_cueing.task import MotionCueingEnv, perception_models
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import sense_all
 from twin.kernels.tasks.motion_cueing.task import (
-    conscious,
+    above_threshold,
     false_part,
     false_term,
     neutral_term,
@@ -38,13 +37,13 @@ from twin.motion.cueing import (
     Perceived,
     Tyre,
     cue,
-    felt_manoeuvre,
     make_manoeuvre,
     perceived,
     perceived_error,
+    sensed_manoeuvre,
 )
 from twin.motion.cueing.algorithm import motion_of_axes
-from twin.motion.cueing.manoeuvre import GRAVITY, STEP
+from twin.motion.cueing.manoeuvre import GRAVITY, TIME_STEP
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
@@ -52,7 +51,7 @@ from twin.motion.cueing.perception import (
     OTOLITH_LEAD,
     OTOLITH_LONG,
     OTOLITH_SHORT,
-    THRESHOLDS,
+    PERCEPTION_THRESHOLDS,
 )
 from twin.motion.motion import AxisSample
 
@@ -103,7 +102,7 @@ def test_perception_of_a_step_has_its_closed_form() -> None:
     ],
 )
 def test_car_drives_as_in_plain_python(car: Car) -> None:
-    time = 0.5 * STEP * np.arange(1601)
+    time = 0.5 * TIME_STEP * np.arange(1601)
     steer, traction = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
     wanted = car_reference.drive(car, 18.0, steer, traction)
     found = car.drive("drive", 18.0, steer, traction)
@@ -118,7 +117,7 @@ def test_drives_are_varied_and_follow_from_the_generator() -> None:
     np.testing.assert_array_equal(
         again.manoeuvre.specific_force, drives[7].manoeuvre.specific_force
     )
-    assert {name for drive in drives for name in drive.manoeuvres} == set(PIECES)
+    assert {name for drive in drives for name in drive.manoeuvres} == set(DRIVE_PIECES)
     assert len({drive.manoeuvres for drive in drives}) > 20
     most = np.max(
         [np.abs(drive.manoeuvre.specific_force - REST).max(axis=0) for drive in drives], axis=0
@@ -175,18 +174,20 @@ def test_false_cues_are_those_of_the_package(ours: list[float], theirs: list[flo
     )
     wanted = np.where(known * shown > 0.0, 0.0, shown)
     for j in range(6):
-        assert conscious(platform[j], THRESHOLDS[j]) == pytest.approx(shown[j], abs=1e-12)
-        found = false_part(platform[j], vehicle[j], THRESHOLDS[j])
+        assert above_threshold(platform[j], PERCEPTION_THRESHOLDS[j]) == pytest.approx(
+            shown[j], abs=1e-12
+        )
+        found = false_part(platform[j], vehicle[j], PERCEPTION_THRESHOLDS[j])
         assert found == pytest.approx(wanted[j], abs=1e-12)
-    mean = -np.mean((wanted / THRESHOLDS / 10.0) ** 2)
-    assert false_term(platform, vehicle, THRESHOLDS) == pytest.approx(mean, abs=1e-9)
-    assert false_term(vehicle, vehicle, THRESHOLDS) == 0.0
+    mean = -np.mean((wanted / PERCEPTION_THRESHOLDS / 10.0) ** 2)
+    assert false_term(platform, vehicle, PERCEPTION_THRESHOLDS) == pytest.approx(mean, abs=1e-9)
+    assert false_term(vehicle, vehicle, PERCEPTION_THRESHOLDS) == 0.0
 
 
 def test_terms_have_their_closed_forms() -> None:
-    error = 10.0 * THRESHOLDS * [1.0, 2.0, 3.0, 0.0, 0.0, 3.0]
-    assert perception_term(error, THRESHOLDS, 0, 3) == pytest.approx(-14.0 / 3.0)
-    assert perception_term(error, THRESHOLDS, 3, 6) == pytest.approx(-3.0)
+    error = 10.0 * PERCEPTION_THRESHOLDS * [1.0, 2.0, 3.0, 0.0, 0.0, 3.0]
+    assert perception_term(error, PERCEPTION_THRESHOLDS, 0, 3) == pytest.approx(-14.0 / 3.0)
+    assert perception_term(error, PERCEPTION_THRESHOLDS, 3, 6) == pytest.approx(-3.0)
     axes, travel = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0]), np.full(6, 0.2)
     assert neutral_term(axes, travel, np.array([0, 2])) == pytest.approx(-1.25)
 
@@ -210,16 +211,16 @@ def test_platform_is_felt_as_by_the_comparison(name: str) -> None:
     motion = cue(machine, manoeuvre, "classical", head=head).motion
     largest = []
     for period in (0.02, 0.01, 0.005):
-        wanted = perceived_error(manoeuvre, felt_manoeuvre(machine, motion, head, 1e-3), period)
+        wanted = perceived_error(manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), period)
         pose, twist, _ = machine.constrain(*motion.sample(wanted.time))
         environment = MotionCueingEnv(machine, manoeuvre=manoeuvre, period=period, head=head)
         found = placed(environment, pose, twist)
         reference = perceived_error(
-            manoeuvre, felt_manoeuvre(machine, motion, head, 1e-3), 1e-3
+            manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), 1e-3
         ).platform
         every = round(period / 1e-3)
         exact = np.hstack(reference)[::every][: len(found)]
-        largest.append(np.abs(found - exact).max(axis=0) / THRESHOLDS)
+        largest.append(np.abs(found - exact).max(axis=0) / PERCEPTION_THRESHOLDS)
         environment.close()
     # Second order in the period.
     assert np.max(largest[1]) < 0.1

@@ -332,7 +332,7 @@ def test_numbers_without_bound_are_refused(name: str) -> None:
 def test_numbers_of_the_task_vary(name: str) -> None:
     """All that the docstring promises, relative to the usual value."""
     with make(name) as usual:
-        own = usual.task.usual_values()
+        own = usual.task.default_values()
     document = " ".join((type(usual).__doc__ or "").split())
     assert own and all(f"`task.{each}`" in document for each in own)
     factor = {"kind": "uniform", "low": 0.8, "high": 0.9, "relative": True}

@@ -34,7 +34,7 @@ from twin.model.ball import Ball
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.shadow import Shadow
-from twin.shadow.derive import NEVER
+from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.simulation.batched import make_batched_plant
 
 PROCESSES = 3
@@ -103,7 +103,7 @@ def live(random: Random) -> Any:
     """Return an emulated machine and the shadow that watches it."""
     return [
         EmulatedMachine(hardware(), seed=random.randrange(9)),
-        Shadow(hardware(), thresholds=NEVER),
+        Shadow(hardware(), thresholds=INFINITE_THRESHOLDS),
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import twin
 from hostile.files import NUMBERS, TEXTS, mutated, written
-from twin.machine.file.read import DEEPEST
+from twin.machine.file.read import MAX_EXTENDS_DEPTH
 from twin.shadow import read_thresholds
 from twin.viewer.scene_model import SceneModel
 
@@ -74,7 +74,7 @@ def _extended(folder: Path, random: Random, kind: str) -> Any:
 
 def _chain(folder: Path, random: Random) -> Any:
     """Return the home pose of a machine at the end of a chain, which may be a circle."""
-    count = random.randrange(1, 2 * DEEPEST)
+    count = random.randrange(1, 2 * MAX_EXTENDS_DEPTH)
     first = random.choice(("stewart", f"file_{count - 1}.toml"))
     for k in range(count):
         base = f"file_{k - 1}.toml" if k else first

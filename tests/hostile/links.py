@@ -23,11 +23,11 @@ import twin
 from twin.link.emulated import EmulatedMachine
 from twin.link.emulation import FileRecording
 from twin.link.protocol import (
-    CHECKED,
-    FIELDS,
+    CHECKSUM_START,
+    FIELD_WIDTHS,
     HEADER,
     MAGIC,
-    POSES,
+    POSE_FIELDS,
     Encoder,
     Sample,
     decode,
@@ -38,7 +38,7 @@ from twin.link.transport.address import Address, Arrivals, Counts
 from twin.link.transport.source import UdpLink, open_source
 from twin.logs import read_log
 from twin.logs.recorder import LogRecorder, files_of
-from twin.shadow.derive import NEVER, write_thresholds
+from twin.shadow.derive import INFINITE_THRESHOLDS, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
 
@@ -67,18 +67,22 @@ def check(good: bool, what: str) -> None:
 @lru_cache(maxsize=8)
 def shadow_of(name: str, mode: Any = None) -> Shadow:
     """Return a shadow of a machine, to be reset."""
-    return Shadow(twin.load(name, configuration="hardware"), RATE, thresholds=NEVER, mode=mode)
+    return Shadow(
+        twin.load(name, configuration="hardware"), RATE, thresholds=INFINITE_THRESHOLDS, mode=mode
+    )
 
 
 def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LEGS) -> bytes:
     """Return a datagram whose checksum is right, and everything else may be wrong."""
-    names = {*random.sample(sorted(FIELDS), random.randint(0, 4)), "coordinates"}
+    names = {*random.sample(sorted(FIELD_WIDTHS), random.randint(0, 4)), "coordinates"}
     numbers: list[float] = []
     home = random.choice((1.0, 1.0, 1.2, 0.02, *NUMBERS))
-    for name in FIELDS:
+    for name in FIELD_WIDTHS:
         if name in names:
             pose = (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
-            numbers += pose if name in POSES else [home] * width_of(name, max(1, min(legs, 12)))
+            numbers += (
+                pose if name in POSE_FIELDS else [home] * width_of(name, max(1, min(legs, 12)))
+            )
     for _ in range(random.choice((0, 0, 1, 3))):
         numbers[random.randrange(len(numbers))] = random.choice(NUMBERS)
     mask = mask_of(frozenset(names))
@@ -86,7 +90,7 @@ def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LE
     if random.random() < 0.1:
         head[random.choice((0, 1, 2, 3, 7))] = random.randrange(256)
     data = HEADER.pack(MAGIC, 0, *head) + struct.pack(f"<{len(numbers)}d", *numbers)
-    return data[:4] + crc32(data[CHECKED:]).to_bytes(4, "little") + data[CHECKED:]
+    return data[:4] + crc32(data[CHECKSUM_START:]).to_bytes(4, "little") + data[CHECKSUM_START:]
 
 
 def datagrams(random: Random, kind: int, count: int) -> Iterator[bytes]:
@@ -175,7 +179,7 @@ def shadowed(random: Random) -> None:
         moved = home + 1e-3 * np.sin(0.02 * k + np.arange(len(home)))
         values = {"coordinates": moved, "setpoint": moved, "pose": machine.home}
         if random.random() < 0.2:
-            name = random.choice(sorted(FIELDS))
+            name = random.choice(sorted(FIELD_WIDTHS))
             width = width_of(name, LEGS) if random.random() < 0.9 else random.randrange(9)
             values[name] = np.full(width, random.choice((*NUMBERS, 1e8, -1e8, home[0])))
         if random.random() < 0.05:  # one leg alone
@@ -280,7 +284,7 @@ def killed(command: str, number: int, moment: int, folder: Path, ending: str = "
             process = forked(["emulate", "stewart", *words, "--log", str(log)], output)
             sent = _counted(measured, moment)
         else:
-            limits = write_thresholds(NEVER, folder / "limits.toml")
+            limits = write_thresholds(INFINITE_THRESHOLDS, folder / "limits.toml")
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
                 free.bind(tuple(LOCAL))
                 address = Address(*free.getsockname())

@@ -195,7 +195,7 @@ def _reset(env: Any) -> Callable[..., Any]:
 
 
 def _options(env: Any) -> Callable[..., Any]:
-    usual = env.task.usual_values()
+    usual = env.task.default_values()
     return lambda **given: env.reset(
         options={name: usual.get(name) if value is None else value for name, value in given.items()}
     )[0]

@@ -20,7 +20,7 @@ from twin.page.environment import EnvironmentSession, environment_page
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage
-from twin.shadow.derive import NEVER
+from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.shadow.detectors import Alarm
 from twin.shadow.shadow import Shadow
 from twin.simulation.live.replay import Replay
@@ -108,7 +108,7 @@ def other_pages() -> Iterator[tuple[str, str, tuple[Window, ...]]]:
     session.close()
     machine = load(MACHINE, "hardware")
     reading = Sample("measurement", 1e-3, {"coordinates": machine.home_coordinates}, 1)
-    state = Shadow(machine, thresholds=NEVER).update(reading)
+    state = Shadow(machine, thresholds=INFINITE_THRESHOLDS).update(reading)
     alarms = (Alarm(1.0, "counts", 4, 25.0, "counts"), Alarm(2.0, "payload", None, 9.0, "kg"))
     away = state.pose + 321e-6 * np.eye(7)[2]
     with served(lambda server: ShadowPage(server, machine)) as (page, url):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import twin
 from twin.errors import InputError
 from twin.link.protocol import (
-    FIELDS,
+    FIELD_WIDTHS,
     HEADER,
-    LARGEST_SIZE,
-    MOST_LEGS,
+    MAX_DATAGRAM_SIZE,
+    MAX_LEGS,
     Encoder,
     Sample,
     decode,
@@ -39,12 +39,14 @@ def filled(legs: int, *names: str) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("legs", [1, 3, 6, MOST_LEGS])
+@pytest.mark.parametrize("legs", [1, 3, 6, MAX_LEGS])
 def test_a_sample_survives(legs: int) -> None:
-    sent = Sample("measurement", 12.000000345, filled(legs, *FIELDS), 2**32 - 1, 77, "holding")
+    sent = Sample(
+        "measurement", 12.000000345, filled(legs, *FIELD_WIDTHS), 2**32 - 1, 77, "holding"
+    )
     got = decode(bytes(Encoder(legs).encode(sent)))
     assert got._replace(values={}) == sent._replace(values={})
-    assert list(got.values) == list(FIELDS)
+    assert list(got.values) == list(FIELD_WIDTHS)
     for name, value in sent.values.items():
         np.testing.assert_allclose(got.values[name], value, rtol=1e-15, atol=0.0)
         assert not got.values[name].flags.writeable
@@ -66,10 +68,10 @@ def test_bytes_are_those_of_the_table() -> None:
 def test_fields_are_signals_of_a_log() -> None:
     machine = twin.load("stewart")
     units = signal_units(machine)
-    assert set(FIELDS) - set(units) == {"residuals", "alarms"}
-    for name in FIELDS.keys() & units.keys():
+    assert set(FIELD_WIDTHS) - set(units) == {"residuals", "alarms"}
+    for name in FIELD_WIDTHS.keys() & units.keys():
         assert width_of(name, machine.n_actuators) == len(units[name]), name
-    assert LARGEST_SIZE <= 1472
+    assert MAX_DATAGRAM_SIZE <= 1472
 
 
 def test_one_flipped_bit_is_refused() -> None:
@@ -84,12 +86,12 @@ def test_one_flipped_bit_is_refused() -> None:
 @st.composite
 def datagrams(draw: st.DrawFn) -> bytes:
     """Draw headers with a right checksum, so that what follows it is reached."""
-    legs, mask = draw(st.integers(0, 14)), draw(st.integers(0, 2 ** len(FIELDS)))
+    legs, mask = draw(st.integers(0, 14)), draw(st.integers(0, 2 ** len(FIELD_WIDTHS)))
     count = draw(st.integers(0, 150))
     numbers = draw(st.lists(st.floats(), min_size=count, max_size=count))
     if draw(st.booleans()):
         count = sum(
-            (mask >> bit & 1) * (width or legs) for bit, width in enumerate(FIELDS.values())
+            (mask >> bit & 1) * (width or legs) for bit, width in enumerate(FIELD_WIDTHS.values())
         )
         numbers = (numbers + [0.5] * count)[:count]
     small = st.integers(0, 4)

@@ -18,7 +18,7 @@ from twin.link.protocol import Sample
 from twin.link.transport import open_source, samples
 from twin.logs import Log, log_of, write_log
 from twin.motion.profiles import MultiSineMotion
-from twin.shadow.derive import NEVER, work
+from twin.shadow.derive import INFINITE_THRESHOLDS, work
 from twin.shadow.session import Ring
 from twin.shadow.shadow import Shadow
 
@@ -99,7 +99,7 @@ def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
     machine = EmulatedMachine(stewart)
     ring, shadow = (
         Ring(stewart, machine.measurement, 0.1, PERIOD),
-        Shadow(stewart, thresholds=NEVER),
+        Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
     )
     for sample in (machine.measurement, machine.step(), machine.step()):
         ring.add(sample, shadow.update(sample))
@@ -120,7 +120,10 @@ def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion,
     if how == "recording":
         log = recorded(stewart, found)
     else:
-        shadow, ring = Shadow(stewart, thresholds=NEVER), Ring(stewart, found[0], DURATION, PERIOD)
+        shadow, ring = (
+            Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
+            Ring(stewart, found[0], DURATION, PERIOD),
+        )
         for sample in found:
             ring.add(sample, shadow.update(sample))
         log = ring.log()
@@ -130,7 +133,7 @@ def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion,
 
 def unexplained(machine: Platform, path: Path) -> float:
     """Return the force that a shadow of the exact machine does not explain [N], its rms."""
-    shadow, found = Shadow(machine, thresholds=NEVER), []
+    shadow, found = Shadow(machine, thresholds=INFINITE_THRESHOLDS), []
     for sample in samples(open_source(f"replay:{path}", machine), 1.0):
         found.append(shadow.update(sample).disturbance)
     settled: FloatArray = np.array(found)[len(found) // 3 :]

@@ -279,7 +279,7 @@ def test_what_is_no_server_of_opc_ua_ends_in_a_reason(
     sent: bytes, machine: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("asyncua", reason="asyncua is not installed")
-    monkeypatch.setattr(opcua, "PATIENCE", 0.2)
+    monkeypatch.setattr(opcua, "RESPONSE_TIMEOUT", 0.2)
     listener, port = listening()
     with listener, ThreadPoolExecutor(1) as other:
         taken = other.submit(listener.accept)

@@ -75,9 +75,9 @@ def test_windows_make_the_whole(
     log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed(ending)
-    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 7)
-    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 7)
-    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 11)
+    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 7)
+    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 7)
+    monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 11)
     path = write_log(log, tmp_path / f"run.{ending}")
     windows = list(read_windows(path, 0.01))
     assert len(windows) == 4
@@ -95,7 +95,7 @@ def test_mapped_windows_make_the_mapped_whole(
     needed("mcap")
     from mcap.writer import Writer
 
-    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 11)
+    monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 11)
     path = tmp_path / "other.mcap"
     with path.open("wb") as file:
         writer = Writer(file)
@@ -126,9 +126,9 @@ def test_windows_hold_few_blocks(
 ) -> None:
     """Blocks that were read are let go: at most two of ten and more live at any time."""
     needed(ending)
-    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 3)
-    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 3)
-    monkeypatch.setattr("twin.logs.files.mcap_file.AT_ONCE", 15)
+    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 3)
+    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 3)
+    monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 15)
     made: list[weakref.ref[Log]] = []
     alive: list[int] = []
 
@@ -428,7 +428,7 @@ GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))
 
 def test_logs_may_be_larger_than_motions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log is read in windows; a motion is held whole, so its file has a largest size."""
-    monkeypatch.setattr(table_file, "LARGEST_FILE", 20)
+    monkeypatch.setattr(table_file, "MAX_FILE_SIZE", 20)
     path = tmp_path / "run.csv"
     path.write_text("time [s],z [m]\n" + "".join(f"{k},0\n" for k in range(10)))
     assert len(read_log(path)["z"]) == 10

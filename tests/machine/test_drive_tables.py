@@ -15,7 +15,7 @@ from twin.errors import ParameterError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
 from twin.machine.hardware.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
-from twin.machine.quantity import LARGEST, to_si
+from twin.machine.quantity import MAX_MAGNITUDE, to_si
 
 KINDS: dict[str, tuple[type[AnyDrive], dict[str, Any]]] = {
     "screw": (ScrewDrive, {"lead": "5 mm", "armature_inertia": "5 kg cm2"}),
@@ -297,5 +297,5 @@ def test_whatever_stands_there_is_read_or_refused(kind: str, data: st.DataObject
     except ValueError:
         return
     seen = [value for value in drive.reflected() if value is not None]
-    assert all(0.0 <= value <= LARGEST for value in seen)
+    assert all(0.0 <= value <= MAX_MAGNITUDE for value in seen)
     assert np.isfinite([drive.current_lag, drive.delay, drive.breakaway]).all()

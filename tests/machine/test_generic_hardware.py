@@ -16,7 +16,13 @@ from twin import cli
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines.stability import dividing_step
-from twin.machine.file.read import FRICTION, GENERIC, HELD, START_TIME, parameters_from
+from twin.machine.file.read import (
+    FRICTION_FRACTION,
+    GENERIC_SOURCE,
+    HOLDING_FORCE_FACTOR,
+    START_TIME,
+    parameters_from,
+)
 from twin.machine.machine import gallery_names
 from twin.motion.specification import MotionSpecification
 
@@ -40,13 +46,15 @@ def test_drives_are_sized_from_force_speed_and_stroke() -> None:
     leg = platform.parameters.legs[0]
     seen = leg.drive.reflected()
     assert seen.peak == 3073.0
-    assert seen.friction == pytest.approx(FRICTION * 3073.0)
+    assert seen.friction == pytest.approx(FRICTION_FRACTION * 3073.0)
     assert seen.inertia == pytest.approx(START_TIME * 3073.0 / 0.254)
     assert leg.drive.lead == pytest.approx(0.254 / 50.0)
     assert leg.encoder.resolution(leg.drive.turn) == pytest.approx(0.254 / 50.0 / 4096)
     twice = hardware(plain("stewart", force=6146.0)).parameters.legs[0].drive.reflected()
     assert twice.inertia == pytest.approx(2.0 * seen.inertia)
-    assert leg.drive.source.startswith(f"{GENERIC}, sized from force 3073 N, speed 0.254 m/s")
+    assert leg.drive.source.startswith(
+        f"{GENERIC_SOURCE}, sized from force 3073 N, speed 0.254 m/s"
+    )
     assert "adopted" not in leg.drive.source
 
 
@@ -54,7 +62,7 @@ def test_numbers_that_are_missing_are_adopted_and_said() -> None:
     platform = hardware(plain("rss"))
     drive = platform.parameters.legs[0].drive
     held = np.abs(platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))).max()
-    assert HELD * held < drive.peak < 2.0 * HELD * held
+    assert HOLDING_FORCE_FACTOR * held < drive.peak < 2.0 * HOLDING_FORCE_FACTOR * held
     assert "adopted: 4 times the torque that holds the machine at home" in drive.source
     assert "one stroke a second" in drive.source
     stroke = platform.maximum_coordinates[0] - platform.minimum_coordinates[0]
@@ -67,7 +75,7 @@ def test_a_file_keeps_its_own_drives_and_configurations() -> None:
     assert own.parameters.configuration.known == ("hardware",)
     for name in twin.machine_names():
         source = twin.load(name, "hardware").parameters.configuration.source
-        assert not source.startswith(GENERIC)
+        assert not source.startswith(GENERIC_SOURCE)
 
 
 @pytest.mark.parametrize("name", gallery_names())
@@ -95,4 +103,4 @@ def test_track_says_that_drives_are_generic() -> None:
     short = ("track", name, "--configuration", "hardware", "--duration", "0.05")
     shown = CliRunner().invoke(cli.app, short)
     assert shown.exit_code == 0, shown.output
-    assert f"hardware: {GENERIC}, sized from" in " ".join(shown.output.split())
+    assert f"hardware: {GENERIC_SOURCE}, sized from" in " ".join(shown.output.split())

@@ -16,7 +16,7 @@ from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.strut import StrutLeg
@@ -59,7 +59,7 @@ def inclined(kind: str) -> MachineParameters:
     return parameters_from(content, "platform.toml")
 
 
-def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegPlace]:
+def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegGeometry]:
     """Return where the legs are after moving from home for a while with a constant twist."""
     turn = Rotation.from_rotvec(twist[3:] * time)
     rotation = turn.as_matrix() @ parameters.home_rotation
@@ -68,7 +68,8 @@ def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegP
     base = parameters.base.joints.points
     vectors = np.array(parameters.home.position) + twist[:3] * time + arms - base
     return [
-        LegPlace(i + 1, base[i], joints[i], arms[i], vectors[i], rotation) for i in range(len(base))
+        LegGeometry(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
+        for i in range(len(base))
     ]
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from twin.machine.quantity import KINDS, UNITS, to_si
+from twin.machine.quantity import UNIT_QUANTITIES, UNITS, to_si
 
 pytestmark = pytest.mark.quick
 
@@ -75,7 +75,7 @@ def test_other_units_name_the_near_ones(text: str, unit: str, words: str) -> Non
 
 def test_every_unit_is_written_as_it_is_read() -> None:
     """No unit of the table is changed by the spelling rules, and each kind has its SI unit."""
-    assert UNITS.keys() == KINDS.keys()
+    assert UNITS.keys() == UNIT_QUANTITIES.keys()
     for si, names in UNITS.items():
         assert names[si] == 1.0
         for name, size in names.items():

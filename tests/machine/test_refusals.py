@@ -13,7 +13,7 @@ from shipped import OF_KIND, machine_of_kind, shipped_content
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
-from twin.machine.mobility import dependent_rows, free_motions, in_words, scaled
+from twin.machine.mobility import dependent_rows, describe_twists, free_motions, scaled
 
 Array = NDArray[np.float64]
 
@@ -265,7 +265,7 @@ def test_motions_in_words(twists: list[list[float]], words: list[str], length: f
     held = np.linalg.svd(free)[2][len(free) :]
     found = free_motions(held)
     assert len(found) == len(free)
-    signs = [word.replace("-", "") for word in in_words(found, length)]
+    signs = [word.replace("-", "") for word in describe_twists(found, length)]
     assert signs == [re.sub("-", "", word) for word in words]
 
 

@@ -14,14 +14,14 @@ from twin.errors import InputError
 from twin.motion import RecordedMotion, SineMotion
 from twin.motion.recording import (
     BASE_AXES,
-    LARGEST_USE,
-    LIMIT_SHARE,
+    FITTED_LIMIT_USE,
+    MAX_LIMIT_USE,
     fitted_motion,
     followed,
     free_axes,
     limit_use,
 )
-from twin.motion.specification import MotionSpecification, usual_amplitude
+from twin.motion.specification import MotionSpecification, default_amplitude
 
 pytestmark = pytest.mark.quick
 
@@ -34,14 +34,14 @@ def test_default_motions_keep_every_limit(name: str, tmp_path: Path) -> None:
     for kind, axis in (*MOTIONS, ("tank", "z")):
         motion = MotionSpecification(kind, axis).motion_of(platform)
         assert motion is not None
-        assert 0.01 < limit_use(platform, motion) <= LARGEST_USE, (kind, axis)
+        assert 0.01 < limit_use(platform, motion) <= MAX_LIMIT_USE, (kind, axis)
         shown = np.linspace(0.0, motion.duration, 401)
         assert platform.within_limits(platform.constrain(motion(shown).pose).pose).all()
 
 
 @pytest.mark.parametrize("kind", ["sine", "lift", "chirp"])
 def test_a_motion_that_fits_is_left_as_it_is(stewart: Platform, kind: str) -> None:
-    usual = usual_amplitude(stewart, "z")
+    usual = default_amplitude(stewart, "z")
     motion = MotionSpecification(kind, "z").motion_of(stewart)
     asked = MotionSpecification(kind, "z", usual).motion_of(stewart)
     assert motion is not None
@@ -73,7 +73,7 @@ def test_a_motion_takes_a_share_of_the_force_that_is_left_at_rest(stewart: Platf
     motion, _ = fitted_motion(weak, make, 0.1)
     course = weak.constrain(*motion(np.linspace(0.0, 1.0, 2001)))
     used = (np.abs(weak.inverse_dynamics(*course)).max() - held) / (0.1 * held)
-    assert 0.6 < used < LARGEST_USE
+    assert 0.6 < used < MAX_LIMIT_USE
 
 
 def test_near_an_end_a_step_goes_where_there_is_room(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_peak_of_a_drive_is_a_limit_of_force_too() -> None:
         assert motion is not None
         course = motion(np.linspace(0.0, 2.0, 201))
         sizes.append(float(np.ptp(course.pose[:, 2])))
-        assert limit_use(machine, motion) <= LIMIT_SHARE * (1.0 + 1e-6)
+        assert limit_use(machine, motion) <= FITTED_LIMIT_USE * (1.0 + 1e-6)
     assert sizes[1] < 2e-4 < sizes[0]
 
 

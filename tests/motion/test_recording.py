@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from twin.errors import InputError, TwinError
 from twin.motion import RecordedMotion, SineMotion, TankTrackMotion, read_recording
-from twin.motion.recording import DRIFT
+from twin.motion.recording import DRIFT_METHODS
 
 HOME = [0.0, 0.0, 0.87]
 
@@ -110,7 +110,7 @@ def bumpy(time):
     return axes.values[:, 2], axes.accelerations[:, 2]
 
 
-@pytest.mark.parametrize("drift", DRIFT)
+@pytest.mark.parametrize("drift", DRIFT_METHODS)
 def test_accelerations_integrate_to_the_position(drift):
     time = uneven_times(12.0, 2400)
     position, acceleration = bumpy(time)

@@ -17,8 +17,8 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     time = np.cumsum(random.uniform(0.5e-3, 1.5e-3, 3000))
     values = np.sin(20.0 * time) + 1e-3 * random.normal(size=3000)
     whole = make_interp_spline(time, values, k=5)
-    monkeypatch.setattr(spline, "PIECE", 700)
-    monkeypatch.setattr(spline, "OVERLAP", 100)
+    monkeypatch.setattr(spline, "SEGMENT_SIZE", 700)
+    monkeypatch.setattr(spline, "SEGMENT_OVERLAP", 100)
     found = spline_through(time, values, "z")
     np.testing.assert_array_equal(found.t, whole.t)
     np.testing.assert_allclose(found.c, whole.c, rtol=0.0, atol=1e-12)
@@ -28,8 +28,8 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_coefficients_pass_through_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spline, "PIECE", 500)
-    monkeypatch.setattr(spline, "OVERLAP", 100)
+    monkeypatch.setattr(spline, "SEGMENT_SIZE", 500)
+    monkeypatch.setattr(spline, "SEGMENT_OVERLAP", 100)
     time = np.linspace(0.0, 2.0, 2001)
     values = np.cos(7.0 * time)
     np.testing.assert_allclose(

@@ -5,7 +5,7 @@ import pytest
 
 from twin.errors import InputError
 from twin.motion import TankTrackMotion, TrackedVehicle, barrier_course
-from twin.motion.tank_track import AXES, BAND
+from twin.motion.tank_track import FREQUENCY_BAND, HULL_AXES
 
 HOME = [0.0, 0.0, 0.8716]
 PITCH, ROLL, HEAVE = 4, 5, 2
@@ -28,18 +28,21 @@ def share_outside(signal, low, high):
 @pytest.mark.parametrize("duration", [4.0, 10.0, 7.3])
 def test_content_is_inside_the_band_before_the_window(duration):
     motion = TankTrackMotion(HOME, duration=duration, fade_in=0.0, fade_out=0.0, seed=1)
-    assert motion.frequencies.min() >= BAND[0] - 1e-12
-    assert motion.frequencies.max() <= BAND[1] + 1e-12
+    assert motion.frequencies.min() >= FREQUENCY_BAND[0] - 1e-12
+    assert motion.frequencies.max() <= FREQUENCY_BAND[1] + 1e-12
     # Every line is there, from the first to the last that fits the band.
     np.testing.assert_allclose(np.diff(motion.frequencies), 1.0 / duration, rtol=1e-9)
-    assert motion.frequencies.min() - 1.0 / duration < BAND[0]
-    assert motion.frequencies.max() + 1.0 / duration > BAND[1]
+    assert motion.frequencies.min() - 1.0 / duration < FREQUENCY_BAND[0]
+    assert motion.frequencies.max() + 1.0 / duration > FREQUENCY_BAND[1]
     _, axes = samples(motion)
     for part in axes:
         for column in (HEAVE, PITCH, ROLL):
             assert np.abs(part[:, column]).max() > 0
             # The lines are periodic in the duration: bins outside hold rounding only.
-            assert share_outside(part[:, column], BAND[0] - 1e-6, BAND[1] + 1e-6) < 1e-20
+            assert (
+                share_outside(part[:, column], FREQUENCY_BAND[0] - 1e-6, FREQUENCY_BAND[1] + 1e-6)
+                < 1e-20
+            )
 
 
 def test_leakage_of_the_window_is_small():
@@ -47,11 +50,11 @@ def test_leakage_of_the_window_is_small():
     _, axes = samples(motion)
     for column in (HEAVE, PITCH, ROLL):
         # Each line spreads by a few times 1 / fade time (0.5 Hz): two of them hold nearly all.
-        assert share_outside(axes.accelerations[:, column], *BAND) < 1e-3
-        assert share_outside(axes.accelerations[:, column], 0.0, BAND[1] + 1.0) < 1e-6
+        assert share_outside(axes.accelerations[:, column], *FREQUENCY_BAND) < 1e-3
+        assert share_outside(axes.accelerations[:, column], 0.0, FREQUENCY_BAND[1] + 1.0) < 1e-6
         # Positions fall off as frequency^-4, so their weight is at the band's lower edge.
-        assert share_outside(axes.values[:, column], *BAND) < 3e-2
-        assert share_outside(axes.values[:, column], 0.2, BAND[1]) < 5e-4
+        assert share_outside(axes.values[:, column], *FREQUENCY_BAND) < 3e-2
+        assert share_outside(axes.values[:, column], 0.2, FREQUENCY_BAND[1]) < 5e-4
 
 
 def test_broad_band_reaches_both_ends():
@@ -254,4 +257,4 @@ def test_courses_that_miss_the_run_are_refused():
         )
     with pytest.raises(InputError, match="does not move"):
         TankTrackMotion(HOME, duration=5.0, peak_roll=0.1, **SILENT)
-    assert AXES == ("z", "pitch", "roll")
+    assert HULL_AXES == ("z", "pitch", "roll")

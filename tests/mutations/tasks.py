@@ -336,7 +336,7 @@ CUED: tuple[tuple[str, Change, str], ...] = (
     (
         "head's acceleration with half of alpha x r",
         Formula(
-            "twin.motion.cueing.workspace_use.felt_manoeuvre",
+            "twin.motion.cueing.workspace_use.sensed_manoeuvre",
             "cross(acceleration[:, 3:], arm)",
             "0.5 * cross(acceleration[:, 3:], arm)",
         ),
@@ -345,7 +345,7 @@ CUED: tuple[tuple[str, Change, str], ...] = (
     (
         "head's acceleration without its centripetal term",
         Formula(
-            "twin.motion.cueing.workspace_use.felt_manoeuvre",
+            "twin.motion.cueing.workspace_use.sensed_manoeuvre",
             " + cross(spin, cross(spin, arm))",
             "",
         ),

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("viser")
 
-from twin.page.page import WIDTH, lay_out
+from twin.page.page import PANEL_WIDTH, lay_out
 from twin.page.server.page_server import PageServer
 
 
@@ -39,7 +39,7 @@ class Window:
         """Leave room for columns of panels, and say so."""
         self.columns = columns
         width, height = self.size
-        self.client.camera.aspect = (width - columns * WIDTH) / height
+        self.client.camera.aspect = (width - columns * PANEL_WIDTH) / height
         self.resized(None)
 
 

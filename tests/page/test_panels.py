@@ -19,7 +19,7 @@ from twin.page.machine_page import ReplayPanel
 from twin.page.panels.machine import GainNumbers, MachinePanel, RunPanel, SavePanel
 from twin.page.panels.motion import AxisSliders, MotionPanel
 from twin.page.panels.set_up import NOT_IN_IT, SetUpPanel
-from twin.page.panels.state import PushPanel, usual_force
+from twin.page.panels.state import PushPanel, default_force
 from twin.page.panels.view import ComparePanel, ViewPanel
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
@@ -597,7 +597,7 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
     panel.restore("machine=driving_simulator&z=5&motion=lift&axis=pitch&amplitude=0.5&playing=True")
     assert moved.platform.name == "driving_simulator" and moved.playing
     assert desk.find("Amplitude [deg]").value > 0.0 and not desk.find("Loop").value
-    usual["Force [N]"] = (usual_force(moved), 0.0, 0.0)
+    usual["Force [N]"] = (default_force(moved), 0.0, 0.0)
     usual["Dark"] = True  # as it is, unless the text says otherwise
     assert {label: desk.find(label).value for label in chosen} == usual
     assert moved.exaggeration == 1.0 and not view.shown("leg_numbers")
@@ -662,6 +662,6 @@ def test_click_pushes_away_from_the_camera(
     click(0.05, -0.02)
     acting = session.disturbance
     assert acting is not None and view.push.node.visible
-    np.testing.assert_allclose(acting.force, [0.0, 0.0, -usual_force(session)], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(acting.force, [0.0, 0.0, -default_force(session)], rtol=0, atol=1e-9)
     np.testing.assert_allclose(acting.point[:2], [0.05, -0.02], rtol=0, atol=1e-3)
     view.remove()

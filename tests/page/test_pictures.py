@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from twin.analysis.feasibility.feasibility import rest_feasibility
 from twin.analysis.platform import Platform
-from twin.page.panels.state import JUDGED, strip
+from twin.page.panels.state import CHECKED_TASKS, strip
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_pictures_wait_for_all_verdicts(
     chromium: Browser, script: ModuleType, stewart: Platform
 ) -> None:
     (margin, *_) = rest_feasibility(stewart, stewart.home[None], ("home",), "at rest").margins
-    page, tasks = chromium.new_page(), list(JUDGED)
+    page, tasks = chromium.new_page(), list(CHECKED_TASKS)
     assert page.evaluate(script.ARE_JUDGED, tasks) is False
     half = np.full(6, 0.5)
     for verdicts, ready in (((None, None), False), ((margin, None), False), ((margin,) * 2, True)):

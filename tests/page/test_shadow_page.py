@@ -22,7 +22,7 @@ from twin.link.transport.source import UdpLink
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
 from twin.rotations import displacement
-from twin.shadow.derive import NEVER, work, working_motion, write_thresholds
+from twin.shadow.derive import INFINITE_THRESHOLDS, work, working_motion, write_thresholds
 from twin.shadow.detectors import Alarm
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
@@ -49,7 +49,7 @@ class Nothing:
 def test_a_page_in_its_own_process() -> None:
     """It is served, asks for a picture, and ends with the loop; nothing waits for it."""
     stewart = load("stewart", "hardware")
-    session = ShadowSession(Shadow(stewart, thresholds=NEVER), Nothing())
+    session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Nothing())
     home = stewart.home_coordinates
     state = session.take(Sample("measurement", 1e-3, {"coordinates": home}, 1))
     lost = home + 1e-4 * np.eye(6)[0]
@@ -79,7 +79,7 @@ def test_a_page_in_its_own_process() -> None:
 def test_pictures_have_numbers_and_alarms() -> None:
     """The difference in micrometres and the newest alarm first."""
     stewart = load("stewart", "hardware")
-    shadow = Shadow(stewart, thresholds=NEVER)
+    shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
     state = shadow.update(Sample("measurement", 1e-3, {"coordinates": stewart.home_coordinates}, 1))
     measured = state.pose + np.eye(7)[2] * 321e-6
     alarms = (Alarm(1.0, "counts", 4, 25.0, "counts"), Alarm(2.0, "payload", None, 9.0, "kg"))
@@ -98,7 +98,7 @@ def test_the_command_shows_its_alarm_in_a_browser(
 ) -> None:
     """The page stays while no samples come, and goes with the command."""
     stewart = load("stewart", "hardware")
-    limits = write_thresholds(NEVER._replace(jump=6.0), tmp_path / "limits.toml")
+    limits = write_thresholds(INFINITE_THRESHOLDS._replace(jump=6.0), tmp_path / "limits.toml")
     faults = [parse_fault("counts@1.5s:leg=4,counts=60")]
     samples = list(work(stewart, working_motion(stewart, 1.7, 1), faults=faults))[4::5]
     port, local = free_port(socket.SOCK_DGRAM), Address("127.0.0.1", 0)

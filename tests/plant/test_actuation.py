@@ -10,7 +10,7 @@ from drive_rig import LEG, THESIS, Bench, constants, state
 from scipy.integrate import quad, solve_ivp
 
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.columns import VELOCITY
+from twin.kernels.plant.columns import VELOCITY_MODE
 from twin.validation.cases.plant.trials import BenchRecord
 
 FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}
@@ -126,7 +126,7 @@ def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign: float) -> Non
 def test_steady_sliding_takes_the_stribeck_curve(speed: float) -> None:
     drive = constants(**FREE, **RUBS, viscous=2045.0)
     bench = Bench(drive, 1e-4, gain=GAIN, rate=GAIN / TIME).set(speed=speed)
-    record = bench.run(0.4, speed, mode=VELOCITY)
+    record = bench.run(0.4, speed, mode=VELOCITY_MODE)
     level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
     expected = np.sign(speed) * level + 2045.0 * speed
     assert state(record, "speed")[-1] == pytest.approx(speed, rel=1e-6)
@@ -224,7 +224,7 @@ def test_under_a_weight_the_play_does_not_rattle() -> None:
     drive = constants(**THESIS, **RUBS, half_play=5e-5)
     bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.set(position=5e-5 + 300.0 / 2e7, effort=300.0, integral=300.0)
-    record = bench.run(0.6, 0.01, mode=VELOCITY, mass=LEG, load=-300.0)
+    record = bench.run(0.6, 0.01, mode=VELOCITY_MODE, mass=LEG, load=-300.0)
     assert (record.force > 0.0).all()
     assert record.rate[-1] == pytest.approx(0.01, rel=2e-2)
 
@@ -245,7 +245,7 @@ def test_the_current_follows_with_an_exponential(step: float) -> None:
 
 
 @pytest.mark.parametrize("effort", [6146.0, 4000.0])
-@pytest.mark.parametrize("mode", [0, VELOCITY])
+@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
 def test_the_motor_folds_back_when_it_is_warm(effort: float, mode: int) -> None:
     step = 5e-3
     drive = constants(
@@ -277,7 +277,7 @@ def test_commands_are_codes_of_the_converter(name: str) -> None:
         if name == "effort":
             drive, mode = constants(peak=full, effort_digit=digit), 0
         else:
-            drive, mode = constants(fastest=full, speed_digit=digit), VELOCITY
+            drive, mode = constants(fastest=full, speed_digit=digit), VELOCITY_MODE
         given.append(Bench(drive, 1e-3, gain=1.0).force(value, 0.0, 0.0, mode=mode))
     codes = np.array(given) / digit
     np.testing.assert_allclose(codes, np.round(codes), rtol=0, atol=1e-9)
@@ -288,7 +288,7 @@ def test_commands_are_codes_of_the_converter(name: str) -> None:
 def test_feedforward_passes_the_converter_too() -> None:
     drive = constants(peak=2048.0, effort_digit=1.0)
     found = [
-        Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY, feedforward=extra)
+        Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY_MODE, feedforward=extra)
         for extra in (0.4, 0.6, -7.7, 1e9, -1e9)
     ]
     assert found == [0.0, 1.0, -8.0, 2047.0, -2048.0]
@@ -309,10 +309,10 @@ def test_the_integral_stops_at_the_limit_and_comes_back_at_once() -> None:
     drive = constants(**FREE, peak=1000.0)
     bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 1e6
-    held = bench.run(1.0, 0.1, mode=VELOCITY)
+    held = bench.run(1.0, 0.1, mode=VELOCITY_MODE)
     assert (state(held, "effort")[1:] == 1000.0).all()
     bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 0.0
-    freed = bench.run(0.3, 0.0, mode=VELOCITY)
+    freed = bench.run(0.3, 0.0, mode=VELOCITY_MODE)
     assert np.abs(state(freed, "speed")).max() < 2e-3
     assert abs(state(freed, "speed")[-1]) < 1e-6
 
@@ -321,7 +321,7 @@ def test_from_force_to_velocity_nothing_jumps() -> None:
     bench = Bench(constants(**FREE), 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.run(0.01, 123.0)
     speed = float(bench.states[0, column.SPEED])
-    record = bench.run(5e-4, speed, mode=VELOCITY)
+    record = bench.run(5e-4, speed, mode=VELOCITY_MODE)
     assert state(record, "effort")[-1] == pytest.approx(123.0, rel=1e-12)
 
 
@@ -329,10 +329,10 @@ def test_from_force_to_velocity_nothing_jumps() -> None:
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-@pytest.mark.parametrize("mode", [0, VELOCITY])
+@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
 def test_a_limit_switch_blocks_the_way_out_and_only_that(side: float, mode: int) -> None:
     limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
-    outwards = side * (0.05 if mode == VELOCITY else 500.0)
+    outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
     bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
     bench.set(position=side * 0.1)
     out = bench.run(0.5, outwards, mode=mode)
@@ -343,7 +343,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(side: float, mode: int)
         np.testing.assert_array_equal(state(back, "effort")[1:], -outwards)
 
 
-@pytest.mark.parametrize("mode", [0, VELOCITY])
+@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
 def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode: int) -> None:
     bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, rate=0.0)
     bench.set(position=0.099, speed=0.2)

@@ -109,7 +109,7 @@ def test_without_a_drive_nothing_is_added(name: str) -> None:
 def test_constants_are_numbers_that_make_sense(name: str) -> None:
     platform = twin.load(name, "hardware")
     rows = drive_constants(platform, 1e-4)
-    assert rows.shape == (platform.n_actuators, column.CONSTANTS)
+    assert rows.shape == (platform.n_actuators, column.CONSTANT_COUNT)
     assert not np.isnan(rows).any()
     assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
     assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER]).all()
@@ -246,7 +246,7 @@ def test_the_limit_is_where_machines_run_away(
 
 
 def test_light_motors_take_more_steps_until_they_are_too_light() -> None:
-    row = np.zeros((1, column.CONSTANTS))
+    row = np.zeros((1, column.CONSTANT_COUNT))
     row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3
     assert motor_parts(row, 5e-4) == 4
     row[0, column.INERTIA] = 0.1

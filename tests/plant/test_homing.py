@@ -8,7 +8,7 @@ from homing_rig import STEP, TURN, Rig
 
 import twin
 from twin.errors import InputError
-from twin.plant.homing import PHASES, Homing, HomingInputs, homing_settings
+from twin.plant.homing import PHASE_NAMES, Homing, HomingInputs, homing_settings
 
 LOW, HIGH = 0.8644, 1.0944
 
@@ -37,7 +37,7 @@ def test_every_actuator_goes_its_own_way_and_all_wait_for_the_slowest() -> None:
     told = rig.run(Homing(rig.settings()), 30.0)
     assert told.ready
     for leg in range(6):
-        orders = [PHASES.index(phases[leg]) for phases in rig.seen]
+        orders = [PHASE_NAMES.index(phases[leg]) for phases in rig.seen]
         # The slowest is not seen waiting: the others wait for it.
         assert set(orders) - {3} == {0, 1, 2, 4, 5}
         assert orders == sorted(orders)

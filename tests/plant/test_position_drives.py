@@ -15,7 +15,13 @@ from twin.analysis.tuning.steps import VelocityStudy
 from twin.control import make_controller
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED, OUT_OF_STEP, PLACE, VELOCITY
+from twin.kernels.plant.columns import (
+    AT_EFFORT,
+    AT_SPEED,
+    OUT_OF_STEP,
+    POSITION_MODE,
+    VELOCITY_MODE,
+)
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.plant.drives import drawn_lead, drive_constants
@@ -34,7 +40,7 @@ SERVO_ROW: dict[str, float] = {
     "stiffness": 20.0,
     "damping": 0.01,
     "peak": STALL,
-    "positioning": column.SERVO,
+    "positioning": column.SERVO_DRIVE,
     "dead": DEAD,
     "span": SPAN,
     "top_speed": FAST,
@@ -45,7 +51,7 @@ STEPPER_ROW: dict[str, float] = {
     "stiffness": 20.0,
     "damping": 0.01,
     "peak": TORQUE,
-    "positioning": column.STEPPER,
+    "positioning": column.STEPPER_DRIVE,
     "span": STEP,
     "top_speed": TOP,
     "fastest": TOP,
@@ -80,7 +86,7 @@ def stepper(**others: float) -> Bench:
 @pytest.mark.parametrize("load", [-0.6, 0.0, 0.3, 0.6, 0.9, 1.2])
 def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(load: float) -> None:
     """Speed = no-load speed (1 - load / stall); beyond stall it is driven back."""
-    record = servo().run(0.5, 100.0, mode=PLACE, mass=LEG, load=-load * STALL)
+    record = servo().run(0.5, 100.0, mode=POSITION_MODE, mass=LEG, load=-load * STALL)
     assert record.rate[-1] == pytest.approx(FAST * (1.0 - load), abs=2e-3 * FAST)
     expected = AT_SPEED if load < 0.5 else AT_EFFORT
     assert state(record, "limited")[-1] == expected
@@ -88,7 +94,7 @@ def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(load: float)
 
 @pytest.mark.parametrize("load", [-0.5, -0.1, 0.1, 0.5])
 def test_a_load_moves_a_servo_by_dead_band_and_slope(load: float) -> None:
-    record = servo().run(1.5, 0.0, mode=PLACE, mass=LEG, load=load * STALL)
+    record = servo().run(1.5, 0.0, mode=POSITION_MODE, mass=LEG, load=load * STALL)
     expected = np.sign(load) * DEAD + SPAN * load
     assert state(record, "position")[-1] == pytest.approx(expected, abs=1e-5)
     row = constants(**SERVO_ROW)
@@ -96,15 +102,15 @@ def test_a_load_moves_a_servo_by_dead_band_and_slope(load: float) -> None:
 
 
 def test_inside_the_dead_band_a_servo_gives_nothing() -> None:
-    inside = servo().set(position=0.9 * DEAD).run(0.2, 0.0, mode=PLACE, leg=0.9 * DEAD)
+    inside = servo().set(position=0.9 * DEAD).run(0.2, 0.0, mode=POSITION_MODE, leg=0.9 * DEAD)
     assert not state(inside, "effort").any()
-    outside = servo().set(position=1.1 * DEAD).run(1e-3, 0.0, mode=PLACE, leg=1.1 * DEAD)
+    outside = servo().set(position=1.1 * DEAD).run(1e-3, 0.0, mode=POSITION_MODE, leg=1.1 * DEAD)
     assert state(outside, "effort")[1] == pytest.approx(-STALL * 0.1 * DEAD / SPAN, rel=1e-2)
 
 
 def test_a_servo_takes_rounded_targets_at_its_update_rate() -> None:
     bench = servo(update=80.0, digit=0.01)
-    record = bench.run(0.05, lambda time: 0.026 * (time > 1e-3), mode=PLACE, mass=LEG)
+    record = bench.run(0.05, lambda time: 0.026 * (time > 1e-3), mode=POSITION_MODE, mass=LEG)
     field = state(record, "field")
     assert record.time[np.argmax(field > 0.0)] == pytest.approx(0.02 + bench.step, abs=1e-9)
     assert field[-1] == pytest.approx(0.03)
@@ -124,10 +130,10 @@ def test_the_default_slope_damps_the_loop_by_one_half() -> None:
 @pytest.mark.parametrize("kind", ["servo", "stepper"])
 def test_commanded_speeds_move_the_target(kind: str) -> None:
     bench = servo() if kind == "servo" else stepper()
-    record = bench.run(0.2, 0.5, mode=VELOCITY, mass=LEG)
+    record = bench.run(0.2, 0.5, mode=VELOCITY_MODE, mass=LEG)
     assert state(record, "target")[-1] == pytest.approx(0.1, rel=1e-9)
     assert record.rate[-1] == pytest.approx(0.5, rel=0.02)
-    fast = bench.run(0.01, 1e3, mode=VELOCITY)
+    fast = bench.run(0.01, 1e3, mode=VELOCITY_MODE)
     moved = state(fast, "target")[-1] - state(fast, "target")[0]
     assert moved == pytest.approx(0.01 * bench.drive[0, column.FASTEST], rel=1e-9)
 
@@ -138,7 +144,7 @@ def test_commanded_speeds_move_the_target(kind: str) -> None:
 @pytest.mark.parametrize("share", [-0.8, -0.5, 0.5, 0.8])
 def test_a_loaded_stepper_lags_by_the_arc_sine(share: float) -> None:
     record = stepper(friction=1e-9).run(
-        2.0, 0.0, mode=PLACE, mass=LEG, load=lambda rate: share * TORQUE - 0.05 * rate
+        2.0, 0.0, mode=POSITION_MODE, mass=LEG, load=lambda rate: share * TORQUE - 0.05 * rate
     )
     expected = 2.0 / pi * STEP * asin(share)
     assert state(record, "position")[-1] == pytest.approx(expected, rel=1e-4)
@@ -152,7 +158,7 @@ def test_a_stepper_slips_beyond_its_holding_torque(share: float) -> None:
     def pull(rate: float) -> float:
         return share * TORQUE - 0.05 * rate
 
-    record = stepper().run(2.0, 0.0, mode=PLACE, mass=LEG, load=pull)
+    record = stepper().run(2.0, 0.0, mode=POSITION_MODE, mass=LEG, load=pull)
     slipped = state(record, "limited")[-1] == OUT_OF_STEP
     assert slipped == (share > 1.0)
     assert (record.leg[-1] > 4.0 * STEP) == slipped
@@ -160,9 +166,11 @@ def test_a_stepper_slips_beyond_its_holding_torque(share: float) -> None:
 
 def test_what_has_slipped_rests_whole_cycles_away() -> None:
     bench = stepper()
-    slipped = bench.run(0.05, 0.0, mode=PLACE, mass=LEG, load=lambda rate: 0.6 - 0.05 * rate)
+    slipped = bench.run(
+        0.05, 0.0, mode=POSITION_MODE, mass=LEG, load=lambda rate: 0.6 - 0.05 * rate
+    )
     rest = bench.run(
-        3.0, 0.0, mode=PLACE, mass=LEG, leg=slipped.leg[-1], rate=slipped.rate[-1],
+        3.0, 0.0, mode=POSITION_MODE, mass=LEG, leg=slipped.leg[-1], rate=slipped.rate[-1],
         load=lambda rate: -5e-3 * rate,
     )  # fmt: skip
     cycles = rest.leg[-1] / (4.0 * STEP)
@@ -182,7 +190,7 @@ def test_the_pull_out_torque_falls_with_speed(share: float) -> None:
     def load(rate: float) -> float:
         return -share * 0.5 * TORQUE * rate / speed
 
-    later = stepper().run(1.5, target, mode=PLACE, mass=LEG, load=load)
+    later = stepper().run(1.5, target, mode=POSITION_MODE, mass=LEG, load=load)
     lost = state(later, "limited")[-1] == OUT_OF_STEP
     assert lost == (share > 1.0)
 
@@ -195,7 +203,7 @@ def test_a_stepper_in_a_still_field_keeps_its_energy() -> None:
             "field_damping": 0.0, "damping": 0.0, "top_speed": np.inf, "inertia": 5e-3,
         })), step)  # fmt: skip
         bench.set(position=0.5 * STEP)
-        record = bench.run(0.2, 0.0, mode=PLACE, mass=LEG, leg=0.5 * STEP)
+        record = bench.run(0.2, 0.0, mode=POSITION_MODE, mass=LEG, leg=0.5 * STEP)
         at, speed = state(record, "position"), state(record, "speed")
         field = TORQUE * 2.0 * STEP / pi * (1.0 - np.cos(0.5 * pi * at / STEP))
         twist = 0.5 * 20.0 * (at - record.leg) ** 2

@@ -19,7 +19,7 @@ from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
 from twin.shadow.derive import work, working_motion, write_thresholds
-from twin.shadow.detectors import KINDS, Thresholds
+from twin.shadow.detectors import ALARM_KINDS, Thresholds
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ LOCAL = Address("127.0.0.1", 0)
 BEGUN = 1.7e9
 """[s] Time of a machine's clock that began in 1970, at its start."""
 
-LOST = KINDS.index("counts")
+LOST = ALARM_KINDS.index("counts")
 
 
 @pytest.fixture(scope="module")

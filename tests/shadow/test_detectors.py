@@ -9,8 +9,8 @@ from twin.analysis.platform import load
 from twin.shadow.detectors import (
     Alarm,
     Collection,
-    Evidence,
-    Sizes,
+    FaultSizes,
+    FaultStatistics,
     SlowDetectors,
     Thresholds,
     quantiles,
@@ -36,7 +36,7 @@ def found(
 ) -> list[Alarm]:
     """Return the alarms of residuals with friction, play, payload or a steady force, and noise."""
     random = np.random.default_rng(1)
-    evidence, detectors = Evidence(6, PERIOD), SlowDetectors(STEWART, LIMITS)
+    evidence, detectors = FaultStatistics(6, PERIOD), SlowDetectors(STEWART, LIMITS)
     jacobian, alarms = STEWART.jacobian(STEWART.home), []
     phases = np.arange(6)
     for step in range(round(seconds / PERIOD)):
@@ -100,7 +100,7 @@ def test_springs_yield_under_a_payload() -> None:
     yields = 2.0 * force / machine.leg_springs.stiffness
     for play, kinds in ((yields, {"payload"}), (3.0 * yields, {"payload", "backlash"})):
         detectors = SlowDetectors(machine, LIMITS)
-        sizes = Sizes(zero, play, 8.0, force, zero, 0.0, 9e4, 9e4)
+        sizes = FaultSizes(zero, play, 8.0, force, zero, 0.0, 9e4, 9e4)
         jacobian = machine.jacobian(machine.home)
         found = [detectors.update(time, sizes, jacobian) for time in (0.0, 0.5)]
         assert {alarm.kind for alarms in found for alarm in alarms} == kinds
@@ -113,7 +113,7 @@ def test_a_push_moves_all_legs_and_play_one(share: float, kinds: set[str]) -> No
     """Legs lag behind a force from outside beyond what it winds up; one leg alone has play."""
     detectors, zero = SlowDetectors(STEWART, LIMITS), np.zeros(6)
     force = 3.0 * LIMITS.force * np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
-    sizes = Sizes(
+    sizes = FaultSizes(
         zero, 1e-3 * np.array([share, 1.0, *[share] * 4]), 0.0, force, zero, 0.0, 0.0, 1.0
     )
     jacobian = STEWART.jacobian(STEWART.home)
@@ -129,7 +129,7 @@ def test_legs_that_a_known_force_moves_do_not_rub() -> None:
     jacobian = STEWART.jacobian(STEWART.home)
     kinds = []
     for time, energy in ((0.0, 0.1), (0.5, 0.1), (0.6, 0.9), (1.3, 0.9), (1.4, 1.1), (2.1, 1.1)):
-        sizes = Sizes(force, zero, 0.0, force, zero, energy, 0.0, 1.0)
+        sizes = FaultSizes(force, zero, 0.0, force, zero, energy, 0.0, 1.0)
         kinds.append({alarm.kind for alarm in detectors.update(time, sizes, jacobian)})
     assert kinds == [set(), {"overload"}, set(), set(), set(), {"friction"}]
 
@@ -139,7 +139,7 @@ def test_thresholds_allow_for_what_was_seen() -> None:
     slow, fast = quantiles(6, 1000.0)
     collection, zero = Collection(), np.zeros(6)
     size = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    collection.add(Sizes(size, zero, -2.0, size, zero, 0.0, 0.0, 0.0))
+    collection.add(FaultSizes(size, zero, -2.0, size, zero, 0.0, 0.0, 0.0))
     collection.add_jump(fast)
     limits = collection.thresholds(6, 1000.0)
     assert limits.friction == pytest.approx(max(slow * 3.0 / np.sqrt(6.0), 2.0 * 3.0))

@@ -10,7 +10,7 @@ import pytest
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.link.protocol import Sample
-from twin.shadow.derive import NEVER
+from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.shadow.shadow import Shadow
 
 pytestmark = pytest.mark.quick
@@ -21,13 +21,13 @@ MACHINES = ("stewart", "srspm", "compliant_stewart", "rss", "driving_simulator")
 @pytest.fixture(scope="module", params=MACHINES)
 def shadow(request: pytest.FixtureRequest) -> Shadow:
     """A shadow of each kind of machine."""
-    return Shadow(load(request.param, "hardware"), thresholds=NEVER)
+    return Shadow(load(request.param, "hardware"), thresholds=INFINITE_THRESHOLDS)
 
 
 @pytest.fixture(scope="module")
 def stewart() -> Shadow:
     """A shadow of one machine."""
-    return Shadow(load("stewart", "hardware"), thresholds=NEVER)
+    return Shadow(load("stewart", "hardware"), thresholds=INFINITE_THRESHOLDS)
 
 
 def at_rest(machine: Platform, time: float, **values: FloatArray) -> Sample:

@@ -23,7 +23,7 @@ from twin.link.protocol import Sample
 from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
 from twin.shadow import session as sessions
-from twin.shadow.derive import NEVER, work, working_motion, write_thresholds
+from twin.shadow.derive import INFINITE_THRESHOLDS, work, working_motion, write_thresholds
 from twin.shadow.detectors import Alarm, Thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
@@ -78,7 +78,7 @@ def samples(stewart: Platform) -> list[Sample]:
 def test_a_ring_holds_the_last_samples(stewart: Platform, samples: list[Sample]) -> None:
     """Its log has what was measured last, and the estimates beside it."""
     telemetry = Kept()
-    shadow = Shadow(stewart, thresholds=NEVER)
+    shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
     session = ShadowSession(shadow, Listed(samples), ring=0.2, telemetry=telemetry)
     while session.receive(0.0):
         pass
@@ -100,12 +100,12 @@ def test_the_command_replays_a_log(
     stewart: Platform, samples: list[Sample], tmp_path: Path
 ) -> None:
     """The log of a ring is a source; alarms and estimates are written."""
-    session = ShadowSession(Shadow(stewart, thresholds=NEVER), Listed(samples))
+    session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Listed(samples))
     while session.receive(0.0):
         pass
     assert session.ring is not None
     log = write_log(session.ring.log(), tmp_path / "run.csv")
-    limits = write_thresholds(NEVER, tmp_path / "limits.toml")
+    limits = write_thresholds(INFINITE_THRESHOLDS, tmp_path / "limits.toml")
     out, alarms = tmp_path / "again.csv", tmp_path / "alarms.csv"
     given = ["--source", f"replay:{log}", "--thresholds", str(limits), "--log", str(out)]
     done = CliRunner().invoke(app, ["shadow", "stewart", *given, "--alarms", str(alarms)])
@@ -138,7 +138,7 @@ def files(
             values["coordinates"] = np.full(6, spoiled[k])
         recording.add(each._replace(values=values))
     folder = tmp_path_factory.mktemp("replayed")
-    limits = write_thresholds(NEVER, folder / "limits.toml")
+    limits = write_thresholds(INFINITE_THRESHOLDS, folder / "limits.toml")
     return write_log(recording.log(), folder / "run.csv"), limits
 
 
@@ -244,8 +244,10 @@ class Interrupted(Listed):
 def test_silence_is_an_alarm_that_is_raised_once(
     stewart: Platform, samples: list[Sample], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "SILENCE", 0.0)
-    session = ShadowSession(Shadow(stewart, thresholds=NEVER), Interrupted(samples[:2]))
+    monkeypatch.setattr(sessions, "SILENCE_TIMEOUT", 0.0)
+    session = ShadowSession(
+        Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Interrupted(samples[:2])
+    )
     for _ in range(8):
         session.receive(0.0)
     times = [each.time for each in samples[:2]]
@@ -262,7 +264,7 @@ def test_estimates_that_cannot_be_sent_are_counted(
 
     telemetry = Picky()
     session = ShadowSession(
-        Shadow(stewart, thresholds=NEVER), Listed(samples[:5]), telemetry=telemetry
+        Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Listed(samples[:5]), telemetry=telemetry
     )
     while session.receive(0.0):
         pass

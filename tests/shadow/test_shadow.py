@@ -18,7 +18,7 @@ from twin.link.emulated import EmulatedMachine, parse_fault
 from twin.link.protocol import Sample
 from twin.machine.file.read import parameters_from
 from twin.shadow.derive import (
-    NEVER,
+    INFINITE_THRESHOLDS,
     hidden_machine,
     measured_by,
     read_thresholds,
@@ -64,7 +64,7 @@ def alarms_of(machine: Platform, samples: Iterable[Sample]) -> Shadow:
 
 def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
     """From coordinates alone: pose to a micrometre, forces to what encoders let see."""
-    shadow = Shadow(stewart, thresholds=NEVER)
+    shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
     errors, forces = [], []
     exact = {"pose": 0.0, "attitude": 0.0, "forces": 0.0}
     for sample in work(stewart, working_motion(stewart, 2.0, 3), noise=exact):
@@ -83,7 +83,7 @@ def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
 def test_copies_of_machine_and_shadow_go_on_alone(
     stewart: Platform, copied: Callable[[Any], Any], samples: int
 ) -> None:
-    machine, shadow = EmulatedMachine(stewart), Shadow(stewart, thresholds=NEVER)
+    machine, shadow = EmulatedMachine(stewart), Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
     for _ in range(samples):
         shadow.update(machine.step())
     pair = copied([machine, shadow])

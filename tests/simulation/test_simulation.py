@@ -196,7 +196,7 @@ def test_progress_appears_only_when_asked_or_slow(
     assert "100%" in shown.err
     from twin.basics import progress
 
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY_OF_BAR", 0.0)
     assert_same(stewart.simulate(0.2), expected)
     assert capsys.readouterr() == ("", ""), "a log file is no terminal"
 

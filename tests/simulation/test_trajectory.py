@@ -15,7 +15,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.simulation.recorded.motion import ARRAYS, ORIGIN
+from twin.simulation.recorded.motion import ARRAY_FIELDS, TEXT_FIELDS
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
@@ -58,7 +58,7 @@ def test_missing_files_are_called_missing(tmp_path: Path) -> None:
 def test_arrays_cannot_be_changed(trajectory: Trajectory, tmp_path: Path) -> None:
     loaded = Trajectory.load(trajectory.save(tmp_path / "motion.npz"))
     for motion in (trajectory, loaded):
-        for name in ARRAYS:
+        for name in ARRAY_FIELDS:
             with pytest.raises(ValueError, match="read-only"):
                 getattr(motion, name)[...] = 0.0
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -195,7 +195,7 @@ def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *((name, value) for name in ORIGIN for value in (3, None, np.zeros(2), b"x")),
+        *((name, value) for name in TEXT_FIELDS for value in (3, None, np.zeros(2), b"x")),
         *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], None, 1e308)),
         *(("versions", value) for value in (3, {"a": 1}, {1: "a"}, [("a", "b")])),
         *(("signals", value) for value in (3, {3: [1.0]}, [1.0], {"a": "x"}, {"a": 3.0})),

@@ -23,8 +23,8 @@ MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
 LOOPBACK = ("0100007F:", "0000000000000000FFFF00000100007F:", "0" * 24 + "01000000:")
 """127.0.0.1, ::ffff:127.0.0.1 and ::1 as the kernel writes them."""
 
-os.environ.setdefault(cluster.USAGE, "0")
-os.environ.setdefault(cluster.LOOPBACK, "0")
+os.environ.setdefault(cluster.USAGE_VARIABLE, "0")
+os.environ.setdefault(cluster.LOOPBACK_VARIABLE, "0")
 ray = pytest.importorskip("ray")
 
 

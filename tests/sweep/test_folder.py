@@ -11,7 +11,7 @@ import pytest
 from small_sweeps import small
 
 from twin.errors import InputError
-from twin.sweep import MEASURES, Sweep, plan, read_results, run, run_sweep
+from twin.sweep import MEASURE_UNITS, Sweep, plan, read_results, run, run_sweep
 from twin.sweep import folder as outcomes
 from twin.sweep.folder import SweepFolder
 from twin.sweep.work import run_task
@@ -33,7 +33,7 @@ def test_results_are_one_table(tmp_path: Path) -> None:
     table = run_sweep(small(), tmp_path / "out", backend="serial")
     assert table.column("run").to_pylist() == [0, 1, 2]
     assert table.column("platform.body.mass").to_pylist() == [1.0, 2.0, 3.0]
-    assert set(MEASURES) <= set(table.column_names)
+    assert set(MEASURE_UNITS) <= set(table.column_names)
     file = pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet")
     assert file.equals(table)
     assert read_results(tmp_path / "out").equals(table)

@@ -17,7 +17,7 @@ from twin.machine.payload import Occupant, seated_on
 from twin.machine.randomisation.sampler import with_values
 from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
-from twin.sweep import MEASURES, PayloadChoice, plan
+from twin.sweep import MEASURE_UNITS, PayloadChoice, plan
 from twin.sweep.work import Row, loaded, run_task, simulated
 
 
@@ -68,7 +68,7 @@ def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
 def test_a_run_again_gives_the_same_numbers() -> None:
     task = plan(small(machine="stewart", configurations="hardware", parameters={}))[0]
     first, again = run_task(task), run_task(task)
-    assert [first[name] for name in MEASURES] == [again[name] for name in MEASURES]
+    assert [first[name] for name in MEASURE_UNITS] == [again[name] for name in MEASURE_UNITS]
 
 
 def test_seeds_matter_where_sensors_err() -> None:

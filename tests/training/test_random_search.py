@@ -17,7 +17,7 @@ from twin.training.learning_curve import LearningCurve
 from twin.training.policy import Residual
 from twin.training.random_search import RandomSearch
 from twin.training.settings import SearchSettings, linear_gains
-from twin.training.shared_numbers import CONSTANT, shared_directions
+from twin.training.shared_numbers import CONSTANT_DIRECTION, shared_directions
 
 pytest.importorskip("matplotlib")
 from stand_in import Points
@@ -108,7 +108,7 @@ def test_legs_that_share_their_numbers_can_be_the_law() -> None:
     env = make_environments(name, 4, {"max_episode_steps": 5}, "next_step")
     gains = linear_gains("isolation_law", env)
     names = ("platform velocity", "platform acceleration", "base velocity", "base acceleration")
-    directions = shared_directions(env, (*names, "coordinate", CONSTANT))
+    directions = shared_directions(env, (*names, "coordinate", CONSTANT_DIRECTION))
     assert np.linalg.matrix_rank(directions) == len(directions) == 6
     wanted = np.concatenate([gains.ravel(), np.zeros(6)])
     share, *_ = np.linalg.lstsq(directions.T, wanted, rcond=None)

@@ -42,7 +42,7 @@ QUICK_SAC: dict[str, Any] = {"layers": [16], "start": 100, "updates": 1, "buffer
 def distance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the stand-in a metric."""
     metric = metrics.Metric("distance", "mm", "distance", 1e3)
-    monkeypatch.setitem(metrics.METRICS, POINTS, (metric,))
+    monkeypatch.setitem(metrics.ENVIRONMENT_METRICS, POINTS, (metric,))
 
 
 def short(folder: Path, steps: int = 640, **options: Any) -> Any:

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 from twin import cli
 from twin.envs import environment_ids
 from twin.training.environments import make_environments
-from twin.training.evaluation import TRACKING, roll_out
-from twin.training.settings import USUAL, linear_gains, make_law, training_settings
+from twin.training.evaluation import TRACKING_ENVIRONMENT, roll_out
+from twin.training.settings import ENVIRONMENT_DEFAULTS, linear_gains, make_law, training_settings
 from twin.training.shared_numbers import shared_directions
 
 pytestmark = pytest.mark.quick
@@ -18,7 +18,9 @@ pytestmark = pytest.mark.quick
 def test_tasks_have_their_own_algorithms() -> None:
     """What the help of `train` says of the defaults."""
     tasks = dict.fromkeys(environment_ids(), ("ars", 384))
-    for name, wanted in (tasks | dict.fromkeys((TRACKING, "CartPole-v1"), ("ppo", 64))).items():
+    for name, wanted in (
+        tasks | dict.fromkeys((TRACKING_ENVIRONMENT, "CartPole-v1"), ("ppo", 64))
+    ).items():
         found = training_settings(None, {}, environment=name, steps=1)
         assert (found.algorithm, found.envs) == wanted
         assert found.envs % (2 * getattr(found.hyperparameters, "episodes", 1)) == 0
@@ -30,7 +32,7 @@ def test_tasks_have_their_own_algorithms() -> None:
 
 
 def test_usual_settings_are_accepted_by_their_tasks() -> None:
-    for name, usual in USUAL.items():
+    for name, usual in ENVIRONMENT_DEFAULTS.items():
         assert {"algorithm", "law"} <= usual.keys() and name in environment_ids()
         env = make_environments(name, 2, {"max_episode_steps": 5}, "next_step")
         assert linear_gains(usual["law"], env).any()
@@ -51,7 +53,7 @@ def test_tasks_have_their_own_horizons(algorithm: str) -> None:
 
 def test_the_ball_is_worth_balancing_within_the_horizon() -> None:
     """Not within a fifth of it: then doing nothing is better, and that is what is learnt."""
-    name, discount = "twin/BallBalance-v0", USUAL["twin/BallBalance-v0"]["discount"]
+    name, discount = "twin/BallBalance-v0", ENVIRONMENT_DEFAULTS["twin/BallBalance-v0"]["discount"]
     horizon = round(1.0 / (1.0 - discount))
     for steps, sign in ((horizon // 5, -1.0), (3 * horizon, 1.0)):
         options = {"max_episode_steps": steps}

@@ -25,12 +25,21 @@ import twin
 from twin.analysis.platform import Platform
 from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
-from twin.machine.mechanism import BASE
+from twin.machine.mechanism import BASE_NAME
 from twin.model.ball import Ball, ball_for
-from twin.page.scene.scene_view import DARK_LINES, DARK_PLANE, NIGHT
-from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW
-from twin.viewer.camera import BACKENDS, MARGIN, VIEWS, Camera, Quality, View, context_type, framing
-from twin.viewer.scene_model import HIDDEN, SceneModel
+from twin.page.scene.scene_view import DARK_LINE_COLOURS, DARK_PLANE_COLOUR, DARK_SKY_COLOURS
+from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW_MATERIAL
+from twin.viewer.camera import (
+    GL_BACKENDS,
+    HOME_MARGIN,
+    VIEWS,
+    Camera,
+    Quality,
+    View,
+    context_type,
+    framing,
+)
+from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
 from twin.viewer.window import Window
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -139,7 +148,7 @@ def test_all_corners_are_in_the_frame(
     assert (np.abs(left) <= frame * aspect * (1.0 + 1e-9)).all()
     assert (np.abs(up) <= frame * (1.0 + 1e-9)).all()
     fullest = max((np.abs(left) / (frame * aspect)).max(), (np.abs(up) / frame).max())
-    assert fullest >= 0.7 / MARGIN
+    assert fullest >= 0.7 / HOME_MARGIN
 
 
 PICTURES = [(name, "overview") for name in MACHINES] + [("stewart", view) for view in VIEWS]
@@ -155,11 +164,11 @@ def test_every_machine_fills_its_picture(name: str, view: str) -> None:
         assert whole.shape == (72, 96, 3) and whole.dtype == np.uint8
         scene_model.model.geom_group[
             np.arange(scene_model.model.ngeom) != scene_model.model.geom("floor").id
-        ] = HIDDEN
+        ] = HIDDEN_GROUP
         rows, columns = np.nonzero(changed(whole, camera.image(platform.home)))
     assert rows.min() > 0 and rows.max() < 71
     assert columns.min() > 0 and columns.max() < 95
-    assert max(np.ptp(rows) / 72, np.ptp(columns) / 96) > 0.6 / MARGIN
+    assert max(np.ptp(rows) / 72, np.ptp(columns) / 96) > 0.6 / HOME_MARGIN
 
 
 def test_pictures_show_the_state(camera: Camera) -> None:
@@ -213,7 +222,7 @@ def test_every_picture_has_a_soft_shadow(stewart: Platform, quality: Quality) ->
         assert not camera._scene_model.model.light_castshadow.any()
         shaded = camera.image(stewart.home).astype(int)
         model = camera._scene_model.model
-        model.geom_group[model.geom(f"{BASE}_{SHADOW}").id] = HIDDEN
+        model.geom_group[model.geom(f"{BASE_NAME}_{SHADOW_MATERIAL}").id] = HIDDEN_GROUP
         darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
     assert (darker > 60).mean() > 0.01
     assert len(np.unique(darker[darker > 0])) > 12
@@ -242,7 +251,11 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
         assert light[sky_or_ground].mean() > 160 and dim[sky_or_ground].mean() < 70
     same = np.abs(light - dim).max(axis=2) < 3
     assert same.mean() > 0.1
-    for mine, its in zip(DARK_SCHEME, (DARK_PLANE, DARK_LINES[0], NIGHT[1], NIGHT[0]), strict=True):
+    for mine, its in zip(
+        DARK_SCHEME,
+        (DARK_PLANE_COLOUR, DARK_LINE_COLOURS[0], DARK_SKY_COLOURS[1], DARK_SKY_COLOURS[0]),
+        strict=True,
+    ):
         np.testing.assert_allclose(mine, np.array(its) / 255.0, rtol=0.0, atol=0.006)
 
 
@@ -368,7 +381,7 @@ with Camera(platform, width=32, height=24) as camera:
 
 
 def test_one_backend_is_found_here() -> None:
-    assert context_type().__module__ in {f"mujoco.{name}" for name in BACKENDS}
+    assert context_type().__module__ in {f"mujoco.{name}" for name in GL_BACKENDS}
 
 
 def test_without_graphics_software_draws() -> None:

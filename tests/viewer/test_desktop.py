@@ -17,7 +17,7 @@ from twin.basics.arrays import FloatArray
 from twin.cli import desktop
 from twin.simulation.scene import Scene
 
-CODES = {name: code for code, name in desktop.KEYS.items()}
+CODES = {name: code for code, name in desktop.KEY_ACTIONS.items()}
 
 
 class Counter:
@@ -40,7 +40,7 @@ class Counter:
     def advance(self, duration: float) -> None:
         """Go on, as far as the tenth picture."""
         self.time += duration
-        if self.time > 9.5 * desktop.FRAME:
+        if self.time > 9.5 * desktop.FRAME_TIME:
             self.stopped = "far enough"
 
     def reset(self) -> None:
@@ -103,15 +103,15 @@ def watched(
 
 def test_every_picture_is_one_frame_later(monkeypatch: pytest.MonkeyPatch) -> None:
     source, window = watched(monkeypatch, {}, 5)
-    assert source.time == pytest.approx(5 * desktop.FRAME)
+    assert source.time == pytest.approx(5 * desktop.FRAME_TIME)
     assert len(window.ghosts) == 5
 
 
 def test_pause_and_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     source, _ = watched(monkeypatch, {2: "pause", 4: "step"}, 8)
-    assert source.time == pytest.approx(2 * desktop.FRAME + source.period)
+    assert source.time == pytest.approx(2 * desktop.FRAME_TIME + source.period)
     source, _ = watched(monkeypatch, {2: "pause", 5: "pause"}, 8)
-    assert source.time == pytest.approx(5 * desktop.FRAME)
+    assert source.time == pytest.approx(5 * desktop.FRAME_TIME)
 
 
 def test_the_window_is_dark_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_the_window_is_dark_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_steps_while_running_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     source, _ = watched(monkeypatch, {2: "step", 3: "pause"}, 8)
-    assert source.time == pytest.approx(3 * desktop.FRAME)
+    assert source.time == pytest.approx(3 * desktop.FRAME_TIME)
 
 
 def test_the_ghost_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_a_stop_is_said_once_and_reset(
 def test_other_keys_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CODES, "other", 65)
     source, _ = watched(monkeypatch, {1: "other"}, 3)
-    assert source.time == pytest.approx(3 * desktop.FRAME)
+    assert source.time == pytest.approx(3 * desktop.FRAME_TIME)
 
 
 def test_an_interrupt_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

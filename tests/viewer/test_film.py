@@ -26,7 +26,7 @@ from twin.viewer import film
 from twin.viewer.camera import Camera
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_clip, write_gif
-from twin.viewer.scene_model import HIDDEN
+from twin.viewer.scene_model import HIDDEN_GROUP
 
 SMALL = Look(width=96, height=72)
 
@@ -190,7 +190,7 @@ def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> No
     with film._camera(stewart, scenes, SMALL) as camera:
         pictures = [film._image(camera, scenes, time, False) for time in (0.0, 0.4)]
         model = camera._scene_model.model
-        model.geom_group[np.arange(model.ngeom) != model.geom("floor").id] = HIDDEN
+        model.geom_group[np.arange(model.ngeom) != model.geom("floor").id] = HIDDEN_GROUP
         room = camera.image(stewart.home)
     for picture in pictures:
         different = (np.abs(picture.astype(int) - room).max(axis=2) > 8).nonzero()

@@ -57,7 +57,7 @@ def test_what_is_nearer_hides_what_is_behind() -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_machines_fill_their_pictures(name: str) -> None:
     seen = pixels(drawing.home_picture(twin.load(name)))
-    assert max(seen.shape[:2]) == drawing.LARGER_SIDE
+    assert max(seen.shape[:2]) == drawing.PICTURE_SIZE
     opaque = seen[..., 3] > 250
     assert 0.15 < opaque.mean() < 0.8
     red, _, blue = np.moveaxis(seen[..., :3], -1, 0)

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
-from twin.charts.style import CURVES
+from twin.charts.style import CURVE_COLORS
 from twin.errors import InputError, MissingDependencyError
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
 from twin.simulation.trajectory import Trajectory
@@ -135,9 +135,9 @@ def test_rounding_is_drawn_flat_and_small_motion_is_not(level: float) -> None:
 
 def test_more_lines_than_colours() -> None:
     x = np.array([0.0, 1.0])
-    lines = [Line(str(k), x, x) for k in range(2 * len(CURVES))]
+    lines = [Line(str(k), x, x) for k in range(2 * len(CURVE_COLORS))]
     figure = panels_figure([Axes("y", lines)], "x")
-    assert {line.line.color for line in figure.data} == set(CURVES)
+    assert {line.line.color for line in figure.data} == set(CURVE_COLORS)
 
 
 def test_legends_that_add_a_name_are_complete() -> None:

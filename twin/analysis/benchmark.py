@@ -13,20 +13,20 @@ from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.model.engine import FIDELITIES
-from twin.model.machine_base import REST, PlatformMotion
+from twin.model.machine_base import ZERO_VECTOR, PlatformMotion
 from twin.model.machine_model import MachineModel
 from twin.rotations import quaternion_from_angles
 
-BATCH = 4096
+BATCH_SIZE = 4096
 """States in one batched call."""
 
-ROUNDS = 5
-"""The fastest of so many rounds counts: what slows a round down is other work on the machine."""
+TIMING_ROUNDS = 5
+"""Rounds, of which the fastest counts: what slows a round down is other work on the machine."""
 
-ROUND = 0.03
-"""[s] that one round lasts at least."""
+MIN_ROUND_TIME = 0.03
+"""[s] Shortest time of one round."""
 
-STEPS = 200
+ENGINE_STEPS = 200
 """Engine steps in one round, from home."""
 
 
@@ -35,9 +35,9 @@ class FunctionTime(NamedTuple):
 
     name: str
     one: float
-    """[s] for one state, the call from Python included"""
+    """time [s] for one state, the call from Python included"""
     batch: float
-    """[s] per state in a batch of `BATCH`"""
+    """time [s] per state in a batch of `BATCH_SIZE`"""
 
 
 class StepTime(NamedTuple):
@@ -53,7 +53,7 @@ def function_times(platform: MachineModel) -> Iterator[FunctionTime]:
     """Yield the times of kinematics and dynamics at poses around home."""
     generator = np.random.default_rng(0)
     pose, twist, acceleration = _motion(platform, generator)
-    forces = generator.normal(0.0, 10.0, (BATCH, platform.n_actuators))
+    forces = generator.normal(0.0, 10.0, (BATCH_SIZE, platform.n_actuators))
     lengths = platform.inverse_kinematics(pose)
     calls: dict[str, tuple[Callable[..., object], tuple[FloatArray, ...]]] = {
         "inverse kinematics": (platform.inverse_kinematics, (pose,)),
@@ -68,12 +68,12 @@ def function_times(platform: MachineModel) -> Iterator[FunctionTime]:
         first = [array[0] for array in arrays]
         one = _seconds(lambda f=function, a=first: f(*a))  # type: ignore[misc]
         batch = _seconds(lambda f=function, a=arrays: f(*a))  # type: ignore[misc]
-        yield FunctionTime(name, one, batch / BATCH)
+        yield FunctionTime(name, one, batch / BATCH_SIZE)
 
 
 def step_times(platform: MachineModel) -> Iterator[StepTime]:
     """Yield the time of a step of every engine and fidelity, under the forces that hold home."""
-    forces = platform.inverse_dynamics(platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     for name in engine_names():
         for fidelity in FIDELITIES:
             yield StepTime(name, fidelity, _step_seconds(platform, name, fidelity, forces))
@@ -87,22 +87,22 @@ def _step_seconds(
     except MissingDependencyError:
         return None
     fastest = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(TIMING_ROUNDS):
         engine.reset()
         start = clock.perf_counter()
-        for _ in range(STEPS):
+        for _ in range(ENGINE_STEPS):
             engine.step(forces)
-        fastest = min(fastest, (clock.perf_counter() - start) / STEPS)
+        fastest = min(fastest, (clock.perf_counter() - start) / ENGINE_STEPS)
     engine.close()
     return float(fastest)
 
 
 def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformMotion:
     reach = 0.02 * float(platform.home_reaches.mean())
-    poses = np.tile(platform.home, (BATCH, 1))
-    poses[:, :3] += generator.uniform(-reach, reach, (BATCH, 3))
-    poses[:, 3:] = quaternion_from_angles(generator.uniform(-0.03, 0.03, (BATCH, 3)))
-    return platform.constrain(poses, *generator.normal(0.0, 0.1, (2, BATCH, 6)))
+    poses = np.tile(platform.home, (BATCH_SIZE, 1))
+    poses[:, :3] += generator.uniform(-reach, reach, (BATCH_SIZE, 3))
+    poses[:, 3:] = quaternion_from_angles(generator.uniform(-0.03, 0.03, (BATCH_SIZE, 3)))
+    return platform.constrain(poses, *generator.normal(0.0, 0.1, (2, BATCH_SIZE, 6)))
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -110,9 +110,9 @@ def _seconds(call: Callable[[], object]) -> float:
     call()
     start = clock.perf_counter()
     call()
-    count = max(1, int(ROUND / max(clock.perf_counter() - start, 1e-9)))
+    count = max(1, int(MIN_ROUND_TIME / max(clock.perf_counter() - start, 1e-9)))
     fastest = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(TIMING_ROUNDS):
         start = clock.perf_counter()
         for _ in range(count):
             call()

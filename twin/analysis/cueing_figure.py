@@ -13,9 +13,9 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing import Outcome
-from twin.motion.cueing.perception import THRESHOLDS
+from twin.motion.cueing.perception import PERCEPTION_THRESHOLDS
 
-SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
+PERCEIVED_QUANTITIES = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 """Names of what is perceived, in the order of `PerceivedError`."""
 
 
@@ -38,7 +38,7 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     if not outcomes or not all(isinstance(value, Outcome) for value in outcomes.values()):
         raise InputError("outcomes", "must map names to at least one Outcome")
     first = next(iter(outcomes.values()))
-    size = np.abs(np.hstack(first.error.vehicle)).max(axis=0) / THRESHOLDS
+    size = np.abs(np.hstack(first.error.vehicle)).max(axis=0) / PERCEPTION_THRESHOLDS
     panels = [_sensed(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
@@ -63,7 +63,7 @@ def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
         Line(name, one.error.time, factor * np.hstack(one.error.platform)[:, column])
         for name, one in outcomes.items()
     ]
-    return Axes(f"perceived {SENSED[column]} [{unit}]", lines)
+    return Axes(f"perceived {PERCEIVED_QUANTITIES[column]} [{unit}]", lines)
 
 
 def _tilts(outcomes: Mapping[str, Outcome]) -> list[Line]:

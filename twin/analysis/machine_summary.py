@@ -12,7 +12,7 @@ from twin.analysis.workspace.region import HeldRange, held_ranges
 from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
 from twin.errors import InputError
-from twin.model.machine_base import REST, without_compiling
+from twin.model.machine_base import ZERO_VECTOR, without_compiling
 from twin.model.machine_model import MachineModel
 
 
@@ -46,7 +46,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
     unit, legs = platform.coordinate_unit, platform.parameters.legs
     with without_compiling():
         condition = float(platform.condition_number(platform.home))
-        forces = platform.inverse_dynamics(platform.home, REST, REST).tolist()
+        forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR).tolist()
         known = axis_ranges(platform) if ranges is None else ranges
         distance, first, second = closest_legs(platform, platform.home[None])
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})

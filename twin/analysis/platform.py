@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from twin.analysis.payload.body import Payload
     from twin.analysis.payload.static import StaticPayload
     from twin.analysis.workspace.analysis import Workspace
+    from twin.control.controller import ControlFunction, Controller
     from twin.control.linear import LinearMachine
     from twin.machine.payload import Occupant
     from twin.model.derivatives import Derivatives, PoseDerivatives, StepDerivatives
     from twin.model.device import CardModel
     from twin.model.engine import Engine
     from twin.motion import Motion
+    from twin.plant.plant import Plant
     from twin.simulation.trajectory import Trajectory
 
 
@@ -46,9 +48,18 @@ class Platform(MachineModel):
         forces: Any = None,
         engine: str | Engine = "analytic",
         timestep: float = 1e-3,
-        **options: Any,
+        *,
+        controller: Controller | ControlFunction | None = None,
+        period: float | None = None,
+        plant: Plant | None = None,
+        wrench: Any = None,
+        deflection: Any = None,
+        fidelity: str = "accurate",
+        every: int = 1,
+        progress: bool | None = None,
+        **engine_options: Any,
     ) -> Trajectory:
-        """Return the motion over `duration` [s]; see `twin.simulate` for all options.
+        """Return the motion over `duration` [s]; `twin.simulate` explains all arguments.
 
         Raises:
             InputError: wrong shapes, not finite, unknown options.
@@ -56,7 +67,24 @@ class Platform(MachineModel):
         """
         from twin.simulation.simulate import simulate
 
-        return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
+        return simulate(
+            self,
+            duration,
+            pose,
+            twist,
+            forces,
+            engine,
+            timestep,
+            controller=controller,
+            period=period,
+            plant=plant,
+            wrench=wrench,
+            deflection=deflection,
+            fidelity=fidelity,
+            every=every,
+            progress=progress,
+            **engine_options,
+        )
 
     def feasibility(
         self,

@@ -10,22 +10,27 @@ from twin.charts.panels import number
 from twin.model.machine_model import MachineModel
 from twin.rotations import displacement
 
-END = 1e-6
-"""Of the stroke: an actuator so close to an end is at it."""
+END_TOLERANCE = 1e-6
+"""Fraction of the stroke: an actuator so close to an end is at it."""
 
-SMALL, MINOR, PARTS = 0.01, 0.2, 3
-"""A displacement is named if it is more than `SMALL` of the stroke and than `MINOR` of the largest
-displacement. At most `PARTS` are named."""
+MIN_STROKE_FRACTION = 0.01
+"""Fraction of the stroke above which a displacement is named."""
 
-MOVES = (("forward", "back"), ("left", "right"), ("up", "down"))
-"""Along x, y and z, positive and negative."""
+MIN_RELATIVE_SIZE = 0.2
+"""Fraction of the largest displacement above which another one is named too."""
 
-TURNS = (
+MAX_NAMED_AXES = 3
+"""Displacements that are named at most."""
+
+TRANSLATION_WORDS = (("forward", "back"), ("left", "right"), ("up", "down"))
+"""Positive and negative displacements along x, y and z."""
+
+ROTATION_WORDS = (
     ("rolled right", "rolled left"),
     ("pitched forward", "pitched back"),
     ("turned left", "turned right"),
 )
-"""About x, y and z."""
+"""Positive and negative rotations about x, y and z."""
 
 
 def pose_name(platform: MachineModel, pose: Any) -> str:
@@ -38,18 +43,18 @@ def pose_name(platform: MachineModel, pose: Any) -> str:
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     shares = (platform.inverse_kinematics(pose) - platform.minimum_coordinates) / stroke
     moved = displacement(pose, platform.home)
-    if (shares < END).all() or (shares > 1.0 - END).all():
+    if (shares < END_TOLERANCE).all() or (shares > 1.0 - END_TOLERANCE).all():
         return "highest" if moved[2] > 0.0 else "lowest"
     reach = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
     travel = float(stroke.mean()) if platform.coordinate_unit == "m" else reach
     sizes = np.abs(moved) * np.repeat([1.0, reach], 3) / travel
-    named = (sizes > SMALL) & (sizes > MINOR * sizes.max())
+    named = (sizes > MIN_STROKE_FRACTION) & (sizes > MIN_RELATIVE_SIZE * sizes.max())
     parts = []
-    for column in sorted(np.argsort(-sizes)[:PARTS]):
+    for column in sorted(np.argsort(-sizes)[:MAX_NAMED_AXES]):
         if not named[column]:
             continue
-        words = (*MOVES, *TURNS)[column][int(moved[column] < 0.0)]
-        if column < len(MOVES):
+        words = (*TRANSLATION_WORDS, *ROTATION_WORDS)[column][int(moved[column] < 0.0)]
+        if column < len(TRANSLATION_WORDS):
             parts.append(f"{number(1e3 * abs(moved[column]), 3)} mm {words}")
         else:
             parts.append(f"{words} {number(float(np.degrees(abs(moved[column]))), 2)} deg")

@@ -1,8 +1,12 @@
 """Machines on springs: stiffness, static equilibrium, sag and modes.
 
-Stiffness of a machine in task space, from the stiffness of its actuators and its loads.
+The springs along the actuators are those of struts, or the stiffness of position loops. Static
+equilibrium is the pose for given rest coordinates, forces and loads. The sag under the machine's
+weight is predicted by its stiffness, and found exactly. The modes are natural frequencies, damping
+ratios and shapes at rest. Gravity and the stiffness of the struts can be changed for comparison.
 
-A machine at rest is pushed by the wrench w, with springs f along its actuators:
+Stiffness in task space: a machine at rest is pushed by the wrench w, with springs f along its
+actuators:
 
     w(x) = J(x)^T f(x) + w_weight(x) + w_external
     f(x) = k (r - q(x))
@@ -18,16 +22,6 @@ with an elastic part, a geometric one and that of the weight. The columns of the
 at the six unit twists. The parts are not symmetric one by one: in the rotations each differs from
 its transpose by the cross product with its own moment. In equilibrium the moments cancel and K is
 symmetric.
-
-Springs along the actuators: those of struts, or the stiffness of position loops.
-
-Static equilibrium of a machine on springs: its pose for rest coordinates, forces and loads.
-
-Natural frequencies, damping ratios and shapes of a machine on springs, at rest.
-
-Sag of a machine on springs under its weight: predicted by its stiffness, and exact.
-
-A machine with one thing changed: gravity, or the stiffness of its struts.
 """
 
 from __future__ import annotations
@@ -51,23 +45,27 @@ from twin.basics.arrays import (
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, StateError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_base import REST, Model, changed, characteristic_length
+from twin.model.machine_base import ZERO_VECTOR, Model, changed, characteristic_length
 from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import displaced, displacement
 
 NEWTON_STEPS = 50
-"""From the unloaded pose ten are enough unless the load comes close to what buckles the machine."""
+"""Newton steps at most; ten are enough from the unloaded pose unless the load comes close to what
+buckles the machine."""
 
 LARGEST_STEP = 0.3
-"""Largest Newton step in parts of the platform's radius, or [rad]."""
+"""Largest Newton step, relative to the platform's radius, or [rad]."""
 
-CONVERGED = 1e-14
-"""Newton step in parts of the platform's radius, or [rad], that is rounding error."""
+STEP_TOLERANCE = 1e-14
+"""Newton step, relative to the platform's radius, or [rad], at which the search has converged:
+what is left is rounding."""
 
-ACCEPTED = 1e-10
-"""The same, when rounding stops the descent before."""
+STALLED_TOLERANCE = 1e-10
+"""Newton step, relative to the platform's radius, or [rad], that is accepted where rounding stops
+the descent before."""
 
-HALVINGS = 12
+MAX_HALVINGS = 12
+"""Halvings of one Newton step at most."""
 
 
 class Springs(NamedTuple):
@@ -149,9 +147,9 @@ class Stiffness(NamedTuple):
     """
 
     elastic: FloatArray
-    """that of the springs along the actuators"""
+    """stiffness of the springs along the actuators"""
     geometric: FloatArray
-    """turning of the forces that the legs carry"""
+    """change of the legs' forces as they turn"""
     weight: FloatArray
     """change of the weights of platform and legs"""
 
@@ -243,7 +241,7 @@ def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
     struts = strut_springs(platform)
     if struts is not None:
         forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
-    acceleration = platform.forward_dynamics(poses, REST, forces)
+    acceleration = platform.forward_dynamics(poses, ZERO_VECTOR, forces)
     masses = platform.mass_matrix(poses)
     return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
 
@@ -255,7 +253,7 @@ def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> Flo
         InputError: wrong shape, not finite, no unit quaternion.
         SingularPoseError: the pose is singular.
     """
-    forces = platform.inverse_dynamics(pose, REST, REST, wrench)
+    forces = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     struts = strut_springs(platform)
     if struts is not None:
         forces += struts.stiffness * (struts.rest - platform.inverse_kinematics(pose))
@@ -277,7 +275,7 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
         forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
         answer = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
     held = -weight_wrench(platform, poses)
-    slopes = forward_dynamics_derivatives(platform, poses, REST, forces, held).pose
+    slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, held).pose
     return np.asarray(-(platform.mass_matrix(poses) @ slopes + answer))
 
 
@@ -293,9 +291,9 @@ class Balance(NamedTuple):
     rest: FloatArray
     """`(..., n)` commanded rest coordinates"""
     forces: FloatArray
-    """`(..., n)` of the actuators beyond the springs"""
+    """`(..., n)` forces of the actuators beyond the springs"""
     wrench: FloatArray
-    """`(..., 6)` external"""
+    """`(..., 6)` external wrench"""
 
     def carried(self, pose: FloatArray) -> FloatArray:
         """Return the forces `(..., n)` along the actuators, springs included."""
@@ -394,7 +392,7 @@ def commanded_coordinates(
         SingularPoseError: the pose is singular.
     """
     springs = springs_of(platform, stiffness)
-    held = platform.inverse_dynamics(pose, REST, REST, wrench)
+    held = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
     return np.asarray(origin + held / springs.stiffness)
 
@@ -408,7 +406,7 @@ def _balance(
         pose=as_pose(pose),
         coordinates=as_floats(given, "coordinates", n),
         forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
-        wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+        wrench=as_floats(ZERO_VECTOR if wrench is None else wrench, "wrench", 6),
     )
     return shape, poses, Balance(platform, springs, *loads)
 
@@ -437,17 +435,17 @@ def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
             matrix, stable = _descent(parts)
             step = np.linalg.solve(matrix, net)
             size = float(np.linalg.norm(step / scale))
-            if size <= CONVERGED:
+            if size <= STEP_TOLERANCE:
                 return _checked(pose, net, stable, index)
             factor = min(1.0, LARGEST_STEP / size)
-            for _ in range(HALVINGS):
+            for _ in range(MAX_HALVINGS):
                 trial = displaced(pose, factor * step)
                 next_step = np.linalg.solve(matrix, balance.net(trial))
                 if np.linalg.norm(next_step / scale) < size:
                     break
                 factor *= 0.5
             else:
-                if size <= ACCEPTED:
+                if size <= STALLED_TOLERANCE:
                     return _checked(pose, net, stable, index)
                 break
             pose = trial
@@ -487,7 +485,7 @@ class Modes(NamedTuple):
     """Small oscillations about a pose, slowest first."""
 
     frequencies: FloatArray
-    """`(..., 6)` [Hz] without damping"""
+    """`(..., 6)` undamped natural frequencies [Hz]"""
     damping_ratios: FloatArray
     """`(..., 6)` 1 is critical"""
     shapes: FloatArray
@@ -605,7 +603,7 @@ def sag(
     if commanded.shape != (7,):
         raise InputError("pose", f"must be one pose (7,), got shape {commanded.shape}")
     load = weight_wrench(platform, commanded) + as_floats(
-        REST if wrench is None else wrench, "wrench", 6
+        ZERO_VECTOR if wrench is None else wrench, "wrench", 6
     )
     elastic = stiffness_parts(
         platform, commanded, springs.stiffness, np.zeros(platform.n_actuators)

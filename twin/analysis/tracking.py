@@ -8,14 +8,14 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, columns, legs, panels_figure
-from twin.control.controller import PERIOD
-from twin.control.gains import FASTEST_POSITION, drive_model, loop_lag
+from twin.control.controller import DEFAULT_PERIOD
+from twin.control.gains import POSITION_LAG_FACTOR, drive_model, loop_lag
 from twin.control.position_loop import takes_positions
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia
 from twin.rotations import angle_between
-from twin.simulation.recorded.figures import ANGLES, POSITIONS, degrees
+from twin.simulation.recorded.figures import ANGLE_NAMES, POSITION_NAMES, degrees
 from twin.simulation.trajectory import Trajectory
 
 
@@ -85,7 +85,7 @@ def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
     rates = np.gradient(setpoint, time, axis=0)
     accelerations = np.abs(np.gradient(rates, time, axis=0))
     lag = loop_lag(platform, float(time[1] - time[0]))
-    stiffness = 2.0 * FASTEST_POSITION * lag**2
+    stiffness = 2.0 * POSITION_LAG_FACTOR * lag**2
     dry = drives.breakaway / equivalent_inertia(platform)
     left = lag * np.abs(rates) + stiffness * (accelerations + dry)
     yielding = drives.compliance * np.abs(trajectory.forces).max(axis=0)
@@ -106,7 +106,7 @@ def tracking_remark(platform: MachineModel, trajectory: Trajectory) -> str:
     expected = expected_error(platform, trajectory)
     if found <= FAR_ABOVE * expected:
         return ""
-    lag, unit = 1e3 * loop_lag(platform, PERIOD), f"m{trajectory.coordinate_unit}"
+    lag, unit = 1e3 * loop_lag(platform, DEFAULT_PERIOD), f"m{trajectory.coordinate_unit}"
     return (
         f"the actuators' error of {1e3 * found:.3g} {unit} is {found / expected:.0f} times what "
         f"the lag of {lag:.3g} ms explains ({1e3 * expected:.2g} {unit}): the loops are slow for "
@@ -136,17 +136,20 @@ def tracking_figure(trajectory: Trajectory) -> Any:
         Axes(
             "displacement [m]",
             [
-                *columns(trajectory.time, trajectory.pose[:, :3] - start, POSITIONS),
+                *columns(trajectory.time, trajectory.pose[:, :3] - start, POSITION_NAMES),
                 *columns(
-                    time, reference[:, :3] - start, [f"{n} reference" for n in POSITIONS], "dash"
+                    time,
+                    reference[:, :3] - start,
+                    [f"{n} reference" for n in POSITION_NAMES],
+                    "dash",
                 ),
             ],
         ),
         Axes(
             "orientation [deg]",
             [
-                *columns(trajectory.time, degrees(trajectory.pose), ANGLES),
-                *columns(time, degrees(reference), [f"{n} reference" for n in ANGLES], "dash"),
+                *columns(trajectory.time, degrees(trajectory.pose), ANGLE_NAMES),
+                *columns(time, degrees(reference), [f"{n} reference" for n in ANGLE_NAMES], "dash"),
             ],
         ),
         Axes(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from twin.errors import InputError, StateError, brief
 
-HUGE = 1e150
+LARGEST_ENTRY = 1e150
 """Largest entry of an array: its square is a number too."""
 
 MOST_AXES = 16
@@ -25,7 +25,7 @@ MOST_AXES = 16
 QUATERNION_TOLERANCE = 1e-6
 """How far the norm of a given quaternion may be from one before it is refused."""
 
-PARALLEL = 1e-12
+PARALLEL_SINE_SQUARED = 1e-12
 """Square of the sine between directions below which segments count as parallel."""
 
 
@@ -35,8 +35,8 @@ BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.int64]
 Kind = TypeVar("Kind")
 
-SMALLEST, LARGEST = 1e-30, 1e30
-"""Of a single positive number in SI: beyond any machine; squares and ratios of two stay finite."""
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-30, 1e30
+"""Bounds of a single positive number in SI: beyond any machine; ratios of two stay finite."""
 
 
 def as_array(value: Any, field: str) -> NDArray[Any]:
@@ -70,9 +70,9 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         raise InputError(field, f"must be numbers in a regular array ({error})") from None
     if last is not None and (array.ndim == 0 or array.shape[-1] != last):
         raise InputError(field, f"last axis must have size {last}, got shape {array.shape}")
-    if not np.abs(array).max(initial=0.0) <= HUGE:
-        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= HUGE))[0])
-        limit = f", at most {HUGE:g}" if np.isfinite(array[where]) else ""
+    if not np.abs(array).max(initial=0.0) <= LARGEST_ENTRY:
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST_ENTRY))[0])
+        limit = f", at most {LARGEST_ENTRY:g}" if np.isfinite(array[where]) else ""
         raise InputError(field, f"must be finite{limit}, entry {where} is {array[where]}")
     if array.ndim > MOST_AXES:
         raise InputError(field, f"must have at most {MOST_AXES} axes, got {array.ndim}")
@@ -148,22 +148,22 @@ def one_pose(value: Any, field: str = "pose") -> FloatArray:
 
 
 def positive(value: Any, field: str) -> float:
-    """Return a number above zero, from `SMALLEST` to `LARGEST`; raises InputError otherwise."""
+    """Return a number from `SMALLEST_NUMBER` to `LARGEST_NUMBER`; raises InputError otherwise."""
     number = as_floats(value, field)
     if number.ndim or number <= 0:
         raise InputError(field, f"must be one number above zero, got {brief(value)}")
-    if not SMALLEST <= number <= LARGEST:
-        message = f"must be from {SMALLEST:g} to {LARGEST:g}, got {brief(value)}"
+    if not SMALLEST_NUMBER <= number <= LARGEST_NUMBER:
+        message = f"must be from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}, got {brief(value)}"
         raise InputError(field, message)
     return float(number)
 
 
 def not_negative(value: Any, field: str) -> float:
-    """Return a number from zero to `LARGEST`; raises InputError otherwise."""
+    """Return a number from zero to `LARGEST_NUMBER`; raises InputError otherwise."""
     number = as_floats(value, field)
-    if number.shape != () or not 0.0 <= number <= LARGEST:
+    if number.shape != () or not 0.0 <= number <= LARGEST_NUMBER:
         least = "must be zero or more, at most"
-        raise InputError(field, f"{least} {LARGEST:g}, got {brief(value)}")
+        raise InputError(field, f"{least} {LARGEST_NUMBER:g}, got {brief(value)}")
     return float(number)
 
 
@@ -315,7 +315,7 @@ def segment_distance(
     a, b, c = _dot(one, one), _dot(one, other), _dot(other, other)
     d, e = _dot(one, gap), _dot(other, gap)
     determinant = a * c - b * b
-    crossing = determinant > PARALLEL * a * c
+    crossing = determinant > PARALLEL_SINE_SQUARED * a * c
     safe = np.where(crossing, determinant, 1.0)
     s, t = (b * e - c * d) / safe, (a * e - b * d) / safe
     inside = crossing & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)

@@ -14,13 +14,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 
-TIE = 1e-9
+EQUALITY_TOLERANCE = 1e-9
 """Relative difference below which two numbers count as equal."""
 
-SWEEPS = 20
+MAX_SWEEPS = 20
 """Sweeps of Jacobi rotations; five reach rounding error."""
 
-TURNS = [
+AXIS_PERMUTATIONS = [
     tuple(zip(places, signs, strict=True))
     for places in permutations(range(3))
     for signs in product((1.0, -1.0), repeat=3)
@@ -44,13 +44,13 @@ def principal_axes(tensor: FloatArray) -> FloatArray:
     a: list[list[float]] = np.asarray(tensor, dtype=float).tolist()
     axes: list[list[float]] = np.eye(3).tolist()
     size = max(abs(entry) for row in a for entry in row)
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         for p, q in ((0, 1), (0, 2), (1, 2)):
             if abs(a[p][q]) <= 1e-17 * size:
                 a[p][q] = a[q][p] = 0.0
                 continue
             gap = a[q][q] - a[p][p]
-            ratio = 0.0 if abs(gap) <= TIE * abs(a[p][q]) else 0.5 * gap / a[p][q]
+            ratio = 0.0 if abs(gap) <= EQUALITY_TOLERANCE * abs(a[p][q]) else 0.5 * gap / a[p][q]
             tangent = 1.0 / (abs(ratio) + sqrt(1.0 + ratio * ratio))
             tangent = -tangent if ratio < 0.0 else tangent
             cosine = 1.0 / sqrt(1.0 + tangent * tangent)
@@ -65,10 +65,10 @@ def principal_axes(tensor: FloatArray) -> FloatArray:
 
 def _nearest(axes: list[list[float]]) -> list[list[float]]:
     """Return the columns of a rotation `(3, 3)`, ordered and signed to have the largest trace."""
-    best, largest = TURNS[0], sum(axes[k][k] for k in range(3))
-    for turn in TURNS[1:]:
+    best, largest = AXIS_PERMUTATIONS[0], sum(axes[k][k] for k in range(3))
+    for turn in AXIS_PERMUTATIONS[1:]:
         trace = sum(sign * axes[k][place] for k, (place, sign) in enumerate(turn))
-        if trace > largest + TIE:
+        if trace > largest + EQUALITY_TOLERANCE:
             best, largest = turn, trace
     return [[sign * row[place] for place, sign in best] for row in axes]
 
@@ -79,7 +79,7 @@ def with_signs(vectors: FloatArray) -> FloatArray:
     Of entries equally large, the first decides.
     """
     sizes = np.abs(vectors)
-    large = sizes >= (1.0 - TIE) * sizes.max(axis=-2, keepdims=True)
+    large = sizes >= (1.0 - EQUALITY_TOLERANCE) * sizes.max(axis=-2, keepdims=True)
     first = large.argmax(axis=-2)[..., None, :]
     return np.asarray(vectors * np.where(np.take_along_axis(vectors, first, -2) < 0.0, -1.0, 1.0))
 
@@ -94,7 +94,7 @@ def basis(vectors: FloatArray) -> FloatArray:
     projection, found = rest @ rest.T, []
     for _ in range(vectors.shape[1]):
         shares = np.diag(projection)
-        index = int((shares >= (1.0 - TIE) * shares.max()).argmax())
+        index = int((shares >= (1.0 - EQUALITY_TOLERANCE) * shares.max()).argmax())
         column = projection[:, index] / sqrt(shares[index])
         found.append(column)
         projection = projection - np.outer(column, column)
@@ -112,7 +112,7 @@ def modes(values: FloatArray, vectors: FloatArray) -> FloatArray:
     scale = np.abs(values).max(initial=0.0)
     start = 0
     for end in range(1, len(values) + 1):
-        if end < len(values) and abs(values[end] - values[end - 1]) <= TIE * scale:
+        if end < len(values) and abs(values[end] - values[end - 1]) <= EQUALITY_TOLERANCE * scale:
             continue
         if end - start > 1:
             found[:, start:end] = basis(found[:, start:end])
@@ -125,7 +125,7 @@ def order(values: FloatArray) -> IndexArray:
     ascending = np.argsort(values, kind="stable")
     scale = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     steps = np.diff(values[ascending], prepend=values[ascending[:1]])
-    groups = np.cumsum(steps > TIE * scale)
+    groups = np.cumsum(steps > EQUALITY_TOLERANCE * scale)
     return np.asarray(ascending[np.lexsort((ascending, groups))])
 
 
@@ -135,4 +135,4 @@ def angles(y: FloatArray, x: FloatArray) -> FloatArray:
     A point on the negative x axis has pi, on whichever side of it rounding puts it.
     """
     found = np.arctan2(y, x)
-    return np.asarray(np.where(found < -np.pi + TIE, np.pi, found))
+    return np.asarray(np.where(found < -np.pi + EQUALITY_TOLERANCE, np.pi, found))

@@ -40,23 +40,23 @@ BYTES_VARIABLE = "TWIN_MAX_BYTES"
 COLUMNS_VARIABLE = "TWIN_MAX_COLUMNS"
 """Environment variable that replaces `MAX_COLUMNS`."""
 
-CHECKSUM = "crc32"
+CHECKSUM_KEY = "crc32"
 """Name of the checksum in the JSON of the first line, or among the metadata."""
 
 NO_CHECKSUM = "0" * 8
-"""In its place while it is computed."""
+"""Placeholder while it is computed."""
 
-ENTRY = re.compile(rb'"crc32": "([0-9a-f]{8})"(?=\}\s*\Z)')
+CHECKSUM_ENTRY = re.compile(rb'"crc32": "([0-9a-f]{8})"(?=\}\s*\Z)')
 """The last entry of a first line; others of the name are a user's."""
 
 LONGEST_LINE = 1_000_000
-"""[byte] Of a first line."""
+"""[byte] Longest first line."""
 
 AT_ONCE = 1 << 20
-"""[byte] That are read at once."""
+"""[byte] Size of the blocks that are read at once."""
 
-PREFIX = ".twin-"
-"""Of names of files that are not whole yet."""
+UNFINISHED_PREFIX = ".twin-"
+"""Beginning of the names of files that are not whole yet."""
 
 
 def max_bytes() -> int:
@@ -126,7 +126,7 @@ def write_checksum(file: IO[bytes]) -> None:
     """Put the checksum of a whole file in place of `NO_CHECKSUM` in its first line."""
     checksum = _computed(file)
     file.seek(0)
-    entry = ENTRY.search(file.readline())
+    entry = CHECKSUM_ENTRY.search(file.readline())
     assert entry is not None
     file.seek(entry.start(1))
     file.write(f"{checksum:08x}".encode())
@@ -139,7 +139,7 @@ def check_checksum(path: str | Path) -> None:
         OSError: the file cannot be read.
     """
     with Path(path).open("rb") as file:
-        entry = ENTRY.search(file.readline(LONGEST_LINE))
+        entry = CHECKSUM_ENTRY.search(file.readline(LONGEST_LINE))
         if entry is None or int(entry[1], 16) == _computed(file):
             return
     warn_changed(path)
@@ -148,8 +148,8 @@ def check_checksum(path: str | Path) -> None:
 def warn_changed(path: str | Path) -> None:
     """Warn that a file does not fit its checksum."""
     warnings.warn(
-        f"{path} does not fit its checksum {CHECKSUM!r}: it is damaged, unless it was changed on "
-        "purpose after it was written",
+        f"{path} does not fit its checksum {CHECKSUM_KEY!r}: it is damaged, unless it "
+        "was changed on purpose after it was written",
         TwinWarning,
         stacklevel=3,
     )
@@ -162,7 +162,9 @@ def table_checksum(values: FloatArray, start: int = 0) -> int:
 
 def _computed(file: IO[bytes]) -> int:
     file.seek(0)
-    line = ENTRY.sub(f'"{CHECKSUM}": "{NO_CHECKSUM}"'.encode(), file.readline(LONGEST_LINE), 1)
+    line = CHECKSUM_ENTRY.sub(
+        f'"{CHECKSUM_KEY}": "{NO_CHECKSUM}"'.encode(), file.readline(LONGEST_LINE), 1
+    )
     checksum = zlib.crc32(line.replace(b"\r", b""))
     while part := file.read(AT_ONCE):
         checksum = zlib.crc32(part.replace(b"\r", b""), checksum)
@@ -297,7 +299,7 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
             if "\0" in str(target):
                 raise ValueError("embedded null byte")
             _clean(target.parent)
-            temporary = stack.enter_context(temporary_place(target.parent, PREFIX))
+            temporary = stack.enter_context(temporary_place(target.parent, UNFINISHED_PREFIX))
         except (OSError, TypeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise InputError("path", f"cannot write {path} ({reason})") from None
@@ -317,7 +319,7 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
 @lru_cache(maxsize=1024)
 def _clean(folder: Path) -> None:
     """Remove what killed processes left in a folder, once in this process."""
-    remove_leftovers(folder, PREFIX)
+    remove_leftovers(folder, UNFINISHED_PREFIX)
 
 
 def write_text(path: str | Path, text: str) -> Path:

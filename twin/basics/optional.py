@@ -11,38 +11,38 @@ from types import ModuleType
 
 from twin.errors import MissingDependencyError
 
-EXTRA = "pip install platform-twin[{}]"
-TRAINING = f"pip install torch==2.13.0 && {EXTRA.format('rl')}"
+EXTRA_COMMAND = "pip install platform-twin[{}]"
+TRAINING_COMMAND = f"pip install torch==2.13.0 && {EXTRA_COMMAND.format('rl')}"
 """PyTorch by its version first: the extra alone may bring a several times larger build."""
 
-LIBRARIES = {
-    "plotly": ("Plotting", EXTRA.format("report")),
-    "jinja2": ("The validation report", EXTRA.format("report")),
-    "markupsafe": ("The validation report", EXTRA.format("report")),
-    "markdown_it": ("The validation report", EXTRA.format("report")),
-    "PIL": ("Writing pictures", EXTRA.format("render")),
-    "imageio_ffmpeg": ("Writing MP4", EXTRA.format("render")),
-    "trimesh": ("A drawing from a file", EXTRA.format("render")),
-    "viser": ("The page", EXTRA.format("view")),
-    "rich": ("The page", EXTRA.format("view")),
-    "sympy": ("Deriving equations of motion", EXTRA.format("symbolic")),
-    "control": ("Control design", EXTRA.format("control")),
-    "osqp": ("Predictive motion cueing", EXTRA.format("control")),
-    "joblib": ("Work in several processes", EXTRA.format("sweep")),
-    "pyarrow": ("A sweep", EXTRA.format("sweep")),
-    "pandas": ("A data frame", EXTRA.format("tables")),
-    "mcap": ("MCAP files", EXTRA.format("logs")),
-    "asyncua": ("OPC UA", EXTRA.format("link")),
-    "rosbags": ("Bags of ROS", EXTRA.format("logs")),
-    "ray": ("A sweep on a cluster", EXTRA.format("cluster")),
-    "minari": ("Recording datasets", EXTRA.format("datasets")),
-    "h5py": ("Recording datasets", EXTRA.format("datasets")),
-    "torch": ("Training", TRAINING),
-    "stable_baselines3": ("Training", TRAINING),
-    "tensorboard": ("Training", TRAINING),
-    "onnx": ("A policy as ONNX", EXTRA.format("onnx")),
+OPTIONAL_LIBRARIES = {
+    "plotly": ("Plotting", EXTRA_COMMAND.format("report")),
+    "jinja2": ("The validation report", EXTRA_COMMAND.format("report")),
+    "markupsafe": ("The validation report", EXTRA_COMMAND.format("report")),
+    "markdown_it": ("The validation report", EXTRA_COMMAND.format("report")),
+    "PIL": ("Writing pictures", EXTRA_COMMAND.format("render")),
+    "imageio_ffmpeg": ("Writing MP4", EXTRA_COMMAND.format("render")),
+    "trimesh": ("A drawing from a file", EXTRA_COMMAND.format("render")),
+    "viser": ("The page", EXTRA_COMMAND.format("view")),
+    "rich": ("The page", EXTRA_COMMAND.format("view")),
+    "sympy": ("Deriving equations of motion", EXTRA_COMMAND.format("symbolic")),
+    "control": ("Control design", EXTRA_COMMAND.format("control")),
+    "osqp": ("Predictive motion cueing", EXTRA_COMMAND.format("control")),
+    "joblib": ("Work in several processes", EXTRA_COMMAND.format("sweep")),
+    "pyarrow": ("A sweep", EXTRA_COMMAND.format("sweep")),
+    "pandas": ("A data frame", EXTRA_COMMAND.format("tables")),
+    "mcap": ("MCAP files", EXTRA_COMMAND.format("logs")),
+    "asyncua": ("OPC UA", EXTRA_COMMAND.format("link")),
+    "rosbags": ("Bags of ROS", EXTRA_COMMAND.format("logs")),
+    "ray": ("A sweep on a cluster", EXTRA_COMMAND.format("cluster")),
+    "minari": ("Recording datasets", EXTRA_COMMAND.format("datasets")),
+    "h5py": ("Recording datasets", EXTRA_COMMAND.format("datasets")),
+    "torch": ("Training", TRAINING_COMMAND),
+    "stable_baselines3": ("Training", TRAINING_COMMAND),
+    "tensorboard": ("Training", TRAINING_COMMAND),
+    "onnx": ("A policy as ONNX", EXTRA_COMMAND.format("onnx")),
     "matplotlib": ("Drawing learning curves", "pip install matplotlib"),
-    "numba_cuda": ("A graphics card", EXTRA.format("cuda")),
+    "numba_cuda": ("A graphics card", EXTRA_COMMAND.format("cuda")),
     "mujoco": ("The MuJoCo engine", "pip install mujoco"),
     "pybullet": ("The PyBullet engine", "pip install pybullet"),
 }
@@ -53,7 +53,7 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
     """Return a module of an optional library.
 
     Args:
-        module: dotted name; its first part is one of `LIBRARIES`.
+        module: dotted name; its first part is one of `OPTIONAL_LIBRARIES`.
         purpose: what needs it, where that is more than the table says.
 
     Raises:
@@ -61,7 +61,7 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
             the message gives the cause.
     """
     library = module.partition(".")[0]
-    usual, command = LIBRARIES[library]
+    usual, command = OPTIONAL_LIBRARIES[library]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -12,21 +12,21 @@ from numba.core import event
 
 from twin.errors import InputError, brief
 
-PATIENCE = 2.0
+DELAY_OF_BAR = 2.0
 """Seconds of computing after which a progress bar appears."""
 
-EVERY = 64
+STEPS_BETWEEN_LOOKS = 64
 """Steps between two looks at the clock, as a rule: some are as short as a microsecond."""
 
-KIND = "numba:compile"
+COMPILE_EVENT = "numba:compile"
 """Kind of the events that numba reports when it compiles a function that is not in the cache."""
 
 
 class Progress:
-    """A progress bar on a terminal, shown from `PATIENCE` on; use it with `with`."""
+    """A progress bar on a terminal, shown from `DELAY_OF_BAR` on; use it with `with`."""
 
     def __init__(
-        self, title: str, steps: int, shown: bool | None = None, *, every: int = EVERY
+        self, title: str, steps: int, shown: bool | None = None, *, every: int = STEPS_BETWEEN_LOOKS
     ) -> None:
         """Describe the work.
 
@@ -64,7 +64,7 @@ class Progress:
             return
         if self._bar is not None:
             self._bar.update(self._task, completed=step)
-        elif self._shown or clock.monotonic() - self._start >= PATIENCE:
+        elif self._shown or clock.monotonic() - self._start >= DELAY_OF_BAR:
             self._show()
 
     def _show(self) -> None:
@@ -110,4 +110,4 @@ class Watcher(event.Listener):
 
 def watch_compilation() -> None:
     """Watch all compilations of this process."""
-    event.register(KIND, Watcher())  # type: ignore[no-untyped-call]
+    event.register(COMPILE_EVENT, Watcher())  # type: ignore[no-untyped-call]

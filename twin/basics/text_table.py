@@ -28,7 +28,7 @@ TIME_NAMES = (
 )  # fmt: skip
 """Names of the column of times, in the order of preference."""
 
-COMMENT = "#"
+COMMENT_MARK = "#"
 """Begins a line that is left out."""
 
 SAMPLE_LINES = 60
@@ -58,7 +58,7 @@ class Layout(NamedTuple):
     decimal: str
     """A point or a comma"""
     line: int
-    """Of the header, from 1"""
+    """Number of the header's line, from 1"""
     names: tuple[str, ...]
     """Cells of the header"""
 
@@ -112,7 +112,7 @@ class TextTable:
             try:
                 for row in reader:
                     cells = [cell.strip() for cell in row]
-                    if not any(cells) or cells[0].startswith(COMMENT):
+                    if not any(cells) or cells[0].startswith(COMMENT_MARK):
                         continue
                     line = layout.line + reader.line_num
                     if len(cells) != len(layout.names):
@@ -145,7 +145,7 @@ class TextTable:
 
     def _layout(self, encoding: str, lines: list[str]) -> Layout:
         filled = [(k + 1, line) for k, line in enumerate(lines) if line.strip(" ,;|\t")]
-        plain = [(k, line) for k, line in filled if not line.lstrip().startswith(COMMENT)]
+        plain = [(k, line) for k, line in filled if not line.lstrip().startswith(COMMENT_MARK)]
         if not plain:
             self.fail("is empty; the first line must name the columns, such as: time [s],z [m]")
         best: Layout | None = None

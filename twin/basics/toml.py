@@ -9,7 +9,7 @@ from typing import Any
 
 from twin.errors import ParameterError, brief
 
-CONTROL = re.compile(
+CONTROL_CHARACTERS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
     "\ufffe\uffff]"
 )
@@ -18,13 +18,13 @@ CONTROL = re.compile(
 LARGEST_FILE = 1_000_000
 """Bytes; files of machines, sweeps and distributions have a few thousand."""
 
-DEEPEST = 30
+MAX_DEPTH = 30
 """Tables and lists inside each other; files of this package have at most ten."""
 
 
 def visible(text: str) -> str:
     r"""Return a text whose control characters are written as escapes, such as `\x1b`."""
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return CONTROL_CHARACTERS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -80,16 +80,16 @@ def toml_content(raw: bytes, file: str | Path) -> dict[str, Any]:
 def _fault(content: Any) -> str:
     """Return what is wrong with a content, level by level; empty for nothing."""
     level = [content]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         inside: list[Any] = []
         for each in level:
             entries = list(each.items()) if isinstance(each, dict) else list(enumerate(each, 1))
             inside += [entry for _, entry in entries if isinstance(entry, dict | list)]
             for name, entry in entries:
-                if CONTROL.search(f"{name}{entry if isinstance(entry, str) else ''}"):
+                if CONTROL_CHARACTERS.search(f"{name}{entry if isinstance(entry, str) else ''}"):
                     shown = f"{name} = {brief(entry)}" if isinstance(entry, str) else str(name)
                     return f"has control characters in {visible(shown)}; remove them"
         if not inside:
             return ""
         level = inside
-    return f"is nested more than {DEEPEST} levels deep"
+    return f"is nested more than {MAX_DEPTH} levels deep"

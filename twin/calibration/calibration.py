@@ -65,7 +65,7 @@ MAX_REMAINING_FRACTION = 0.2
 """Share of that distance that may be left."""
 
 MAX_UNSHOWN_FRACTION = 0.05
-"""Share of an unknown in directions that are not shown from which it has no standard error."""
+"""Fraction of an unknown in directions that are not shown from which it has no standard error."""
 
 PREDICTION_POSES = 100
 """Poses all over the workspace at which the remaining error is predicted."""

@@ -56,10 +56,10 @@ SAMPLE_PERIOD = 0.05
 """[s] Time between the samples of the motion through all poses."""
 
 MOVE_TIME = 4.0
-"""[s] from home to a pose."""
+"""[s] Duration of the motion from home to a pose."""
 
 REST_TIME = 2.0
-"""[s] at rest in a pose and at home."""
+"""[s] Duration of the rest in a pose and at home."""
 
 
 class Plan(NamedTuple):

@@ -16,17 +16,17 @@ from twin.charts.panels import Axes, Line, number, panels_figure
 from twin.charts.results_page import results_page
 from twin.errors import listed
 
-LISTED = 8
+MAX_LISTED = 8
 """Combinations that are named at most."""
 
-FRAMES = {
+FRAME_SENTENCES = {
     "both": "The frames of tracker and target are unknown",
     "tracker": "The frame of the tracker is unknown",
     "target": "The frame of the target is unknown",
     "known": "Both frames are known",
 }
 
-INTERVAL = 1.96
+INTERVAL_FACTOR = 1.96
 """Standard errors on either side of an estimate that hold the truth in 95 % of cases."""
 
 
@@ -44,15 +44,16 @@ def findings(found: Calibration) -> list[str]:
     """Return what is fixed, what the poses do not show, and what does not fit."""
     after = found.after
     texts = [
-        f"{FRAMES[found.frames_free]}: {found.gauge.free} directions of the errors are shown by no "
-        "measurement and fixed, so that joints lie as near to the file's as they can. Of "
+        f"{FRAME_SENTENCES[found.frames_free]}: {found.gauge.free} directions of the "
+        "errors are shown by no measurement and fixed, so that joints lie as near to the file's "
+        "as they can. Of "
         f"{len(after.sizes)} others, frames included, the poses show {after.rank}."
     ]
     source = "held at the file's value" if found.tolerance is None else "from the tolerance"
     unseen = found.unseen
-    texts += [f"Not shown: {text} ({source})." for text in unseen[:LISTED]]
-    if len(unseen) > LISTED:
-        texts.append(f"Not shown: {len(unseen) - LISTED} more combinations ({source}).")
+    texts += [f"Not shown: {text} ({source})." for text in unseen[:MAX_LISTED]]
+    if len(unseen) > MAX_LISTED:
+        texts.append(f"Not shown: {len(unseen) - MAX_LISTED} more combinations ({source}).")
     poses = [(found.left_out, "left out"), (found.used.kept(after.wrong), "try --robust")]
     for these, remedy in poses:
         if len(these):
@@ -120,7 +121,7 @@ def page_of(found: Calibration) -> str:
 
 def _corrections(found: Calibration) -> list[list[tuple[float, float]]]:
     """Return value and half interval of every error, leg by leg, in um and urad."""
-    half = INTERVAL * found.standard_errors
+    half = INTERVAL_FACTOR * found.standard_errors
     return [
         [(1e6 * float(value), 1e6 * float(width)) for value, width in zip(*leg, strict=True)]
         for leg in zip(found.errors, half, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.feasibility.course import leg_points
-from twin.analysis.feasibility.joint_angles import JOINTS, angle_between, directions
+from twin.analysis.feasibility.joint_angles import JOINT_NAMES, angle_between, directions
 from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import (
     BoolArray,
@@ -132,7 +132,7 @@ def joints_allow(machine: MachineModel, poses: FloatArray) -> BoolArray:
         return good
     now = directions(machine, leg_points(machine, poses))
     home = directions(machine, leg_points(machine, machine.home[None]))
-    for field in JOINTS:
+    for field in JOINT_NAMES:
         present, neutral = getattr(now, field), getattr(home, field)
         for number, leg in enumerate(machine.parameters.legs):
             limit = getattr(leg, field, None)

@@ -10,13 +10,16 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.style import GRID, layout
+from twin.charts.style import GRID_COLOR, layout
 
-HEIGHT, HEAD = 520, 40
-"""[pixels] of the figure, and above its scene."""
+FIGURE_HEIGHT = 520
+"""[pixels] Height of the figure."""
 
-MARGIN = 0.1
-"""Room around the lines, in parts of the largest extent."""
+TITLE_HEIGHT = 40
+"""[pixels] Space above the scene for the title."""
+
+SCENE_MARGIN = 0.1
+"""Space around the lines, relative to the largest extent."""
 
 
 class MovingLine(NamedTuple):
@@ -49,7 +52,7 @@ def animated_figure(lines: Sequence[MovingLine], times: FloatArray, title: str) 
     figure = figures.Figure(data=_traces(figures, lines, 0), frames=frames)
     wait = 1e3 * float(times[-1] - times[0]) / max(1, len(times) - 1)
     figure.update_layout(
-        **layout(HEIGHT, HEAD) | {"hovermode": False},
+        **layout(FIGURE_HEIGHT, TITLE_HEIGHT) | {"hovermode": False},
         title={"text": html.escape(title), "x": 0.01},
         showlegend=False,
         scene=_scene(lines),
@@ -75,14 +78,14 @@ def _scene(lines: Sequence[MovingLine]) -> dict[str, Any]:
     """Return axes of one scale that hold all frames."""
     points = np.concatenate([line.points.reshape(-1, 3) for line in lines])
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    room = MARGIN * float((high - low).max())
+    room = SCENE_MARGIN * float((high - low).max())
     low, high = low - room, high + room
     size = (high - low) / (high - low).max()
     axes = {
         f"{name}axis": {
             "range": [float(low[k]), float(high[k])],
             "title": {"text": f"{name} [m]"},
-            "gridcolor": GRID,
+            "gridcolor": GRID_COLOR,
             "showbackground": False,
         }
         for k, name in enumerate("xyz")

@@ -14,59 +14,62 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
 from twin.basics.optional import optional
-from twin.charts.style import CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
+from twin.charts.style import PLOTLY_CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
 
-STEPS = (5.0, 2.0, 1.0)
+LEADING_DIGITS = (5.0, 2.0, 1.0)
+"""First digits of round numbers."""
 
 LABEL_ROUNDING = 1e-9
-"""Relative: a number so close below a round one is that one."""
+"""Relative distance below a round number at which a number is rounded to it."""
 
-LARGEST_POINTS = 2000
-"""Points drawn per curve: more than a screen has columns."""
+MAX_POINTS = 2000
+"""Points drawn per curve at most: more than a screen has columns."""
 
 PANEL_HEIGHT = 200
-"""[pixels] of one panel among others."""
+"""[pixels] Height of one panel among others."""
 
 ALONE_HEIGHT = 320
-"""[pixels] of a panel that is the only one."""
+"""[pixels] Height of a panel that is the only one."""
 
-HEAD = 28
-"""[pixels] above the first legend, for the title."""
+TITLE_HEIGHT = 28
+"""[pixels] Space above the first legend, for the title."""
 
-GAP = 54
-"""[pixels] above each panel: room for the ticks of the one above and two rows of its legend."""
+PANEL_GAP = 54
+"""[pixels] Space above each panel: room for the ticks of the one above and two rows of its
+legend."""
 
-FOOT = 66
-"""[pixels] for tick labels, axis title and margins below the last panel."""
+FOOTER_HEIGHT = 66
+"""[pixels] Space below the last panel, for tick labels, axis title and margins."""
 
 DECADES_SHOWN = 2.5
-"""Axes that span fewer decades get ticks at 1, 2 and 5 instead of at powers of ten."""
+"""Decades below which an axis gets ticks at 1, 2 and 5 instead of at powers of ten."""
 
 FEW_PLACES = 6
-"""So few places of an x axis in decades are its ticks: a time step is read at its point."""
+"""Number of places of an x axis in decades up to which they are its ticks: a time step is read at
+its point."""
 
-EQUAL = 1e-6
-"""Values that span fewer decades are equal: on an axis in decades they get one of them."""
+MIN_DECADES = 1e-6
+"""Decades below which values are equal: on an axis in decades they get one whole decade."""
 
 LOG_TICKS = 5
-"""About so many ticks at powers of ten."""
+"""Approximate number of ticks at powers of ten."""
 
 CURVE_ROUNDING = 1e-11
-"""Spread per size, or in units below size one, that is rounding and no motion: some hundred steps
-of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
+"""Variation relative to the size, or in units below size one, that is rounding and no motion: some
+hundred steps of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
 
 FLAT_RANGE = 1e-3
-"""Half the range drawn around values that are equal, per size."""
+"""Half the range drawn around values that are equal, relative to their size."""
 
 LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
-"""Ticks of a decade: the first of these of which two are seen."""
+"""Ticks of a decade: the first of these sets of which two ticks are seen."""
 
 LOG_TICK_SIZE = 11
-"""Plotly enlarges the base of a power."""
+"""Font size of ticks in decades: Plotly enlarges the base of a power."""
 
-MOST = 400
-"""Points drawn of a curve."""
+SVG_POINTS = 400
+"""Points drawn of a curve in a small chart at most."""
 
 
 def number(value: float | None, digits: int = 6) -> str:
@@ -104,7 +107,7 @@ def round_below(value: float) -> float:
         raise InputError("value", f"must be above zero and finite, got {value!r}")
     power = math.floor(math.log10(value * (1.0 + LABEL_ROUNDING)))
     scale = float(f"1e{power}")
-    digit = next(step for step in STEPS if step * scale <= value * (1.0 + LABEL_ROUNDING))
+    digit = next(step for step in LEADING_DIGITS if step * scale <= value * (1.0 + LABEL_ROUNDING))
     return float(f"{digit:g}e{power}")
 
 
@@ -144,16 +147,16 @@ def panels_figure(
 
     Lines of one name have one colour, and a legend entry above the panel where the name comes
     first and above those that add other names. Values are stored as float32 and thinned out to
-    `LARGEST_POINTS`.
+    `MAX_POINTS`.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
     figures = optional("plotly.graph_objects")
     size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
-    inner = len(panels) * (size + GAP) - GAP
-    top = GAP + (HEAD if title else 0)
-    figure = figures.Figure(layout=layout(inner + top + FOOT, top))
+    inner = len(panels) * (size + PANEL_GAP) - PANEL_GAP
+    top = PANEL_GAP + (TITLE_HEIGHT if title else 0)
+    figure = figures.Figure(layout=layout(inner + top + FOOTER_HEIGHT, top))
     if title:
         text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
         figure.layout.title = {**text, "x": 0.01, "y": 0.99, "yanchor": "top"}
@@ -161,7 +164,7 @@ def panels_figure(
     last = len(panels) - 1
     for k, panel in enumerate(panels):
         number = "" if k == 0 else str(k + 1)
-        high = 1.0 - k * (size + GAP) / inner
+        high = 1.0 - k * (size + PANEL_GAP) / inner
         low = max(0.0, high - size / inner)
         x_axis = axis(html.escape(x_label) if k == last else "") | _scale(panel, 1, log_x)
         y_axis = axis(html.escape(panel.y_label)) | _scale(panel, 2, panel.log_y)
@@ -189,10 +192,10 @@ def write_figure(figure: Any, path: str | Path) -> Path:
         InputError: the place cannot be written to.
     """
     # Plotly takes entries out of the settings it is given.
-    return write_text(path, figure.to_html(include_plotlyjs=True, config=dict(CONFIG)))
+    return write_text(path, figure.to_html(include_plotlyjs=True, config=dict(PLOTLY_CONFIG)))
 
 
-def thin_out(x: FloatArray, y: FloatArray, count: int = LARGEST_POINTS) -> Any:
+def thin_out(x: FloatArray, y: FloatArray, count: int = MAX_POINTS) -> Any:
     """Return the indices of at most `count` points that keep the ends and every visible peak.
 
     The curve is cut into equal stretches; the smallest and the largest y of each stay.
@@ -237,7 +240,7 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     decades = np.log10(high) - np.log10(low)
     if decades >= DECADES_SHOWN:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
-    if decades < EQUAL:
+    if decades < MIN_DECADES:
         middle = float(np.log10(low))
         return settings | {"range": [middle - 0.5, middle + 0.5]}
     powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
@@ -288,9 +291,23 @@ def _trace(line: Line, color: str, in_legend: bool) -> dict[str, Any]:
     }
 
 
-WIDTH, HEIGHT = 360, 130
-LEFT, TOP, RIGHT, BOTTOM = 52, 18, 8, 30
-"""[pixels] around the curves, for numbers and names."""
+SVG_WIDTH = 360
+"""[pixels] Width of a small chart."""
+
+SVG_HEIGHT = 130
+"""[pixels] Height of a small chart."""
+
+LEFT_MARGIN = 52
+"""[pixels] Space for the numbers of the y axis."""
+
+TOP_MARGIN = 18
+"""[pixels] Space for the names of the y axis and the curves."""
+
+RIGHT_MARGIN = 8
+"""[pixels] Space on the right of the curves."""
+
+BOTTOM_MARGIN = 30
+"""[pixels] Space for the numbers and the name of the x axis."""
 
 
 def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
@@ -304,22 +321,22 @@ def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
     x = _range(np.concatenate([line.x for line in lines]))
     y = _range(np.concatenate([line.y for line in lines]))
     text = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    bottom, right = SVG_HEIGHT - BOTTOM_MARGIN, SVG_WIDTH - RIGHT_MARGIN
     parts = [
-        f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" '
-        'fill="none" stroke="#bbb"/>',
-        text.format(LEFT, 12, "start", html.escape(label)),
-        text.format(LEFT - 4, TOP + 9, "end", f"{y[1]:.3g}"),
-        text.format(LEFT - 4, bottom, "end", f"{y[0]:.3g}"),
-        text.format(LEFT, bottom + 12, "start", f"{x[0]:.3g}"),
+        f'<rect x="{LEFT_MARGIN}" y="{TOP_MARGIN}" width="{right - LEFT_MARGIN}" '
+        f'height="{bottom - TOP_MARGIN}" fill="none" stroke="#bbb"/>',
+        text.format(LEFT_MARGIN, 12, "start", html.escape(label)),
+        text.format(LEFT_MARGIN - 4, TOP_MARGIN + 9, "end", f"{y[1]:.3g}"),
+        text.format(LEFT_MARGIN - 4, bottom, "end", f"{y[0]:.3g}"),
+        text.format(LEFT_MARGIN, bottom + 12, "start", f"{x[0]:.3g}"),
         text.format(right, bottom + 12, "end", f"{x[1]:.3g}"),
-        text.format((LEFT + right) // 2, HEIGHT - 6, "middle", html.escape(x_label)),
+        text.format((LEFT_MARGIN + right) // 2, SVG_HEIGHT - 6, "middle", html.escape(x_label)),
     ]
     for number, line in enumerate(lines):
         color = curve_color(number)
-        rows = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), MOST)).astype(int))
-        across = LEFT + (line.x[rows] - x[0]) / (x[1] - x[0]) * (right - LEFT)
-        down = bottom - (line.y[rows] - y[0]) / (y[1] - y[0]) * (bottom - TOP)
+        rows = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), SVG_POINTS)).astype(int))
+        across = LEFT_MARGIN + (line.x[rows] - x[0]) / (x[1] - x[0]) * (right - LEFT_MARGIN)
+        down = bottom - (line.y[rows] - y[0]) / (y[1] - y[0]) * (bottom - TOP_MARGIN)
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{color}"/>')
         name = text.format(
@@ -327,7 +344,7 @@ def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
         )
         parts.append(name.replace("<text", f'<text fill="{color}"'))
     return (
-        f'<svg width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="10" '
+        f'<svg width="{SVG_WIDTH}" height="{SVG_HEIGHT}" font-family="sans-serif" font-size="10" '
         f'fill="#444" style="background:#fff">{"".join(parts)}</svg>'
     )
 

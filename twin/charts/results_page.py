@@ -10,7 +10,7 @@ from twin.basics.optional import optional
 from twin.charts import style
 from twin.charts.panels import number
 
-BASE = Path(__file__).parent
+TEMPLATE_FOLDER = Path(__file__).parent
 """Folder of the template that those of all results extend."""
 
 
@@ -32,14 +32,14 @@ def results_page(
     jinja2, offline = optional("jinja2"), optional("plotly.offline")
     markup = optional("markupsafe").Markup
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([template.parent, BASE]),
+        loader=jinja2.FileSystemLoader([template.parent, TEMPLATE_FOLDER]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     templates.filters["number"] = number
-    options = {"full_html": False, "include_plotlyjs": False, "config": dict(style.CONFIG)}
+    options = {"full_html": False, "include_plotlyjs": False, "config": dict(style.PLOTLY_CONFIG)}
     drawn = [(name, text, markup(figure.to_html(**options))) for name, text, figure in charts]
     page: str = templates.get_template(template.name).render(
         title=title,

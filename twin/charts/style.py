@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-FONT = "Inter, 'Segoe UI', 'Helvetica Neue', system-ui, -apple-system, Arial, sans-serif"
+FONT_FAMILY = "Inter, 'Segoe UI', 'Helvetica Neue', system-ui, -apple-system, Arial, sans-serif"
 """Fonts that systems have; nothing is loaded."""
 
-INK = "#1b2733"
-MUTED = "#566370"
-GRID = "#e8ecf0"
-AXIS = "#b7c0c9"
-PAPER = "#ffffff"
+TEXT_COLOR = "#1b2733"
+MUTED_COLOR = "#566370"
+GRID_COLOR = "#e8ecf0"
+AXIS_COLOR = "#b7c0c9"
+BACKGROUND_COLOR = "#ffffff"
 
-CURVES = (
+CURVE_COLORS = (
     "#0067b1",
     "#d4550f",
     "#00866b",
@@ -25,7 +25,7 @@ CURVES = (
 )
 """Distinct for all common kinds of colour blindness (after Okabe and Ito), dark enough on white."""
 
-DARK = {
+DARK_COLORS = {
     "ink": "#e4e8ec",
     "muted": "#a8b3be",
     "line": "#343b43",
@@ -35,7 +35,7 @@ DARK = {
 }
 """Colours of pages in the dark scheme, by the names of their variables in CSS."""
 
-CONFIG = {
+PLOTLY_CONFIG = {
     "responsive": True,
     "displaylogo": False,
     "showSendToCloud": False,
@@ -50,23 +50,23 @@ TITLE_SIZE = 15
 
 def curve_color(index: int) -> str:
     """Return the colour of the curve with this number, from 0; repeats after the last."""
-    return CURVES[index % len(CURVES)]
+    return CURVE_COLORS[index % len(CURVE_COLORS)]
 
 
 def layout(height: int, top: int) -> dict[str, Any]:
     """Return the plotly layout that all figures share; `height` and `top` margin in pixels."""
-    font = {"family": FONT, "size": FONT_SIZE, "color": INK}
+    font = {"family": FONT_FAMILY, "size": FONT_SIZE, "color": TEXT_COLOR}
     return {
         "template": "none",
         "height": height,
         "autosize": True,
-        "paper_bgcolor": PAPER,
-        "plot_bgcolor": PAPER,
+        "paper_bgcolor": BACKGROUND_COLOR,
+        "plot_bgcolor": BACKGROUND_COLOR,
         "font": font,
         "margin": {"l": 12, "r": 14, "t": top, "b": 12},
         "hovermode": "x",
-        "hoverlabel": {"font": {"family": FONT, "size": FONT_SIZE}, "namelength": -1},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": AXIS, "activecolor": INK},
+        "hoverlabel": {"font": {"family": FONT_FAMILY, "size": FONT_SIZE}, "namelength": -1},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": AXIS_COLOR, "activecolor": TEXT_COLOR},
     }
 
 
@@ -88,10 +88,10 @@ def legend(bottom: float) -> dict[str, Any]:
 def axis(label: str) -> dict[str, Any]:
     """Return the settings of one axis with its label."""
     return {
-        "title": {"text": label, "font": {"size": FONT_SIZE, "color": MUTED}, "standoff": 8},
-        "gridcolor": GRID,
-        "linecolor": AXIS,
-        "tickcolor": AXIS,
+        "title": {"text": label, "font": {"size": FONT_SIZE, "color": MUTED_COLOR}, "standoff": 8},
+        "gridcolor": GRID_COLOR,
+        "linecolor": AXIS_COLOR,
+        "tickcolor": AXIS_COLOR,
         "ticks": "outside",
         "ticklen": 4,
         "showline": True,

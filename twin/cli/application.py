@@ -18,7 +18,7 @@ from twin.errors import TwinError, TwinWarning
 
 WRONG_USAGE = 2
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a quota or a limit of the size of files."""
 
 LONGEST_NAME = 300
@@ -39,7 +39,7 @@ class Group(TyperGroup):
             _say(one_line(error))
             raise typer.Exit(WRONG_USAGE) from None
         except OSError as error:
-            if error.errno not in FULL and error.filename is None:
+            if error.errno not in DISK_FULL_ERRORS and error.filename is None:
                 raise
             _say(f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}")
             raise typer.Exit(WRONG_USAGE) from None

@@ -10,7 +10,7 @@ from twin.cli.console import Column, table
 @app.command()
 def bench(machines: options.Machines = None) -> None:
     """Time the main functions and the engines' steps on this computer."""
-    from twin.analysis.benchmark import BATCH, function_times, step_times
+    from twin.analysis.benchmark import BATCH_SIZE, function_times, step_times
     from twin.analysis.platform import load
     from twin.engines.stability import suitable_timestep
     from twin.machine.machine import machine_names
@@ -22,7 +22,7 @@ def bench(machines: options.Machines = None) -> None:
             for time in function_times(platform)
         ]
         columns = [Column("function"), Column("one call [us]", True)]
-        columns += [Column(f"in a batch of {BATCH} [us]", True), Column("states [1/s]", True)]
+        columns += [Column(f"in a batch of {BATCH_SIZE} [us]", True), Column("states [1/s]", True)]
         table(columns, functions, platform.name)
         timestep = suitable_timestep(platform)
         steps = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.control.controller import Controller
 from twin.engines.stability import dividing_step
-from twin.machine.file.read import GENERIC
+from twin.machine.file.read import GENERIC_SOURCE
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
@@ -63,4 +63,4 @@ def generic_note(platform: MachineModel) -> list[str]:
     if configuration is None or not configuration.applied:
         return []
     source = configuration.source or ""
-    return [f"{configuration.applied}: {source}"] if source.startswith(GENERIC) else []
+    return [f"{configuration.applied}: {source}"] if source.startswith(GENERIC_SOURCE) else []

@@ -18,19 +18,19 @@ from rich.text import Text
 
 from twin.basics.toml import visible
 
-WIDTH = 100
+MAX_WIDTH = 100
 """Columns of tables and sentences at most, and where the output goes to a file."""
 
 LONGEST_WORD = 36
 """Characters of a word or number that are kept together."""
 
-GAP = 2
+COLUMN_GAP = 2
 """Characters between two columns."""
 
 NOTICE_PERIOD = 1.0
 """[s] Between two notices of the same kind."""
 
-COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
+VERDICT_COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
 """Cells with these texts are coloured; the word says it too."""
 
 
@@ -48,9 +48,9 @@ def line(text: str = "", bold: bool = False) -> None:
 
 
 def paragraph(text: str, mark: str = "", bold: bool = False) -> None:
-    """Print a text wrapped to `WIDTH`, its later lines indented by the width of a mark."""
+    """Print a text wrapped to `MAX_WIDTH`, its later lines indented by the width of a mark."""
     indent = " " * len(mark)
-    line(fill(text, WIDTH, initial_indent=mark, subsequent_indent=indent), bold)
+    line(fill(text, MAX_WIDTH, initial_indent=mark, subsequent_indent=indent), bold)
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
@@ -65,7 +65,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
     least = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
     for part in _parts(columns, least, _console().width):
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        full = sum(max(least[k], len(columns[k].title)) + GAP for k in part)
+        full = sum(max(least[k], len(columns[k].title)) + COLUMN_GAP for k in part)
         for k in part:
             number, title = columns[k].number, columns[k].title
             # Where titles must wrap, rich takes room from all columns alike, also from numbers.
@@ -73,7 +73,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
             side: Any = "right" if number else "left"
             shown.add_column(Text(title), justify=side, min_width=least[k], overflow="fold")
         for row in cells:
-            shown.add_row(*(Text(row[k], style=COLORS.get(row[k], "")) for k in part))
+            shown.add_row(*(Text(row[k], style=VERDICT_COLORS.get(row[k], "")) for k in part))
         _console().print(shown)
 
 
@@ -88,14 +88,14 @@ def _parts(columns: Sequence[Column], least: list[int], width: int) -> list[list
     keys = next((k for k, column in enumerate(columns) if column.number), len(columns))
     parts = [list(range(keys))]
     for k in range(keys, len(columns)):
-        wide = sum(least[j] + GAP for j in (*parts[-1], k)) > width and len(parts[-1]) > keys
+        wide = sum(least[j] + COLUMN_GAP for j in (*parts[-1], k)) > width and len(parts[-1]) > keys
         parts = [*parts, [*range(keys), k]] if wide else [*parts[:-1], [*parts[-1], k]]
     return parts
 
 
 def _console() -> Console:
     console = Console()
-    return Console(width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
+    return Console(width=min(console.width, MAX_WIDTH) if console.is_terminal else MAX_WIDTH)
 
 
 class Notices:

@@ -11,13 +11,13 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import quantities
-from twin.cli.values import PAGE, check_files, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, write_plot
 
 if TYPE_CHECKING:
     from twin.motion.cueing import Outcome
 
 AlgorithmName = Literal["classical", "adaptive", "predictive"]
-SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
+SENSED_MOTIONS = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
 Algorithm = Annotated[
@@ -78,7 +78,7 @@ def cue(
     from twin.errors import InputError
     from twin.motion import cueing
 
-    check_files(reads=(machine, source), out=(out, ".csv"), plot=(plot, PAGE))
+    check_files(reads=(machine, source), out=(out, ".csv"), plot=(plot, PAGE_ENDING))
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):
@@ -107,7 +107,7 @@ def cue(
     )
     table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
     line("errors and false cues: root mean square over six senses, in thresholds of perception")
-    parts = zip(SENSED, chosen.error.relative, chosen.error.correlation, strict=True)
+    parts = zip(SENSED_MOTIONS, chosen.error.relative, chosen.error.correlation, strict=True)
     senses = [(name, f"{error:.2f}", f"{same:.2f}") for name, error, same in parts]
     columns = (Column("sense"), Column("error [1]", True), Column("correlation [1]", True))
     table(columns, senses, algorithm)
@@ -136,11 +136,11 @@ def _row(name: str, one: Outcome) -> tuple[str, ...]:
 
 def _print_speed(one: Outcome) -> None:
     """Print whether the predictive algorithm keeps up with real time."""
-    from twin.motion.cueing.predictive import PERIOD
+    from twin.motion.cueing.predictive import DEFAULT_PERIOD
 
     longest, period = 1e3 * float(one.cue.step_time.max()), one.cue.motion.period
     word = "in real time" if longest < 1e3 * period else "not in real time at every step"
     line(
         f"predictive: {one.step_milliseconds:.1f} ms a step, at most {longest:.1f} ms, of "
-        f"{1e3 * PERIOD:g} ms: {word}"
+        f"{1e3 * DEFAULT_PERIOD:g} ms: {word}"
     )

@@ -9,16 +9,16 @@ from twin.cli.console import line
 from twin.simulation.live.runner import Source
 from twin.viewer.window import Window
 
-FRAME = 1.0 / 50.0
+FRAME_TIME = 1.0 / 50.0
 """[s] between two pictures."""
 
-WRITTEN = 0.25
+TEXT_UPDATE_TIME = 0.25
 """[s] between two updates of the text in the window's corner."""
 
-KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
+KEY_ACTIONS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
 """GLFW's codes of space, backspace, right arrow and G -> names of actions."""
 
-HELP = "space: pause, right arrow: one step, backspace: reset, G: reference pose"
+KEY_HELP = "space: pause, right arrow: one step, backspace: reset, G: reference pose"
 
 
 def watch(source: Source, *, dark: bool = False) -> None:
@@ -34,14 +34,14 @@ def watch(source: Source, *, dark: bool = False) -> None:
     pressed = _Pressed()
     window = Window(
         source.platform,
-        period=FRAME,
+        period=FRAME_TIME,
         ghost=True,
         ball=source.ball,
         payload=getattr(source, "payload", None),
         dark=dark,
         on_key=pressed.note,
     )
-    line(f"{source.platform.name}: close the window or press Ctrl-C to end. {HELP}")
+    line(f"{source.platform.name}: close the window or press Ctrl-C to end. {KEY_HELP}")
     try:
         _run(source, window, pressed)
     except KeyboardInterrupt:
@@ -61,7 +61,7 @@ class _Pressed:
     def note(self, code: int) -> None:
         """Take note of a key."""
         with self._lock:
-            match KEYS.get(code):
+            match KEY_ACTIONS.get(code):
                 case "pause":
                     self.paused = not self.paused
                 case "ghost":
@@ -79,19 +79,19 @@ class _Pressed:
 
 def _run(source: Source, window: Window, pressed: _Pressed) -> None:
     """Advance and show until the window is closed."""
-    written, shown, said = -WRITTEN, 0.0, ""
+    written, shown, said = -TEXT_UPDATE_TIME, 0.0, ""
     while window.is_open:
         if pressed.take("reset"):
             source.reset()
         stepped = pressed.take("step")
         if not pressed.paused:
-            source.advance(FRAME)
+            source.advance(FRAME_TIME)
         elif stepped:
             source.advance(source.period)
         scene = source.scene
         window.show(**(scene if pressed.ghost else scene._replace(ghost=None))._asdict())
         now = clock.monotonic()
-        if now - written >= WRITTEN:
+        if now - written >= TEXT_UPDATE_TIME:
             factor = 0.0 if source.time < shown else (source.time - shown) / (now - written)
             window.write("time\nreal time", f"{source.time:.1f} s\n{factor:.2f}")
             written, shown = now, source.time

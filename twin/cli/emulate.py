@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from twin.link.emulated import EmulatedMachine
     from twin.link.emulation import Emulation, FileRecording
 
-LOGS = (".mcap", ".csv", ".parquet")
+LOG_ENDINGS = (".mcap", ".csv", ".parquet")
 """Endings of logs."""
 
 Parameters = Annotated[
@@ -119,7 +119,7 @@ def emulate(
     from twin.link import pace
     from twin.link.emulated import EmulatedMachine, parse_fault
 
-    check_files(log=(log, *LOGS))
+    check_files(log=(log, *LOG_ENDINGS))
     design = load(machine, configuration)
     played = EmulatedMachine(
         _hidden(design, parameters or [], configuration),

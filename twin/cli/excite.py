@@ -46,7 +46,7 @@ def excite(
     machine: options.Machine,
     *,
     parameters: Parameters = "payload",
-    duration: Annotated[float, options.DURATION] = 20.0,
+    duration: Annotated[float, options.DURATION_OPTION] = 20.0,
     spread: options.Spreads = None,
     noise: Noise = None,
     highest: Highest = 3.0,
@@ -89,9 +89,9 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
     """Print what a simulated run shows of the parameters that forces do not, or why nothing."""
     from twin.errors import InputError
     from twin.identification.excitation import trial
-    from twin.identification.linear.model import ERRORS
+    from twin.identification.linear.model import FORCE_ERROR_PREFIX
 
-    together = [each for each in chosen if not each.path.startswith(ERRORS)]
+    together = [each for each in chosen if not each.path.startswith(FORCE_ERROR_PREFIX)]
     try:
         seen = trial(platform, found.motion, together)
     except InputError as error:

@@ -11,7 +11,7 @@ from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.quantities import quantities
-from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.payload.body import Payload
@@ -61,7 +61,7 @@ def feasible(
     from twin.cli.tables.feasible import print_feasibility
     from twin.errors import InputError
 
-    check_files(reads=(machine, motion), plot=(plot, PAGE), json=(json, ""))
+    check_files(reads=(machine, motion), plot=(plot, PAGE_ENDING), json=(json, ""))
     if over_range and motion is not None:
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if plot is not None and motion is None:

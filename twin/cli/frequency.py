@@ -9,7 +9,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE, check_files, write_json, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, write_json, write_plot
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
@@ -78,7 +78,7 @@ def frequency(
     from twin.cli.tables.frequency import print_responses, response_content
     from twin.control import make_controller
 
-    check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE))
+    check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))
     given = {"timestep": timestep, "low": low, "high": high, "length": length, "speed": speed}
     measured = measure_response(
         load(machine, configuration),

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.quantities import quantity_option
-
-if TYPE_CHECKING:
-    from twin.analysis.platform import Platform
-    from twin.identification.result.identification import Source
-    from twin.logs import Log
 
 Logs = Annotated[
     list[Path],
@@ -57,8 +52,6 @@ Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Time of predictio
 Robust = Annotated[
     bool, typer.Option("--robust", help="Large errors count less than their square.")
 ]
-WINDOW = 20.0
-"""[s] of a log that are read at once."""
 
 
 @app.command()
@@ -91,7 +84,15 @@ def identify(
     from twin.cli.quantities import in_unit, quantities
     from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
-    from twin.identification.result.identify import EVALUATIONS, identify, write_identified
+    from twin.identification.result.identification import Source
+    from twin.identification.result.identify import (
+        AUXILIARY_SIGNALS,
+        INPUT_SIGNALS,
+        TYPICAL_EVALUATIONS,
+        identify,
+        write_identified,
+    )
+    from twin.logs import LogMapping, check_log, read_signals, sha256_of
 
     check_files(
         reads=(machine, mapping, *logs),
@@ -105,18 +106,25 @@ def identify(
     (span,) = quantities(window, "window", "s") or (0.1,)
     unit = f"{platform.force_unit}/A"
     factor = in_unit(force_per_current, "force_per_current", unit, "that of this machine's motors")
-    read = [_read(path, mapping, platform) for path in logs]
-    with Progress(f"identifying {platform.name}", EVALUATIONS, every=1) as progress:
+    rule = None if mapping is None else LogMapping.read(mapping)
+    signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
+    recorded = [read_signals(path, signals, rule, platform) for path in logs]
+    sources = []
+    for path, log in zip(logs, recorded, strict=True):
+        for finding in check_log(log, platform):
+            line(f"{path}: {finding}")
+        sources.append(Source(path.name, sha256_of(path), log.duration))
+    with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
         found = identify(
             platform,
-            [log for log, _ in read],
+            recorded,
             parameters,
             spreads=settings_from(spread or (), "spread"),
             force_per_current=factor,
             unseen=unseen,  # type: ignore[arg-type]
             window=span,
             robust=robust,
-            sources=[source for _, source in read],
+            sources=sources,
             tick=progress.tick,
         )
     print_identification(found)
@@ -126,41 +134,3 @@ def identify(
         from twin.identification.result.report import write_report
 
         line(f"wrote {write_report(found, report)}")
-
-
-def _read(path: Path, mapping: Path | None, platform: Platform) -> tuple[Log, Source]:
-    """Return a log in signals of the machine, and where it is from.
-
-    Only the signals that are needed stay in memory.
-    """
-    from twin.cli.console import line
-    from twin.identification.result.identification import Source
-    from twin.identification.result.identify import BESIDE, SIGNALS
-    from twin.logs import Log, LogMapping, check_log, join, read_windows
-
-    rule = None if mapping is None else LogMapping.read(mapping)
-    log = join(
-        Log(tuple(each for each in window.channels if each.name in (*SIGNALS, *BESIDE)))
-        for window in read_windows(path, WINDOW, rule, platform)
-    )
-    for finding in check_log(log, platform):
-        line(f"{path}: {finding}")
-    start, stop = log.span
-    return log, Source(path.name, _sha256(path), stop - start)
-
-
-def _sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, or of all files of a folder in the order of their paths."""
-    import hashlib
-
-    from twin.errors import InputError
-
-    digest = hashlib.sha256()
-    try:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
-                with file.open("rb") as stream:
-                    hashlib.file_digest(stream, lambda: digest)
-    except OSError as error:
-        raise InputError("log", f"{path} cannot be read ({error.strerror})") from None
-    return digest.hexdigest()

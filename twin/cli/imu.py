@@ -11,12 +11,12 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE, check_files, renamed_fields, write_json
+from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
 if TYPE_CHECKING:
     from twin.analysis.inertial.response import InertialComparison
 
-SIGNALS = ("reference", "measured")
+PRINTED_SIGNALS = ("reference", "measured")
 """Signals whose root mean square is printed."""
 
 LayoutName = Literal["csv", "thesis"]
@@ -94,7 +94,7 @@ def imu(
 
     check_files(
         reads=(machine, motion, log),
-        plot=(plot, PAGE),
+        plot=(plot, PAGE_ENDING),
         compensated=(compensated, ""),
         json=(json, ""),
     )

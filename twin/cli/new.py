@@ -17,12 +17,12 @@ from twin.errors import InputError
 if TYPE_CHECKING:
     from twin.machine.file.data_sheet.sheet import DataSheet
 
-KINDS = tuple(
+LEG_KINDS = tuple(
     sorted(path.stem for path in (Path(__file__).parents[1] / "machine" / "legs").glob("*.toml"))
 )
 """Kinds of legs: the templates, so that `--help` imports none of them."""
 
-QUESTIONS = {
+DEFAULT_ANSWERS = {
     "base_radius": ("Radius of the base joints", "300 mm"),
     "base_spacing": ("Angle or distance of the two joints of a pair below", "20 deg"),
     "length": ("Distance of front and rear pillars (empty: three pillars on a circle)", ""),
@@ -45,14 +45,14 @@ QUESTIONS = {
 }
 """Questions by field of a data sheet, each with what is taken for an empty answer."""
 
-OPTION_NAMES = (*QUESTIONS, "horns", "horn_angle", "drive", "backlash")
+OPTION_NAMES = (*DEFAULT_ANSWERS, "horns", "horn_angle", "drive", "backlash")
 """Options that are fields of a data sheet; the last ones are not asked for."""
 
 
 def _known(legs: str | None) -> str | None:
     """Return a kind of legs; raises BadParameter if there is none of that name."""
-    if legs is not None and legs not in KINDS:
-        raise typer.BadParameter(f"{legs!r} is none of {', '.join(KINDS)}")
+    if legs is not None and legs not in LEG_KINDS:
+        raise typer.BadParameter(f"{legs!r} is none of {', '.join(LEG_KINDS)}")
     return legs
 
 
@@ -90,7 +90,7 @@ def new(
     legs: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(KINDS), help="Kind of the legs; default: ups.", callback=_known
+            metavar="|".join(LEG_KINDS), help="Kind of the legs; default: ups.", callback=_known
         ),
     ] = None,
     template: Annotated[
@@ -179,9 +179,9 @@ def _from_data_sheet(
 def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
     """Return a data sheet with answers for what it leaves out."""
     if legs is None:
-        kind = typer.prompt(f"Kind of the legs: {', '.join(KINDS)}", "ups", value_proc=_kind)
+        kind = typer.prompt(f"Kind of the legs: {', '.join(LEG_KINDS)}", "ups", value_proc=_kind)
         sheet = _with(sheet, "legs", kind)
-    for name, (question, default) in QUESTIONS.items():
+    for name, (question, default) in DEFAULT_ANSWERS.items():
         if getattr(sheet, name) is not None or not sheet.takes(name):
             continue
         if name == "platform_radius" and sheet.length is not None:
@@ -198,8 +198,8 @@ def _with(sheet: DataSheet, name: str, answer: str) -> DataSheet:
 
 
 def _kind(answer: str) -> str:
-    if answer not in KINDS:
-        raise typer.BadParameter(f"one of {', '.join(KINDS)}")
+    if answer not in LEG_KINDS:
+        raise typer.BadParameter(f"one of {', '.join(LEG_KINDS)}")
     return answer
 
 

@@ -100,11 +100,11 @@ Amplitude = Annotated[
         "rad",
     ),
 ]
-FREQUENCY = quantity_option(
+FREQUENCY_OPTION = quantity_option(
     "Frequency of the sine in Hz; the highest of the chirp.", "frequency", "Hz"
 )
-DURATION = quantity_option("Duration of the motion in s.", "duration", "s")
-Frequency = Annotated[float, FREQUENCY]
+DURATION_OPTION = quantity_option("Duration of the motion in s.", "duration", "s")
+Frequency = Annotated[float, FREQUENCY_OPTION]
 Duration = Annotated[
     float | None,
     quantity_option(

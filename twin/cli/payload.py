@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import progress_bar
 from twin.cli.quantities import in_unit, quantity_option
-from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SenseName = Literal["magnitude", "signed"]
 
-FREQUENCIES = (2.0, 70.0, 24)
+PLOT_FREQUENCIES = (2.0, 70.0, 24)
 """Lowest and highest frequency [Hz] of the plot under shaking, and their number."""
 
 
@@ -74,7 +74,7 @@ def payload(
     from twin.analysis.platform import load
     from twin.cli.tables.payload import print_dynamic, print_static
 
-    check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE))
+    check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     limits: dict[str, Any] = {"limit": limit, "sense": sense}
@@ -95,7 +95,7 @@ def payload(
 
         if shaken is None:
             return static_figure(platform, still)
-        frequencies = np.geomspace(*FREQUENCIES)
+        frequencies = np.geomspace(*PLOT_FREQUENCIES)
         found = frequency_sweep(platform, shaken[0], shaken[2], frequencies, **limits)
         return sweep_figure(platform, found)
 

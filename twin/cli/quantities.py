@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
 
-SHOWN = 3
+MAX_UNITS_SHOWN = 3
 """Units of each kind in a message."""
 
-NUMBERED = ("x", "y", "z")
-TURNS = ("yaw", "pitch", "roll")
+NUMBERED_AXES = ("x", "y", "z")
+ANGLE_NAMES = ("yaw", "pitch", "roll")
 
 
 class Measured(float):
@@ -49,7 +49,7 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
         found.unit = "" if number is not None else unit
         return found
     if len(units) > 1 and number is None:
-        known = ", ".join(", ".join([*UNITS[unit]][:SHOWN]) for unit in units)
+        known = ", ".join(", ".join([*UNITS[unit]][:MAX_UNITS_SHOWN]) for unit in units)
         problem = f"{brief(text)} is no number with one of the units {known}"
     raise InputError(field, problem)
 
@@ -95,8 +95,8 @@ def check_amplitude(motion: dict[str, Any], amplitude: float | None) -> None:
     axis = motion.get("axis", "z")
     if motion.get("name") == "tank":
         in_unit(amplitude, "amplitude", "rad", "the pitch of a tank course")
-    elif axis in (*NUMBERED, *TURNS):
-        in_unit(amplitude, "amplitude", "m" if axis in NUMBERED else "rad", axis)
+    elif axis in (*NUMBERED_AXES, *ANGLE_NAMES):
+        in_unit(amplitude, "amplitude", "m" if axis in NUMBERED_AXES else "rad", axis)
 
 
 def quantity_option(text: str, field: str, *units: str, **settings: Any) -> Any:
@@ -135,17 +135,19 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     if len(parts) == 7 and "=" not in text:
         return np.array(quantities(text, field, "m", "m", "m", ""))
     angles = angles_from_quaternion(platform.home[3:])
-    values = dict(zip((*NUMBERED, *TURNS), (*platform.home[:3], *angles), strict=True))
+    values = dict(zip((*NUMBERED_AXES, *ANGLE_NAMES), (*platform.home[:3], *angles), strict=True))
     for k, part in enumerate(parts):
         name, equal, value = part.partition("=")
         if not equal:
-            name, value = (NUMBERED[k] if k < len(NUMBERED) else "", part)
+            name, value = (NUMBERED_AXES[k] if k < len(NUMBERED_AXES) else "", part)
         name = name.strip()
         if name not in values:
             form = "7 numbers, or x, y, z and names such as pitch=3 deg"
             raise InputError(field, f"must be {form}, not {brief(text)}")
-        values[name] = quantity(value.strip(), field, "m" if name in NUMBERED else "rad")
-    found = pose_from_angles([values[name] for name in NUMBERED], [values[name] for name in TURNS])
+        values[name] = quantity(value.strip(), field, "m" if name in NUMBERED_AXES else "rad")
+    found = pose_from_angles(
+        [values[name] for name in NUMBERED_AXES], [values[name] for name in ANGLE_NAMES]
+    )
     return np.asarray(platform.constrain(found).pose)
 
 

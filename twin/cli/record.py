@@ -79,7 +79,7 @@ def record(
         line(f"wrote {name} to {found.storage.data_path.parent}")
         _write_copies(found, each if levels else "", lerobot, log)
     titles = ("level" if levels else "policy", "actions")
-    table((*map(Column, titles), *(Column(title, True) for title in NUMBERS)), rows)
+    table((*map(Column, titles), *(Column(title, True) for title in TABLE_COLUMNS)), rows)
 
 
 def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None) -> None:
@@ -123,16 +123,16 @@ def _levels(
     Raises:
         InputError: a policy is given too, or there is no expert.
     """
-    from twin.datasets.record import LEVELS, expert_of
+    from twin.datasets.record import DATASET_LEVELS, expert_of
 
     if policy != "random":
         raise InputError("levels", "takes no policy: there is an expert for every task")
     space, _, version = dataset.rpartition("-")
-    ids = {level: f"{space}/{level}-{version}" for level in LEVELS}
+    ids = {level: f"{space}/{level}-{version}" for level in DATASET_LEVELS}
     return ids, {**expert_of(environment).options, **own}
 
 
-NUMBERS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
+TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
 
 
 def _row(name: str, found: Any) -> tuple[str, ...]:

@@ -92,14 +92,14 @@ def render(
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
     from twin.viewer.film import Look, write_film, write_picture
-    from twin.viewer.picture_files import PICTURE
+    from twin.viewer.picture_files import PICTURE_SUFFIX
 
     width, height = _size(size)
     look = Look(width, height, _view(view), quality, ghost, dark)
-    picture = out.suffix == PICTURE
+    picture = out.suffix == PICTURE_SUFFIX
     _check(out, width, height)
     if not picture and time is not None:
-        raise InputError("time", f"is for pictures, files that end in {PICTURE}")
+        raise InputError("time", f"is for pictures, files that end in {PICTURE_SUFFIX}")
     if picture and (start is not None or rate is not None):
         raise InputError("start, rate", "are for films; a picture takes --time")
     if trajectory is not None and motion is not None:
@@ -143,12 +143,14 @@ def _saved(
 
 def _check(out: Path, width: int, height: int) -> None:
     """Check that the file of a film or a picture can probably be written."""
-    from twin.viewer.picture_files import PICTURE, RATES, check_film, check_picture
+    from twin.viewer.picture_files import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
 
-    if out.suffix not in (*RATES, PICTURE):
-        raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")
+    if out.suffix not in (*DEFAULT_RATES, PICTURE_SUFFIX):
+        raise InputError(
+            "out", f"must end in {', '.join(DEFAULT_RATES)} or {PICTURE_SUFFIX}, got {str(out)!r}"
+        )
     with renamed_fields(path="out"):
-        if out.suffix == PICTURE:
+        if out.suffix == PICTURE_SUFFIX:
             check_picture(out)
         else:
             check_film(out, width, height)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from twin.shadow.detectors import Thresholds
     from twin.shadow.session import ShadowSession
 
-SILENCE = 0.2
+POLL_INTERVAL = 0.2
 """[s] between two looks at whether samples come."""
 
-REFRESH = 0.25
+REFRESH_INTERVAL = 0.25
 """[s] between two live tables."""
 
 FromSource = Annotated[
@@ -222,7 +222,7 @@ def _first(source: Source, platform: Platform) -> Sample:
 
     line("waiting for samples")
     while True:
-        sample = source.receive(SILENCE)
+        sample = source.receive(POLL_INTERVAL)
         usable = None if sample is None else check.usable(sample)
         if usable is not None and "coordinates" in usable.values:
             return usable
@@ -236,7 +236,7 @@ def _first(source: Source, platform: Platform) -> Sample:
 def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | None) -> Thresholds:
     """Return the thresholds of a file, or derive them for the channels of a sample."""
     from twin.shadow.derive import (
-        CHANNELS,
+        DEFAULT_CHANNELS,
         derive_thresholds,
         read_thresholds,
         write_thresholds,
@@ -244,7 +244,7 @@ def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | Non
 
     if path is not None and path.exists():
         return read_thresholds(path)
-    channels = [name for name in CHANNELS if name in first.values]
+    channels = [name for name in DEFAULT_CHANNELS if name in first.values]
     line(f"deriving thresholds from machines that measure {', '.join(['coordinates', *channels])}")
     found = derive_thresholds(platform, rate, channels=channels)
     if path is not None:
@@ -271,7 +271,7 @@ def _run(
     session.take(first)
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not (session.source.ended or requested()):
-            session.receive(SILENCE)
+            session.receive(POLL_INTERVAL)
             if window is not None:
                 window.offer(session)
             if len(session.alarms) > shown:
@@ -281,7 +281,7 @@ def _run(
                     paragraph(f"{alarm}; look at {alarm.look_at}")
             if console.is_terminal and clock.monotonic() >= due:
                 live.update(live_table(session), refresh=True)
-                due = clock.monotonic() + REFRESH
+                due = clock.monotonic() + REFRESH_INTERVAL
             elif not console.is_terminal:
                 notices.show_due(lambda: [*refusals(session), *faults(session, table)])
             if seconds is not None and session.elapsed >= seconds:

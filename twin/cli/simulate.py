@@ -11,7 +11,15 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import pose_of, quantities, quantity_option
-from twin.cli.values import HOLD, PAGE, TRAJECTORY, check_files, constant_forces, save, write_plot
+from twin.cli.values import (
+    HOLDING_FORCES,
+    PAGE_ENDING,
+    TRAJECTORY_ENDINGS,
+    check_files,
+    constant_forces,
+    save,
+    write_plot,
+)
 
 Duration = Annotated[
     float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
@@ -47,7 +55,7 @@ def simulate(
     engine: options.Engine = "analytic",
     timestep: Timestep = None,
     fidelity: options.Fidelity = "accurate",
-    force: Force = HOLD,
+    force: Force = HOLDING_FORCES,
     pose: options.Pose = None,
     twist: Twist = None,
     every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
@@ -60,7 +68,7 @@ def simulate(
     from twin.charts.panels import number
     from twin.engines.stability import suitable_timestep
 
-    check_files(reads=(machine,), out=(out, *TRAJECTORY), plot=(plot, PAGE))
+    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
     start = pose_of(platform, pose)
     forces = constant_forces(platform, force, start)

@@ -92,7 +92,7 @@ Motion = Annotated[
     ),
 ]
 Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
-Frequency = Annotated[float | None, options.FREQUENCY]
+Frequency = Annotated[float | None, options.FREQUENCY_OPTION]
 Measure = Annotated[
     str | None,
     typer.Option(
@@ -136,7 +136,7 @@ def sweep(
     axis: Axis = None,
     amplitude: options.Amplitude = None,
     frequency: Frequency = None,
-    duration: Annotated[float | None, options.DURATION] = None,
+    duration: Annotated[float | None, options.DURATION_OPTION] = None,
     measure: Measure = None,
     workers: Workers = None,
     backend: Backend = "loky",
@@ -151,7 +151,7 @@ def sweep(
     """
     from twin.cli.tables.sweep import print_runs
     from twin.sweep import run_sweep
-    from twin.sweep.work import DONE, STOPPED
+    from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ""))
     course = {"name": motion, "axis": axis, "amplitude": amplitude}
@@ -170,7 +170,7 @@ def sweep(
         line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
         raise
     print_runs(wanted, rows)
-    failed = [row for row in rows if row["status"] not in (DONE, STOPPED)]
+    failed = [row for row in rows if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
     seconds = clock.perf_counter() - began
     line(f"{len(rows)} runs of {wanted.machine} in {seconds:.3g} s: {folder / 'results.parquet'}")
     for row in failed[:SHOWN_FAILURES]:

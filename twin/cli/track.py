@@ -12,7 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, paragraph, table
 from twin.cli.motion import given_motion, motion_notes, motion_specification
-from twin.cli.values import PAGE, TRAJECTORY, check_files, save, write_plot
+from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -63,7 +63,9 @@ def track(
     from twin.control import make_controller
     from twin.errors import InputError
 
-    check_files(reads=(motion,), out=(out, *TRAJECTORY), plot=(plot, PAGE), log=(log, ".csv"))
+    check_files(
+        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING), log=(log, ".csv")
+    )
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"

@@ -66,7 +66,7 @@ def train(
 ) -> None:
     """Train a policy; ppo and sac need the extra rl. Ctrl-C saves; --resume continues."""
     from twin.basics.arrays import bounded
-    from twin.training.run import PICTURE, POLICY
+    from twin.training.run import PICTURE_FILE, POLICY_FILE
     from twin.training.run import train as run
 
     began, used = clock.perf_counter(), clock.process_time()
@@ -95,5 +95,5 @@ def train(
     line(
         f"{training.steps} steps in {seconds:.0f} s ({processor:.0f} s of processor time): {state}"
     )
-    for name in (POLICY, PICTURE):
+    for name in (POLICY_FILE, PICTURE_FILE):
         line(f"wrote {training.folder / name}")

@@ -14,7 +14,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import in_unit, quantities, quantity_option
-from twin.cli.values import PAGE, check_files, write, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, write, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LoopName = Literal["velocity", "position"]
 
-UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
+GAIN_UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
 """Units of gain and time, or of gain and integral."""
 
 
@@ -57,7 +57,7 @@ Carried = Annotated[
     ),
 ]
 Margin = Annotated[float | None, typer.Option(help="Distance to keep from the bounds, per step.")]
-Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {UNITS}.")]
+Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")]
 
 
 @app.command()
@@ -97,7 +97,7 @@ def tune(
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(reads=(machine,), plot=(plot, PAGE))
+    check_files(reads=(machine,), plot=(plot, PAGE_ENDING))
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)

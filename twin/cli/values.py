@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
     from twin.simulation.trajectory import Trajectory
 
-HOLD = "hold"
+HOLDING_FORCES = "hold"
 """Value of --force for the forces that carry a machine at the pose it starts from."""
 
-PAGE = ".html"
+PAGE_ENDING = ".html"
 """Ending of the names of pages."""
 
-TRAJECTORY = (".npz", ".csv", ".parquet", ".mcap")
+TRAJECTORY_ENDINGS = (".npz", ".csv", ".parquet", ".mcap")
 """Endings of saved trajectories; .mcap is that of a log."""
 
 
@@ -75,7 +75,7 @@ def check_files(
             check_replaced(path, option, replace=replace)
             if any(_is_same_file(path, each) for each in reads if each):
                 raise InputError(option, f"{path} is a file that is read; name another one")
-            if PAGE in endings:
+            if PAGE_ENDING in endings:
                 optional("plotly")
             if path.suffix == ".parquet":
                 optional("pyarrow", "Parquet files")
@@ -130,14 +130,14 @@ def write_plot(path: Path | None, figure: Callable[[], Any]) -> None:
 
 
 def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
-    """Return forces `(n,)` [N or N m] from a number, a list of numbers or `HOLD` at `pose`.
+    """Return forces `(n,)` [N or N m] from a number, a list, or `HOLDING_FORCES` at `pose`.
 
     Raises:
         InputError: something else, or another count than the machine has actuators.
     """
     import numpy as np
 
-    if text.strip() == HOLD:
+    if text.strip() == HOLDING_FORCES:
         rest = np.zeros(6)
         start = platform.home if pose is None else pose
         return platform.inverse_dynamics(start, rest, rest)
@@ -145,7 +145,8 @@ def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
     if len(values) not in (1, platform.n_actuators):
         raise InputError(
             "force",
-            f"give one number, {platform.n_actuators} numbers separated by commas, or '{HOLD}'; "
+            f"give one number, {platform.n_actuators} numbers separated by commas, or "
+            f"'{HOLDING_FORCES}'; "
             f"got {len(values)} numbers",
         )
     return np.broadcast_to(np.array(values), (platform.n_actuators,)).copy()

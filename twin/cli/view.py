@@ -150,10 +150,10 @@ def _check(
         raise InputError("machine", "give a machine, --replay FILE or --env ID")
 
 
-PATIENCE = 1.0
+STOP_TIMEOUT = 1.0
 """[s] to wait for the end of a run."""
 
-LOOKING = 0.1
+POLL_INTERVAL = 0.1
 """[s] between two looks for Ctrl-C."""
 
 Shown = tuple["Source", Callable[[Any], "Page"]]
@@ -209,9 +209,9 @@ def _serve(
                 shown = "opened in the browser" if opened else "open this address"
                 line(f"{shown}; Ctrl-C ends it")
                 while not requested():
-                    time.sleep(LOOKING)
+                    time.sleep(POLL_INTERVAL)
             finally:
-                if not page.close(patience=PATIENCE):
+                if not page.close(patience=STOP_TIMEOUT):
                     # The run compiles, which nothing stops: the process ends without it.
                     atexit.register(os._exit, 0)
     line("ended")

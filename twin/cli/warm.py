@@ -24,7 +24,7 @@ Environments = Annotated[
         help="Also an environment, such as twin/PoseTracking-v0; may be repeated.",
     ),
 ]
-SHORT = 0.01
+SHORT_DURATION = 0.01
 """[s] of the simulations and of the motion."""
 
 
@@ -99,7 +99,7 @@ def _simulate(platform: Platform, engine: options.EngineName) -> None:
 
     rest = np.zeros(6)
     holding = platform.inverse_dynamics(platform.home, rest, rest)
-    platform.simulate(SHORT, forces=holding, engine=engine)
+    platform.simulate(SHORT_DURATION, forces=holding, engine=engine)
 
 
 def _track(platform: Platform, engine: options.EngineName) -> None:
@@ -107,9 +107,9 @@ def _track(platform: Platform, engine: options.EngineName) -> None:
     from twin.cli.motion import motion_specification
     from twin.control import make_controller
 
-    motion = motion_specification("still", "z", None, 1.0, SHORT).motion_of(platform)
+    motion = motion_specification("still", "z", None, 1.0, SHORT_DURATION).motion_of(platform)
     law = make_controller("cascade", platform, motion)
-    closed_loop(platform, law, SHORT, engine=engine, fidelity="accurate")
+    closed_loop(platform, law, SHORT_DURATION, engine=engine, fidelity="accurate")
 
 
 def _step(platform: Platform, engine: options.EngineName, environment: str) -> None:

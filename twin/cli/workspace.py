@@ -8,7 +8,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, progress_bar, table
 from twin.cli.quantities import in_unit, pose_of, quantity_option
-from twin.cli.values import PAGE, check_files, renamed_fields, write_json
+from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
 
 @app.command()
@@ -36,15 +36,15 @@ def workspace(
     ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
     """
     from twin.analysis.platform import load
-    from twin.analysis.workspace.analysis import PARTS, workspace_analysis
+    from twin.analysis.workspace.analysis import PART_COUNT, workspace_analysis
     from twin.analysis.workspace.report.summary import summary_rows, workspace_content
 
-    check_files(plot=(plot, PAGE), json=(json, ""))
+    check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
     platform = load(machine, configuration)
     center = pose_of(platform, pose)
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
     in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
-    with progress_bar("workspace", PARTS) as advance, renamed_fields(center="pose"):
+    with progress_bar("workspace", PART_COUNT) as advance, renamed_fields(center="pose"):
         found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
     columns = [Column(name) for name in ("quantity", "value", "note")]
     table(columns, summary_rows(found), f"{platform.name}: {platform.parameters.title}")

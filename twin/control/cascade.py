@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from twin.basics.arrays import FloatArray, not_negative
-from twin.control.controller import PERIOD, Controller, Reference
-from twin.control.gains import own_gains, spring_forces, suitable_position_loop
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
+from twin.control.gains import configured_gains, spring_forces, suitable_position_loop
 from twin.control.position_loop import (
     LoadSharing,
     PositionCommands,
     PositionLoop,
-    shares_loads,
+    needs_load_sharing,
     takes_positions,
 )
 from twin.model.machine_model import MachineModel
@@ -43,7 +43,7 @@ class Cascade(Controller):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         position_gain: Any = None,
         position_integral: Any = None,
         velocity_gain: Any = None,
@@ -74,7 +74,7 @@ class Cascade(Controller):
             velocity_gain=velocity_gain,
             velocity_time=velocity_time,
         )
-        own = own_gains(platform)
+        own = configured_gains(platform)
         gain, integral = suitable_position_loop(platform, self.period)
         begin, rise = (0.0, 0.0) if own is None else (own.feedforward_start, own.feedforward_rise)
         self.position_gain = _given(position_gain, gain, "position_gain")
@@ -84,7 +84,7 @@ class Cascade(Controller):
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
-        self._shares_loads = shares_loads(platform) and not positioned
+        self._shares_loads = needs_load_sharing(platform) and not positioned
         self._prepare(self.reference)
         self._held = self._stretching[0]
 

@@ -10,21 +10,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, not_negative
-from twin.control.controller import PERIOD, Controller, Reference
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
 from twin.control.feedforward import TaskReference, task_reference
 from twin.control.gains import (
     DriveModel,
     burden,
     drive_model,
-    felt_mass,
+    limiting_mass,
     loop_lag,
     transmission_ratio,
 )
 from twin.errors import ControlError, InputError
 from twin.kernels import kinematics
 from twin.kernels.control.controllers import (
-    FOUND,
     NO_POSE,
+    POSE_FOUND,
     RigidMachine,
     corrected_acceleration,
     predict,
@@ -83,17 +83,17 @@ class Prediction:
         return self._spans, self._pending
 
 
-LAG_SHARE = 1.0 / 3.0
+LAG_BANDWIDTH_PRODUCT = 1.0 / 3.0
 """Adopted: bandwidth times the lag of the loop; the prediction hides the lag, not its errors."""
 
-PERIOD_SHARE = 0.25
+PERIOD_BANDWIDTH_PRODUCT = 0.25
 """Adopted: largest bandwidth times the control period."""
 
-DAMPING = 1.0
-INTEGRAL_SHARE = 0.1
-"""Adopted: of bandwidth cubed."""
+DAMPING_RATIO = 1.0
+INTEGRAL_FRACTION = 0.1
+"""Adopted: gain of the integral, as a fraction of the bandwidth cubed."""
 
-FADE = 0.5
+FORCE_FADE_TIME = 0.5
 """[s] Adopted: over which the first force's difference from the model's is given up."""
 
 
@@ -126,11 +126,11 @@ class ComputedTorque(Controller):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
-        damping: Any = DAMPING,
-        integral_share: Any = INTEGRAL_SHARE,
+        damping: Any = DAMPING_RATIO,
+        integral_share: Any = INTEGRAL_FRACTION,
         prediction: bool = True,
         friction: bool = True,
     ) -> None:
@@ -226,7 +226,7 @@ class ComputedTorque(Controller):
                 self._work,
             )
         )
-        fading = max(0.0, 1.0 - (step - self.first) * self.period / FADE)
+        fading = max(0.0, 1.0 - (step - self.first) * self.period / FORCE_FADE_TIME)
         friction = self._task_reference.friction[row]
         force = self._legs + self._turning + friction + fading * self._offset
         limit = self._drives.largest
@@ -251,7 +251,7 @@ class ComputedTorque(Controller):
         }
 
     def _ask(self, code: int) -> None:
-        if code == FOUND:
+        if code == POSE_FOUND:
             return
         reason = "readings that belong to no pose" if code == NO_POSE else "a singular pose"
         raise ControlError(
@@ -260,11 +260,11 @@ class ComputedTorque(Controller):
         )
 
 
-def suitable_bandwidth(platform: MachineModel, period: float = PERIOD) -> float:
+def suitable_bandwidth(platform: MachineModel, period: float = DEFAULT_PERIOD) -> float:
     """Return the bandwidth [rad/s] that lag and transmissions leave.
 
     The gains are made for motor and leg together. Above the frequency at which the leg swings on
-    its transmission they act on the motor alone, or on as much as `felt_mass` says, and the loop is
+    its transmission they act on the motor alone, or on as much as `limiting_mass` says, and the loop is
     faster by as much as the heaviest leg with its motor is heavier than that.
 
     Raises:
@@ -272,8 +272,8 @@ def suitable_bandwidth(platform: MachineModel, period: float = PERIOD) -> float:
     """
     model = as_model(platform)
     lag = loop_lag(model, period)
-    faster = transmission_ratio(model) * burden(model).lightest / felt_mass(model, lag)
-    return min(LAG_SHARE / lag / faster, PERIOD_SHARE / period)
+    faster = transmission_ratio(model) * burden(model).lightest / limiting_mass(model, lag)
+    return min(LAG_BANDWIDTH_PRODUCT / lag / faster, PERIOD_BANDWIDTH_PRODUCT / period)
 
 
 def _check(model: MachineModel, platform: MachineModel) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import (
-    HUGE,
+    LARGEST_ENTRY,
     FloatArray,
     as_vector,
     bounded,
@@ -29,26 +29,26 @@ from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.motion.recording import followed
 from twin.plant.drives import actuator_limit
-from twin.plant.signals import MODES, Command, Measurement
+from twin.plant.signals import COMMAND_MODES, Command, Measurement
 
-LARGEST_COUNT = 10_000_000
+MAX_PERIODS = 10_000_000
 
-PATIENCE = 5e-3
+MAX_MEASUREMENT_GAP = 5e-3
 """[s] Adopted: longest time without a measurement."""
 
-SATURATION = 0.5
+MAX_SATURATION_TIME = 0.5
 """[s] Adopted: longest time for which drives may stay below their commands."""
 
-FOLLOWING = 0.25
+MAX_FOLLOWING_ERROR = 0.25
 """Adopted: largest error of an actuator, in parts of its stroke."""
 
-OVERSPEED = 1.5
+OVERSPEED_FACTOR = 1.5
 """Adopted: largest speed of an actuator, in parts of its limit."""
 
-CAUSE = "unstable gains or too fast a motion"
-"""Of large errors and speeds, usually."""
+LIKELY_CAUSE = "unstable gains or too fast a motion"
+"""What messages name as the likely cause of large errors and speeds."""
 
-PERIOD = 1e-3
+DEFAULT_PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""
 
 WHOLE_STROKE = 1.0
@@ -109,8 +109,8 @@ def sample_reference(
         raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
     step = positive(period, "period")
     length = positive(motion.duration if duration is None else duration, "duration")
-    if length / step > LARGEST_COUNT:
-        raise InputError("duration", f"takes more than {LARGEST_COUNT} control periods")
+    if length / step > MAX_PERIODS:
+        raise InputError("duration", f"takes more than {MAX_PERIODS} control periods")
     count = int(np.ceil(length / step - 1e-9)) + 1
     time = np.asarray(np.arange(count) * step, dtype=np.float64)
     inside = np.minimum(time, motion.duration)
@@ -230,9 +230,9 @@ class Supervisor:
         reference: Reference,
         period: float,
         *,
-        following: Any = FOLLOWING,
-        saturation: Any = SATURATION,
-        patience: Any = PATIENCE,
+        following: Any = MAX_FOLLOWING_ERROR,
+        saturation: Any = MAX_SATURATION_TIME,
+        patience: Any = MAX_MEASUREMENT_GAP,
     ) -> None:
         """Set the bounds.
 
@@ -250,10 +250,10 @@ class Supervisor:
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
         self.following = positive(following, "following") * stroke
         self.speed = actuator_limit(platform, "speed")
-        self.fastest = OVERSPEED * self.speed
+        self.fastest = OVERSPEED_FACTOR * self.speed
         # Without a known limit: a hundredth of a second from end to end is no motion any more.
         self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
-        self._huge = np.full_like(stroke, HUGE)
+        self._huge = np.full_like(stroke, LARGEST_ENTRY)
         self._unit = platform.coordinate_unit
         self.saturation = positive(saturation, "saturation")
         self._patience = positive(patience, "patience")
@@ -285,14 +285,14 @@ class Supervisor:
             leg, unit = int(np.argmax(error / self.following)) + 1, self._unit
             return (
                 f"following error: actuator {leg} is {error[leg - 1]:.3g} {unit} from its "
-                f"setpoint, more than {self.following[leg - 1]:.3g} {unit}; {CAUSE}"
+                f"setpoint, more than {self.following[leg - 1]:.3g} {unit}; {LIKELY_CAUSE}"
             )
         if not all_within(measurement.rates, self.fastest):
             speed = np.abs(measurement.rates)
             leg, unit = int(np.argmax(speed / self.fastest)) + 1, f"{self._unit}/s"
             return (
                 f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g} {unit}, limit with "
-                f"margin {self.fastest[leg - 1]:.3g} {unit}; {CAUSE}"
+                f"margin {self.fastest[leg - 1]:.3g} {unit}; {LIKELY_CAUSE}"
             )
         return ""
 
@@ -305,7 +305,7 @@ class Supervisor:
         }
         for name, values in parts.items():
             if values is not None and not all_within(values, self._huge):
-                reason = f"beyond {HUGE:g}" if np.isfinite(values).all() else "not finite"
+                reason = f"beyond {LARGEST_ENTRY:g}" if np.isfinite(values).all() else "not finite"
                 return f"the controller's {name} is {reason}"
         if command.mode == "velocity":
             limited = limited or any_reaches(command.values, self.speed)
@@ -329,13 +329,20 @@ class Supervisor:
         return f"unreachable pose: the reference at {time:.6g} s is {pose}"
 
 
-SHORTEST, LONGEST = 1e-6, 10.0
-"""[s] Control periods; beyond them a loop controls no machine."""
+MIN_PERIOD = 1e-6
+"""[s] Shortest control period that is accepted."""
+
+MAX_PERIOD = 10.0
+"""[s] Longest control period that is accepted."""
 
 
 def control_period(value: Any) -> float:
-    """Return a control period [s] from `SHORTEST` to `LONGEST`; raises InputError otherwise."""
-    return bounded(value, "period", SHORTEST, LONGEST)
+    """Return a control period [s] from `MIN_PERIOD` to `MAX_PERIOD`.
+
+    Raises:
+        InputError: it is outside, or no number.
+    """
+    return bounded(value, "period", MIN_PERIOD, MAX_PERIOD)
 
 
 class Controller(ABC):
@@ -360,7 +367,7 @@ class Controller(ABC):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         velocity_gain: Any = None,
         velocity_time: Any = None,
     ) -> None:
@@ -490,7 +497,7 @@ class FunctionController(Controller):
         motion: Motion | Reference | None = None,
         *,
         mode: Literal["force", "velocity"] = "force",
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
     ) -> None:
         """Prepare the calls.
 
@@ -513,7 +520,7 @@ class FunctionController(Controller):
                 f"{brief(function)}",
             )
         check_arguments(function, "controller", "time", "measurement")
-        self.function, self.mode = function, one_of(mode, "mode", MODES)
+        self.function, self.mode = function, one_of(mode, "mode", COMMAND_MODES)
         self._aimless = motion is None
         self._call = f"controller {call_name(function)}(time, measurement)"
 
@@ -530,7 +537,7 @@ class FunctionController(Controller):
         found: Any = self.function(step * self.period, measurement)
         if not isinstance(found, Command):
             return Command(self._checked(found), self.mode)  # type: ignore[arg-type]
-        if found.mode not in MODES:
+        if found.mode not in COMMAND_MODES:
             raise InputError(self._call, f"unknown mode {brief(found.mode)} of its Command")
         for part in (found.values, found.feedforward, found.brakes):
             if part is not None:
@@ -564,7 +571,9 @@ def as_controller(platform: MachineModel, given: Any, period: float | None = Non
             controller, which has its own.
     """
     if not isinstance(given, Controller):
-        return FunctionController(platform, given, period=PERIOD if period is None else period)
+        return FunctionController(
+            platform, given, period=DEFAULT_PERIOD if period is None else period
+        )
     if period is not None:
         raise InputError("period", "is for a function; a controller is made with its own")
     if given.platform.n_actuators != platform.n_actuators:

@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, read_only
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, Reference, control_period
+from twin.control.controller import DEFAULT_PERIOD, Reference, control_period
 from twin.control.gains import DriveModel, derived_velocity_loop, drive_model
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
@@ -164,7 +164,7 @@ class InverseDynamicsFeedforward(Cascade):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         position_gain: Any = None,
         position_integral: Any = None,

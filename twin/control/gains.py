@@ -24,37 +24,37 @@ from twin.model.static_deflection import static_deflection
 from twin.plant.drives import equivalent_inertia, mobility
 from twin.rotations import displaced
 
-SHARE = 1e-4
+DISPLACEMENT_STEP = 1e-4
 """Displacement of the platform per its characteristic length, either way."""
 
-SMOOTHING = 5e-4
+FRICTION_SMOOTHING_SPEED = 5e-4
 """Parts of an actuator's stroke per second over which a model's friction changes its sign."""
 
-TOUCHING = 0.1
+BACKLASH_SMOOTHING_FORCE = 0.1
 """Parts of the largest holding force at home over which a model's play changes its side."""
 
-SHORTEST_LAG = 0.7e-3
+MIN_LAG = 0.7e-3
 """[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
 
-DAMPED = 2.0
+INTEGRAL_TIME_FACTOR = 2.0
 """Adopted: integral time in parts of the slowest time constant; damping ratio 0.7."""
 
-STIFFER = 2.0
+STIFFNESS_MARGIN = 2.0
 """Adopted: stiffness of the velocity loops per stiffness that the weight takes away."""
 
-SLOWER = 4.0
+LOOP_SEPARATION = 4.0
 """Adopted: by how much the position loop is slower than the slowest velocity loop."""
 
-FASTEST_POSITION = 20.0
+POSITION_LAG_FACTOR = 20.0
 """Adopted: by how much it is slower than the lags allow."""
 
-FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
+RELATIVE_FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
 """Frequencies at which the loops are examined, in parts of 1 / lag."""
 
-LEAST_DAMPING = 0.25
+MIN_DAMPING = 0.25
 """Adopted: of the velocity loop in the heaviest mode."""
 
-TORQUE_SLOWER = 8.0
+TORQUE_LOOP_SEPARATION = 8.0
 """Adopted: by how much the position loop is slower than the velocity loop of the heaviest mode."""
 
 
@@ -68,7 +68,7 @@ def falling_stiffness(platform: MachineModel) -> float:
     is negative. D is by central differences over all motions that the legs allow.
     """
     length = characteristic_length(platform.platform_joints)
-    steps = SHARE * np.diag(np.repeat([length, 1.0], 3))
+    steps = DISPLACEMENT_STEP * np.diag(np.repeat([length, 1.0], 3))
     poses = platform.constrain(displaced(np.tile(platform.home, (12, 1)), [*steps, *-steps])).pose
     rest, k = np.zeros((12, 6)), platform.n_deflections
     inside = static_deflection(platform, poses, rest, rest) if k else None
@@ -93,7 +93,7 @@ class DriveModel(NamedTuple):
     viscous: FloatArray
     half_play: FloatArray
     compliance: FloatArray
-    """of the transmission; zero where there is none"""
+    """compliance of the transmission; zero where there is none"""
     largest: FloatArray
     """effort for a short time, infinite where unknown"""
     smoothing: FloatArray
@@ -101,7 +101,7 @@ class DriveModel(NamedTuple):
     touching: FloatArray
     """force over which play changes its side"""
     resolution: FloatArray
-    """of the encoder, zero where readings are exact"""
+    """one count of the encoder; zero where readings are exact"""
     delay: float
     """[s]"""
     lag: float
@@ -170,8 +170,8 @@ def drive_model(platform: MachineModel) -> DriveModel:
         play,
         yielding,
         largest,
-        SMOOTHING * stroke,
-        np.full(len(legs), TOUCHING * _holding(platform)),
+        FRICTION_SMOOTHING_SPEED * stroke,
+        np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _holding(platform)),
         counts,
         max((drive.delay for drive in drives), default=0.0),
         max((drive.current_lag for drive in drives), default=0.0),
@@ -185,7 +185,7 @@ def _holding(platform: MachineModel) -> float:
     return float(np.abs(forces).max()) or 1.0
 
 
-def own_gains(platform: MachineModel) -> CascadeGains | None:
+def configured_gains(platform: MachineModel) -> CascadeGains | None:
     """Return the gains of the machine's parameters, None if it has none."""
     return platform.parameters.control
 
@@ -197,7 +197,7 @@ def loop_lag(platform: MachineModel, period: float) -> float:
     """
     drives = [leg.drive for leg in platform.parameters.legs]
     lags = [0.0 if drive is None else drive.current_lag + drive.delay for drive in drives]
-    return max(SHORTEST_LAG, max(lags) + 0.25 * period)
+    return max(MIN_LAG, max(lags) + 0.25 * period)
 
 
 class Burden(NamedTuple):
@@ -210,7 +210,7 @@ class Burden(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def felt_mass(platform: MachineModel, lag: float) -> float:
+def limiting_mass(platform: MachineModel, lag: float) -> float:
     """Return the mass [kg] or [kg m2] that decides how fast the velocity loops may be.
 
     Motor m and load M of a mode of the mechanism are coupled by the transmission's stiffness k and
@@ -227,7 +227,7 @@ def felt_mass(platform: MachineModel, lag: float) -> float:
         platform: the machine.
         lag: T, sum of the small lags [s].
     """
-    moved, s, steepest = burden(platform), 1j * FREQUENCIES / lag, 0.0
+    moved, s, steepest = burden(platform), 1j * RELATIVE_FREQUENCIES / lag, 0.0
     load = _loads(platform)[:, None]
     for motor, stiffness, damping in _couplings(platform):
         spring = damping * s + stiffness
@@ -249,7 +249,7 @@ def _locked_mobility(platform: MachineModel) -> FloatArray | None:
     if not platform.n_deflections:
         return None
     own = 1.0 / float(np.linalg.eigvalsh(mobility(platform))[-1])
-    if platform.leg_springs.stiffness.max() < own / (8.0 * SHORTEST_LAG**2):
+    if platform.leg_springs.stiffness.max() < own / (8.0 * MIN_LAG**2):
         return None
     jacobian = platform.jacobian(platform.home)
     return np.asarray(jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T))
@@ -321,15 +321,18 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
     With the sum T of small lags: the symmetrical optimum m / (2 T), 4 T for what all actuators
     move together. Gains are less where the lightest motion would become unstable, and integrals
     are slow enough for the heaviest. They are fast enough for a machine that its own weight
-    pushes away from home: the loops alone have the stiffness gain / time, `STIFFER` than the
-    weight takes away.
+    pushes away from home: the loops alone have the stiffness gain / time, `STIFFNESS_MARGIN` times
+    what the weight takes away.
 
     Reference:
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
     lag, moved = loop_lag(platform, period), burden(platform)
-    gain = min(moved.together / (2.0 * lag), felt_mass(platform, lag) / lag)
-    time, falling = DAMPED * moved.heaviest / gain, STIFFER * falling_stiffness(platform)
+    gain = min(moved.together / (2.0 * lag), limiting_mass(platform, lag) / lag)
+    time, falling = (
+        INTEGRAL_TIME_FACTOR * moved.heaviest / gain,
+        STIFFNESS_MARGIN * falling_stiffness(platform),
+    )
     time = max(4.0 * lag, min(time, gain / falling) if falling > 0.0 else time)
     n = platform.n_actuators
     return read_only(np.full(n, gain)), read_only(np.full(n, time))
@@ -337,7 +340,7 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
 
 def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
     """Return the machine's own gains and times of the velocity loops, or derived ones."""
-    own, n = own_gains(platform), platform.n_actuators
+    own, n = configured_gains(platform), platform.n_actuators
     gain = None if own is None else own.velocity_gain or own.crank_velocity_gain
     if own is None or gain is None:
         return derived_velocity_loop(platform, period)
@@ -346,11 +349,11 @@ def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[Float
 
 def suitable_position_loop(platform: MachineModel, period: float) -> tuple[float, float]:
     """Return gain [1/s] and integral gain [1/s2] of the position loop."""
-    own = own_gains(platform)
+    own = configured_gains(platform)
     if own is not None:
         return own.position_gain, own.position_integral
     slowest = float(suitable_velocity_loop(platform, period)[0][0]) / burden(platform).heaviest
-    gain = min(1.0 / (FASTEST_POSITION * loop_lag(platform, period)), slowest / SLOWER)
+    gain = min(1.0 / (POSITION_LAG_FACTOR * loop_lag(platform, period)), slowest / LOOP_SEPARATION)
     return gain, gain**2 / 10.0
 
 
@@ -403,21 +406,21 @@ class TorqueLoops(NamedTuple):
 def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     """Return the machine's own gains where its motors have no inertia, else derived ones.
 
-    The velocity gain is that of the symmetrical optimum for `felt_mass`, its integral time at
-    least what leaves the heaviest one `LEAST_DAMPING`.
+    The velocity gain is that of the symmetrical optimum for `limiting_mass`, its integral time at
+    least what leaves the heaviest one `MIN_DAMPING`.
     """
     moved = burden(platform)
     lag = loop_lag(platform, period)
     gain, integral = suitable_position_loop(platform, period)
-    own = own_gains(platform)
+    own = configured_gains(platform)
     if own is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
     usual, time = derived_velocity_loop(platform, period)
-    velocity = np.minimum(usual, felt_mass(platform, lag) / (2.0 * lag))
+    velocity = np.minimum(usual, limiting_mass(platform, lag) / (2.0 * lag))
     slowest = float(velocity.min()) / moved.heaviest
-    time = np.maximum(time, 4.0 * LEAST_DAMPING**2 / slowest)
+    time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest)
     if own is None:
-        gain = min(gain, slowest / TORQUE_SLOWER)
+        gain = min(gain, slowest / TORQUE_LOOP_SEPARATION)
         integral = gain**2 / 10.0
     return TorqueLoops(read_only(velocity), read_only(time), gain, integral)
 

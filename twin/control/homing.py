@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.controller import PERIOD, Controller, Supervisor
+from twin.control.controller import DEFAULT_PERIOD, Controller, Supervisor
 from twin.errors import ControlError
 from twin.model.machine_model import MachineModel
 from twin.plant.encoder import machine_encoders
-from twin.plant.homing import PHASES, Homing, HomingInputs, homing_settings
+from twin.plant.homing import PHASE_NAMES, Homing, HomingInputs, homing_settings
 from twin.plant.signals import Command, Measurement
 
-ANYWHERE = 2.0
+UNKNOWN_POSITION_ERROR = 2.0
 """Strokes: before homing the distance to the start is unknown."""
 
 
@@ -34,7 +34,7 @@ class HomingController(Controller):
         index_coordinates: Any = None,
         *,
         start: Any = None,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         velocity_gain: Any = None,
         velocity_time: Any = None,
         **options: float,
@@ -75,7 +75,9 @@ class HomingController(Controller):
 
     def supervisor(self) -> Supervisor:
         """Return a supervisor without a limit on the distance from the start."""
-        return Supervisor(self.platform, self.reference, self.period, following=ANYWHERE)
+        return Supervisor(
+            self.platform, self.reference, self.period, following=UNKNOWN_POSITION_ERROR
+        )
 
     def start(self, measurement: Measurement) -> None:
         """Begin anew, as after power-up."""
@@ -99,10 +101,10 @@ class HomingController(Controller):
         if output.fault:
             raise ControlError(output.fault)
         self.ready = output.ready
-        self._phases = np.array([PHASES.index(phase) for phase in output.phases], dtype=float)
+        self._phases = np.array([PHASE_NAMES.index(phase) for phase in output.phases], dtype=float)
         self._homed = np.nan_to_num(output.coordinates, nan=0.0)
         return Command(output.speeds, "velocity", None, output.brakes)
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return phases, numbers in `PHASES`, and coordinates: 0 before "waiting"."""
+        """Return phases, numbers in `PHASE_NAMES`, and coordinates: 0 before "waiting"."""
         return {"homing_phase": self._phases, "homed_coordinates": self._homed}

@@ -23,42 +23,44 @@ from twin.model.machine_model import MachineModel
 from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import actuator_limit, at_limits
 from twin.plant.plant import Plant
-from twin.plant.signals import MODES, Command, Measurement
+from twin.plant.signals import COMMAND_MODES, Command, Measurement
 
 if TYPE_CHECKING:
     from twin.model.engine import State
 
-OWN_SIGNALS = (
+RESERVED_SIGNALS = (
     *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
     *("reference_pose", "inertial"),
 )
 """Names of what the loop records itself."""
 
-RAMP = 0.15
-"""[s] Adopted: from the present speeds to zero."""
+RAMP_TIME = 0.15
+"""[s] Adopted: duration of the ramp from the present speeds to zero."""
 
-SETTLING = 0.1
-"""[s] Adopted: at rest under the velocity loops before the brakes close."""
+SETTLING_TIME = 0.1
+"""[s] Adopted: rest under the velocity loops before the brakes close."""
 
-SWINGING = 0.3
-"""[s] Adopted: after the brakes have closed, while elastic parts swing out."""
+SWING_OUT_TIME = 0.3
+"""[s] Adopted: time after the brakes have closed, while elastic parts swing out."""
 
-STILL = 5e-3
-"""[1/s] Adopted: speed in parts of the stroke at which a machine may be left alone."""
+STANDSTILL_SPEED = 5e-3
+"""[1/s] Adopted: speed, in strokes per second, below which a machine is at rest."""
 
-LONGEST = 2.0
-"""[s] Adopted: how much longer to wait for that."""
+MAX_STANDSTILL_WAIT = 2.0
+"""[s] Adopted: longest further wait until it is at rest."""
 
-UNSEEN = 0.5
-"""[s] Adopted: how much longer to wait where no sensor says it."""
+UNSENSED_STANDSTILL_WAIT = 0.5
+"""[s] Adopted: further wait where no sensor measures the speed."""
 
-FADE = 0.5
-"""[s] Adopted: over which the position and the force that a controller finds are given up."""
+FADE_TIME = 0.5
+"""[s] Adopted: time over which the shift of the position and the initial force fade to zero."""
 
-RATE_FADE = 0.02
-"""[s] Adopted: over which the rate is; longer ones would move the machine by what encoders miss."""
+RATE_FADE_TIME = 0.02
+"""[s] Adopted: time over which the shift of the rate fades to zero. A longer one would let
+differences that the encoders do not resolve move the machine."""
 
-RATIO_ROUNDING = 1e-9
+RATIO_TOLERANCE = 1e-9
+"""Rounding error of a control period that still counts as a whole number of engine steps."""
 
 
 class Records:
@@ -89,7 +91,7 @@ class Records:
         self._changed = False
         found = {}
         for name, value in signals.items():
-            if name in OWN_SIGNALS:
+            if name in RESERVED_SIGNALS:
                 raise InputError(
                     "signals", f"the loop itself records {brief(name)}; take another name"
                 )
@@ -137,8 +139,8 @@ class SafeStop:
         )
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
         self._fastest = actuator_limit(platform, "speed", stroke)
-        self.duration = RAMP + SETTLING + max(closing) + SWINGING
-        self._still = STILL * stroke
+        self.duration = RAMP_TIME + SETTLING_TIME + max(closing) + SWING_OUT_TIME
+        self._still = STANDSTILL_SPEED * stroke
         self._unseen = takes_positions(platform) and not has_encoders(platform)
         self._period = period
         self._from: FloatArray = np.zeros(platform.n_actuators)
@@ -152,8 +154,8 @@ class SafeStop:
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""
         elapsed = (step - self._begin) * self._period
-        share = max(0.0, 1.0 - elapsed / RAMP)
-        braking = elapsed >= RAMP + SETTLING
+        share = max(0.0, 1.0 - elapsed / RAMP_TIME)
+        braking = elapsed >= RAMP_TIME + SETTLING_TIME
         return Command(share * self._from, brakes=self._brakes if braking else None)
 
     def done(self, step: int, measurement: Measurement) -> bool:
@@ -162,9 +164,9 @@ class SafeStop:
         if waited < 0.0:
             return False
         if self._unseen:
-            return waited >= UNSEEN
+            return waited >= UNSENSED_STANDSTILL_WAIT
         still = not measurement.valid or bool((np.abs(measurement.rates) <= self._still).all())
-        return still or waited >= LONGEST
+        return still or waited >= MAX_STANDSTILL_WAIT
 
 
 class Handover:
@@ -174,7 +176,9 @@ class Handover:
     with a jump. Its measured coordinates and rates are therefore shifted onto its reference. Its
     speeds are corrected by the rate of the shift, and its forces begin with those of the motors.
 
-        shift = e0 (1 - 3 u^2 + 2 u^3) + e0' t (1 - w)^2,   u = t / FADE,   w = t / RATE_FADE
+        shift = e0 (1 - 3 u^2 + 2 u^3) + e0' t (1 - w)^2,
+
+    where u = t / `FADE_TIME` and w = t / `RATE_FADE_TIME`.
     """
 
     def __init__(
@@ -190,7 +194,7 @@ class Handover:
 
     def over(self, step: int) -> bool:
         """Return whether it has ended in control period `step`."""
-        return self._elapsed(step) >= FADE
+        return self._elapsed(step) >= FADE_TIME
 
     def shown(self, step: int, measurement: Measurement) -> Measurement:
         """Return the measurement that the controller gets."""
@@ -208,16 +212,16 @@ class Handover:
             return command._replace(values=command.values - self._shift(elapsed)[0])
         if self._offset is None:
             self._offset = self._efforts - command.values
-        return command._replace(values=command.values + (1.0 - elapsed / FADE) * self._offset)
+        return command._replace(values=command.values + (1.0 - elapsed / FADE_TIME) * self._offset)
 
     def _elapsed(self, step: int) -> float:
         return (step - self._first) * self._period
 
     def _shift(self, time: float) -> tuple[FloatArray, FloatArray]:
         """Return the shift of the coordinates `(n,)` at a time [s] and its rate."""
-        u, w = time / FADE, min(time / RATE_FADE, 1.0)
+        u, w = time / FADE_TIME, min(time / RATE_FADE_TIME, 1.0)
         shift = self._error * (1.0 - u * u * (3.0 - 2.0 * u))
-        rate = self._error * (6.0 * u * (u - 1.0) / FADE)
+        rate = self._error * (6.0 * u * (u - 1.0) / FADE_TIME)
         left = 1.0 - w
         return shift + self._slip * (time * left * left), rate + self._slip * (
             left * (1.0 - 3.0 * w)
@@ -341,8 +345,8 @@ class ClosedLoop:
         """Let another controller take over from the next control period on, drives running.
 
         Its first speeds are the present ones and its first forces those that the motors give;
-        what it commands beyond them fades in over `handover.FADE`. If its `signals` have other
-        names, the records begin anew.
+        what it commands beyond them fades in over `FADE_TIME`. If its `signals` have other
+        names, the records restart.
 
         Args:
             controller: of this machine, or a function; the `begin` of its reference counts its
@@ -439,7 +443,7 @@ class ClosedLoop:
             "setpoint": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
             "command": command.values,
-            "command_mode": MODES.index(command.mode),
+            "command_mode": COMMAND_MODES.index(command.mode),
             "command_feedforward": self._nothing
             if command.feedforward is None
             else command.feedforward,
@@ -458,7 +462,7 @@ def _whole_steps(period: float, timestep: float) -> int:
         InputError: it is no multiple of them.
     """
     ratio = round(period / timestep)
-    if ratio < 1 or abs(ratio * timestep - period) > RATIO_ROUNDING * period:
+    if ratio < 1 or abs(ratio * timestep - period) > RATIO_TOLERANCE * period:
         raise InputError(
             "timestep",
             f"{timestep:.9g} s must divide the control period {period:.9g} s into whole steps",
@@ -472,7 +476,7 @@ def _checked(command: Any, n: int) -> Command:
     Raises:
         InputError: no command, or wrong shapes.
     """
-    if not isinstance(command, Command) or command.mode not in MODES:
+    if not isinstance(command, Command) or command.mode not in COMMAND_MODES:
         raise InputError(
             "controller", f"must return a Command of a known mode, not {brief(command)}"
         )

@@ -12,10 +12,10 @@ from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Measurement
 
-SLOWER = 10.0
+CORRECTION_LAG_FACTOR = 10.0
 """Adopted: by how much the correction by encoders is slower than the drives."""
 
-DROOP = 0.01
+INTERNAL_FORCE_DROOP = 0.01
 """Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
 Internal forces decay in some 100 integral times of that loop, slower than legs swing."""
 
@@ -37,7 +37,9 @@ class PositionCommands:
         found = [(leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None]
         self.lag = np.array([drive.delay + _lag(how) for drive, how in found if how is not None])
         self.measured = has_encoders(platform)
-        self._share = period / (SLOWER * self.lag) if self.measured else np.zeros(len(legs))
+        self._share = (
+            period / (CORRECTION_LAG_FACTOR * self.lag) if self.measured else np.zeros(len(legs))
+        )
         self._offset = np.zeros(len(legs))
 
     def start(self, error: FloatArray) -> None:
@@ -85,15 +87,15 @@ class PositionLoop:
         """Take the limits of a machine's actuators; infinite where they are unknown."""
         self.gain, self.integral, self._period = gain, integral, period
         self._loops = np.zeros((4, platform.n_actuators))
-        self._loops[row.SPEED] = actuator_limit(platform, "speed")
-        self._loops[row.CHANGE] = actuator_limit(platform, "acceleration") * period
+        self._loops[row.SPEED_ROW] = actuator_limit(platform, "speed")
+        self._loops[row.CHANGE_ROW] = actuator_limit(platform, "acceleration") * period
         self.limited = False
 
     def start(self, error: FloatArray, rates: FloatArray, feedforward: FloatArray) -> None:
         """Begin without a jump at an error, speeds and a feedforward `(n,)`."""
-        speed = self._loops[row.SPEED]
-        self._loops[row.INTEGRAL] = rates - feedforward - self.gain * error
-        self._loops[row.COMMAND] = np.clip(rates, -speed, speed)
+        speed = self._loops[row.SPEED_ROW]
+        self._loops[row.INTEGRAL_ROW] = rates - feedforward - self.gain * error
+        self._loops[row.COMMAND_ROW] = np.clip(rates, -speed, speed)
 
     def update(
         self, setpoint: FloatArray, measured: FloatArray, rates: FloatArray, share: float = 1.0
@@ -122,7 +124,7 @@ class LoadSharing:
     leaves that part out of the position errors, and lets legs give way to the internal force that
     is measured:
 
-        e <- e - N N' e,        v <- v - D N N' f,        D = DROOP / gain of the velocity loop
+        e <- e - N N' e,        v <- v - D N N' f,        D = INTERNAL_FORCE_DROOP / velocity gain
 
     Derivation: docs/control.md.
     """
@@ -139,7 +141,7 @@ class LoadSharing:
         reachable = reference.reachable[:, None] > 0.0
         poses = np.where(reachable, reference.pose, platform.home)
         self._internal = internal_forces(platform, poses)
-        self._droop = DROOP / gain
+        self._droop = INTERNAL_FORCE_DROOP / gain
 
     def consistent(self, row: int, error: FloatArray) -> FloatArray:
         """Return position errors `(n,)` of a row of the reference without what legs cannot do."""
@@ -175,7 +177,7 @@ class LoadSharing:
         return speeds + self.giving_way(row, measurement.forces)
 
 
-def shares_loads(platform: MachineModel) -> bool:
+def needs_load_sharing(platform: MachineModel) -> bool:
     """Return whether legs are redundant and rigid, so that their integrals need a sharing law.
 
     Springs in or beside the legs give every error of a length a force that balances it.

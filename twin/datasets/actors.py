@@ -14,31 +14,33 @@ from twin.control import controller_names, make_controller
 from twin.errors import InputError, brief
 from twin.plant.signals import Measurement
 from twin.training.policy import Policy, policy_for
-from twin.training.settings import LAWS, make_law
+from twin.training.settings import ENVIRONMENT_LAWS, make_law
 
 if TYPE_CHECKING:
     import gymnasium
 
     from twin.control.controller import Controller
 
-ROUNDING = 1e-6
+ROUNDING_TOLERANCE = 1e-6
 """Largest excess of a rounded action over its space; it is cut."""
 
-TRACKING = "twin/PoseTracking"
+TRACKING_PREFIX = "twin/PoseTracking"
 """Environments whose actions are commands of the drives, and whose episodes have a motion."""
 
-MODES = {"velocities": "velocity", "forces": "force"}
+COMMAND_MODES = {"velocities": "velocity", "forces": "force"}
 """Option `action` of the environment -> mode of the commands that fit it."""
 
-QUIET = 1e-9
+ZERO_EFFORT_FRACTION = 1e-9
 """Share of the efforts below which a feedforward counts as zero."""
 
-ADVICE = "take residual=False, or a larger action_scale"
+ACTION_ADVICE = "take residual=False, or a larger action_scale"
 
-TASKS = {law: environment for environment, laws in LAWS.items() for law in laws}
+LAW_ENVIRONMENTS = {
+    law: environment for environment, laws in ENVIRONMENT_LAWS.items() for law in laws
+}
 """Law -> environment that it acts in."""
 
-NAMES = ("random", "zero", *controller_names(), *TASKS)
+ACTOR_NAMES = ("random", "zero", *controller_names(), *LAW_ENVIRONMENTS)
 """Actors without a file."""
 
 
@@ -152,7 +154,7 @@ def as_action(action: Any, space: Any) -> Any:
     if found.shape != space.shape:
         raise InputError("policy", f"gave an action of shape {found.shape}, not {space.shape}")
     beyond = np.maximum(found - space.high, space.low - found).max(initial=0.0)
-    if not beyond <= ROUNDING:
+    if not beyond <= ROUNDING_TOLERANCE:
         raise InputError("policy", "gave an action outside the action space; clip it to the space")
     return np.clip(found, space.low, space.high).astype(space.dtype)
 
@@ -178,15 +180,17 @@ class ControllerActor(Actor):
         """
         self.name, self._env, self.cuts = name, env, False
         spec = env.spec
-        if spec is None or not spec.id.startswith(TRACKING):
-            raise InputError("policy", f"the controller {name} can act in {TRACKING}-v0 only")
+        if spec is None or not spec.id.startswith(TRACKING_PREFIX):
+            raise InputError(
+                "policy", f"the controller {name} can act in {TRACKING_PREFIX}-v0 only"
+            )
         self._task: Any = env.unwrapped.task  # type: ignore[attr-defined]
         kind = self._task.settings.action
-        if kind not in MODES:
+        if kind not in COMMAND_MODES:
             raise InputError(
                 "policy", f"controllers give speeds or forces; action={kind!r} takes neither"
             )
-        self._mode = MODES[kind]
+        self._mode = COMMAND_MODES[kind]
         self.controller: Controller | None = None
         self.last_command: FloatArray = np.zeros(0)
 
@@ -235,7 +239,7 @@ class ControllerActor(Actor):
             raise InputError(
                 "policy",
                 f"the controller {self.name} commands {most:.3g} times the range of an action "
-                f"({float(np.max(scale)):.4g} {unit}); {ADVICE}",
+                f"({float(np.max(scale)):.4g} {unit}); {ACTION_ADVICE}",
             )
         return np.asarray(np.clip(action, -1.0, 1.0))
 
@@ -252,7 +256,7 @@ class ControllerActor(Actor):
         if feedforward is None:
             return
         size = float(np.abs(feedforward).max())
-        if size > QUIET * float(np.max(self._task.scales.effort)):
+        if size > ZERO_EFFORT_FRACTION * float(np.max(self._task.scales.effort)):
             raise InputError(
                 "policy",
                 f"the controller {self.name} adds {size:.3g} {self._task.platform.force_unit} to "
@@ -266,9 +270,9 @@ def saved_policy(policy: Any, environment: str) -> Policy | None:
     Raises:
         InputError: no such policy, or one for another environment.
     """
-    if not isinstance(policy, (str, Path)) or policy in NAMES:
+    if not isinstance(policy, (str, Path)) or policy in ACTOR_NAMES:
         return None
-    return policy_for(policy, environment, NAMES)
+    return policy_for(policy, environment, ACTOR_NAMES)
 
 
 def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) -> Actor:
@@ -291,10 +295,12 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
         if policy == "zero":
             nothing = np.zeros(env.action_space.shape or ())
             return Function(lambda _: nothing, "zero")
-        if policy not in TASKS:
+        if policy not in LAW_ENVIRONMENTS:
             return ControllerActor(policy, env)
-        if env.spec is None or env.spec.id != TASKS[policy]:
-            raise InputError("policy", f"the law {policy} can act in {TASKS[policy]} only")
+        if env.spec is None or env.spec.id != LAW_ENVIRONMENTS[policy]:
+            raise InputError(
+                "policy", f"the law {policy} can act in {LAW_ENVIRONMENTS[policy]} only"
+            )
         return LawActor(policy, env)
     if callable(policy):
         return Function(policy, getattr(policy, "__name__", type(policy).__name__))

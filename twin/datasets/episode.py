@@ -20,8 +20,8 @@ from twin.errors import InputError, TwinError
 if TYPE_CHECKING:
     import gymnasium
 
-PREFIX = ".recording-"
-"""Of the folders of unfinished recordings; Minari passes over hidden ones."""
+RECORDING_PREFIX = ".recording-"
+"""Beginning of the names of unfinished recordings' folders; Minari passes over hidden ones."""
 
 
 Numbers = dict[str, Any]
@@ -175,8 +175,10 @@ class Writer:
         root = optional("minari.storage").get_dataset_path()
         storage = optional("minari.dataset.minari_storage").MinariStorage
         with ExitStack() as stack, system_faults("dataset", self._dataset):
-            remove_leftovers(root, PREFIX)
-            self._folder = stack.enter_context(temporary_place(root, PREFIX, is_folder=True))
+            remove_leftovers(root, RECORDING_PREFIX)
+            self._folder = stack.enter_context(
+                temporary_place(root, RECORDING_PREFIX, is_folder=True)
+            )
             self._storage = storage.new(
                 self._folder / "data",
                 observation_space=self._env.observation_space,

@@ -11,15 +11,15 @@ import numpy as np
 
 from twin.basics.files import as_path, remove_leftovers, temporary_place
 from twin.basics.optional import optional
-from twin.datasets.episode import PREFIX, open_to_others, system_faults
+from twin.datasets.episode import RECORDING_PREFIX, open_to_others, system_faults
 from twin.errors import InputError
 
-VERSION = "v3.0"
-"""Of the format: one Parquet file of many episodes, whose metadata are tables too."""
+FORMAT_VERSION = "v3.0"
+"""Version of the format: one Parquet file of many episodes, whose metadata are tables too."""
 
-DATA = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
-EPISODES = "meta/episodes/chunk-000/file-000.parquet"
-TASKS, INFO, STATISTICS = "meta/tasks.parquet", "meta/info.json", "meta/stats.json"
+DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+EPISODES_PATH = "meta/episodes/chunk-000/file-000.parquet"
+TASKS_PATH, INFO_PATH, STATISTICS_PATH = "meta/tasks.parquet", "meta/info.json", "meta/stats.json"
 
 QUANTILES = (1, 10, 50, 90, 99)
 """[%] among the statistics of a feature."""
@@ -53,16 +53,19 @@ def write_lerobot(dataset: Any, folder: str | Path) -> Path:
     whole = {name: np.concatenate([each[name] for each in episodes]) for name in episodes[0]}
     name = f"{task.title} of {task.platform.name}"
     info = _info(dataset, task, whole)
-    files = {DATA.format(chunk_index=0, file_index=0): whole, EPISODES: _about(episodes, name)}
+    files = {
+        DATA_PATH.format(chunk_index=0, file_index=0): whole,
+        EPISODES_PATH: _about(episodes, name),
+    }
     with system_faults("folder", place):
         place.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(place.parent, PREFIX)
-        with temporary_place(place.parent, PREFIX, is_folder=True) as root:
+        remove_leftovers(place.parent, RECORDING_PREFIX)
+        with temporary_place(place.parent, RECORDING_PREFIX, is_folder=True) as root:
             for file, columns in files.items():
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 parquet.write_table(_table(columns), root / file)
-            parquet.write_table(_tasks(name), root / TASKS)
-            for file, content in ((INFO, info), (STATISTICS, _statistics(whole))):
+            parquet.write_table(_tasks(name), root / TASKS_PATH)
+            for file, content in ((INFO_PATH, info), (STATISTICS_PATH, _statistics(whole))):
                 (root / file).write_text(json.dumps(content, indent=1), encoding="utf-8")
             open_to_others(root)
             root.rename(place)
@@ -128,7 +131,7 @@ def _info(dataset: Any, task: Any, whole: Columns) -> dict[str, Any]:
     }
     count = int(dataset.total_episodes)
     return {
-        "codebase_version": VERSION,
+        "codebase_version": FORMAT_VERSION,
         "robot_type": task.platform.name,
         "total_episodes": count,
         "total_frames": len(whole["index"]),
@@ -138,7 +141,7 @@ def _info(dataset: Any, task: Any, whole: Columns) -> dict[str, Any]:
         "video_files_size_in_mb": 200,
         "fps": _rate(task),
         "splits": {"train": f"0:{count}"},
-        "data_path": DATA,
+        "data_path": DATA_PATH,
         "video_path": None,
         "features": features,
     }

@@ -29,17 +29,17 @@ from twin.training.policy import Policy
 if TYPE_CHECKING:
     import gymnasium
 
-LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
+DATASET_LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
 
-FORCES = {"configuration": "hardware", "action": "forces", "residual": False}
+FORCE_OPTIONS = {"configuration": "hardware", "action": "forces", "residual": False}
 
-NOISE = (0.01, 10.0)
+NOISE_RANGE = (0.01, 10.0)
 """Least and largest standard deviation of a medium actor's noise, in units of the actions."""
 
-HALVINGS = 6
-"""Of the logarithm of the noise: to a tenth of its value."""
+NOISE_HALVINGS = 6
+"""Halvings of the noise's logarithm: they find it to a tenth of its value."""
 
-PROBES = 6
+PROBE_EPISODES = 6
 """Episodes from which a mean return is estimated."""
 
 DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
@@ -56,8 +56,8 @@ class Expert(NamedTuple):
     options: Mapping[str, Any]
 
 
-EXPERTS = {
-    "twin/PoseTracking-v0": Expert("computed_torque", FORCES),
+EXPERT_ACTORS = {
+    "twin/PoseTracking-v0": Expert("computed_torque", FORCE_OPTIONS),
     "twin/MotionCueing-v0": Expert("tilt_law", {}),
     "twin/VibrationIsolation-v0": Expert("isolation_law", {}),
     "twin/BallBalance-v0": Expert("balance_law", {}),
@@ -86,9 +86,9 @@ def expert_of(environment: str) -> Expert:
     Raises:
         InputError: there is none.
     """
-    if environment not in EXPERTS:
-        raise InputError("environment", f"experts are known for {', '.join(EXPERTS)} only")
-    return EXPERTS[environment]
+    if environment not in EXPERT_ACTORS:
+        raise InputError("environment", f"experts are known for {', '.join(EXPERT_ACTORS)} only")
+    return EXPERT_ACTORS[environment]
 
 
 def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) -> Actor:
@@ -100,19 +100,21 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
     if isinstance(expert, ControllerActor):
         expert.cuts = True
     limit, done = step_limit(env), 0
-    with Progress("finding the noise", limit * PROBES * (HALVINGS + 2), progress) as bar:
+    with Progress(
+        "finding the noise", limit * PROBE_EPISODES * (NOISE_HALVINGS + 2), progress
+    ) as bar:
 
         def mean_return(actor: Actor) -> float:
             nonlocal done
             found = []
-            for seed in range(PROBES):
+            for seed in range(PROBE_EPISODES):
                 found.append(play(env, actor, seed, bar, done).total)
                 done += limit
             return float(np.mean(found))
 
         target = 0.5 * (mean_return(Chance(env)) + mean_return(expert))
-        low, high = np.log(NOISE)
-        for _ in range(HALVINGS):
+        low, high = np.log(NOISE_RANGE)
+        for _ in range(NOISE_HALVINGS):
             middle = 0.5 * (low + high)
             if mean_return(Noisy(expert, env, float(np.exp(middle)))) > target:
                 low = middle

@@ -9,25 +9,25 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.engines.base import LARGEST_GAP, BaseEngine
 from twin.engines.stability import check_timestep
-from twin.kernels.ball import BALL_SIZE, ROLLING, fill_balls, put_balls, rolling_steps
-from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.ball import BALL_ROLLING, BALL_SIZE, fill_balls, put_balls, rolling_steps
+from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.kernels.dynamics.forward import STATE_SIZE, Load
 from twin.kernels.integrators import adaptive_step, fixed_step
 from twin.kernels.jit import SameTypes
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
-from twin.model.ball import CENTERED, Ball
+from twin.model.ball import CENTERED_STATE, Ball
 from twin.model.engine import Fidelity, State
 from twin.model.machine_base import LegCoordinates
 from twin.model.machine_model import MachineModel
 
-SUBSTEPS = {"fast": 1, "accurate": 8}
+RUNGE_KUTTA_SUBSTEPS = {"fast": 1, "accurate": 8}
 """Runge-Kutta steps within one of the engine, by fidelity: eight leave rounding errors at 1 ms."""
 
-TOLERANCES = (1e-13, 1e-13)
+ACCURATE_TOLERANCES = (1e-13, 1e-13)
 """Relative and absolute tolerance of the accurate fidelity: the last digits float64 can hold."""
 
-LARGEST_SUBSTEPS = 4096
+MAX_SUBSTEPS = 4096
 
 
 class RollingBall:
@@ -35,24 +35,24 @@ class RollingBall:
 
     Attributes:
         y: `(m + 17,)` state of the machine, then that of the ball.
-        status: `ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was
+        status: `BALL_ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was
             on the plate.
     """
 
     def __init__(self, ball: Ball, size: int, timestep: float, fidelity: str) -> None:
         """Prepare a ball on a machine whose state has `size` entries."""
         self._constants, self._size = ball.constants, size
-        self._count = SUBSTEPS[fidelity]
+        self._count = RUNGE_KUTTA_SUBSTEPS[fidelity]
         self._step = timestep / self._count
         self.y = np.zeros(size + BALL_SIZE)
-        self.status = ROLLING
+        self.status = BALL_ROLLING
 
     def place(self, pose: FloatArray, twist: FloatArray, start: FloatArray | None) -> None:
         """Put the ball at a start `(4,)` on the plate, the machine at `pose` and `twist`."""
         own, place = self.y[None, self._size :], np.empty((1, 13))
-        first = CENTERED if start is None else start
+        first = CENTERED_STATE if start is None else start
         put_balls(self._constants, pose[None], twist[None], first[None].copy(), own, place)
-        self.status = ROLLING
+        self.status = BALL_ROLLING
 
     def advance(self, body: FloatArray, legs: Legs, load: Load) -> bool:
         """Advance machine and ball by one step of the engine; False where it cannot.
@@ -127,9 +127,9 @@ class AnalyticEngine(BaseEngine):
         self._motion = self._y, self._lengths, self._rates
         self._settings: tuple[Any, ...] = ()
         if fidelity == "accurate":
-            count = LARGEST_SUBSTEPS
+            count = MAX_SUBSTEPS
             substeps = np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
-            self._settings = TOLERANCES, substeps
+            self._settings = ACCURATE_TOLERANCES, substeps
         kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
         self._move = SameTypes(kernel)
 
@@ -140,7 +140,7 @@ class AnalyticEngine(BaseEngine):
         self._measure()
 
     def _feel(self) -> None:
-        self._body[GRAVITY : GRAVITY + 3] = self._field
+        self._body[BODY_GRAVITY : BODY_GRAVITY + 3] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         if self.rolling is None:

@@ -22,7 +22,7 @@ from twin.basics.files import as_path, read_arrays, remove_oldest
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.ball import Ball, as_ball
 from twin.model.engine import FIDELITIES, Fidelity, State
-from twin.model.machine_base import REST, LegCoordinates
+from twin.model.machine_base import ZERO_VECTOR, LegCoordinates
 from twin.model.machine_model import MachineModel, as_model
 
 MAGIC = b"twin-state-3\n"
@@ -305,7 +305,7 @@ class BaseEngine(ABC):
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
         place = one_pose(self.platform.home if pose is None else pose)
-        motion = as_vector(REST if twist is None else twist, "twist", 6)
+        motion = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
         inner = self._no_internal if deflection is None else deflection
         inner = as_vector(inner, "deflection", len(self._no_internal))
         legs = self.platform.leg_coordinates(place, motion, deflection=inner)

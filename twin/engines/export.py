@@ -13,7 +13,7 @@ from twin.engines.mechanism import check_masses, make_mechanism
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
-FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
+EXPORT_FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
         ("robot.xml", "twin.engines.mjcf.robot", "robot_xml"),
         ("scene.xml", "twin.engines.mjcf.robot", "scene_xml"),
@@ -46,7 +46,7 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
     Warns:
         TwinWarning: parts of legs that the files give the least mass of an engine.
     """
-    one_of(form, "format", FORMATS)
+    one_of(form, "format", EXPORT_FORMATS)
     as_model(platform)
     if form == "fmu":
         from twin.engines.fmu.unit import write_unit
@@ -56,7 +56,9 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
         raise InputError(", ".join(options), "only for units of FMI, the format fmu")
     engine = "mujoco" if form == "mjcf" else "bullet"
     check_masses(make_mechanism(platform.parameters), platform.parameters, engine)
-    texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
+    texts = {
+        name: _writer(module, function)(platform) for name, module, function in EXPORT_FORMATS[form]
+    }
     with new_folder(folder, "folder") as target:
         return [write_text(target / name, text) for name, text in texts.items()]
 

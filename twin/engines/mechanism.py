@@ -3,11 +3,11 @@
 Masses that parts of legs have in an engine where the machine gives them none.
 
 An engine divides by the mass of every part that moves by itself; the reference does not. Parts
-lighter than `LEAST_SHARE` of the machine get that mass, and the moments of a ball of
-`GYRATION` of the leg's reach. It changes the platform's accelerations by about that share, less
-than the rounding of either engine. Measured on a hexapod of 1.8 kg, with constraints as in
-`twin.engines.mujoco.settings`: errors against the reference are those of legs of any other mass
-(MuJoCo 6e-11 rad, Bullet 2e-9 rad in 0.12 s).
+lighter than `MIN_MASS_FRACTION` of the machine get that mass, and the moments of a ball of
+`GYRATION_FRACTION` of the leg's reach. It changes the platform's accelerations by about that
+share, less than the rounding of either engine. Measured on a hexapod of 1.8 kg, with constraints
+as in `twin.engines.mujoco.settings`: errors against the reference are those of legs of any other
+mass (MuJoCo 6e-11 rad, Bullet 2e-9 rad in 0.12 s).
 
 A machine as bodies on joints, closed into loops: the one description all engines are made from.
 
@@ -35,8 +35,8 @@ from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import JointLimit, Leg, unit
 from twin.machine.machine import MachineParameters
 from twin.machine.mechanism import (
-    BASE,
-    PLATFORM,
+    BASE_NAME,
+    PLATFORM_NAME,
     Actuator,
     Body,
     Box,
@@ -53,22 +53,22 @@ from twin.machine.mechanism import (
     Tether,
     drawing,
 )
-from twin.machine.payload.anthropometry import JOINTS, Segment, origins
+from twin.machine.payload.anthropometry import JOINT_TYPES, Segment, origins
 from twin.machine.payload.occupant import Occupant
 from twin.model.ball import Ball
 from twin.model.machine_base import LegCoordinates
 
-WATER = 1000.0
+WATER_DENSITY = 1000.0
 """[kg/m3] of the cylinders that segments are drawn as."""
 
-LEAST_SHARE = 1e-12
+MIN_MASS_FRACTION = 1e-12
 """Mass of a part in an engine, at least, per mass of the whole machine. A platform of less loses
 digits in Bullet's constraint solver: errors of 5e-8 rad in place of 2e-10."""
 
-GYRATION = 0.1
+GYRATION_FRACTION = 0.1
 """Radius of gyration of a part that gets the least mass, per reach of the legs."""
 
-ARM_SHARE = 0.1
+ARM_FRACTION = 0.1
 """Distance of both points from their joint, per length of the leg or rod at home."""
 
 
@@ -93,7 +93,7 @@ def as_segments(payload: Any, gravity: float) -> tuple[Segment, ...]:
     origins(segments)
     for segment in segments:
         numbers = np.concatenate([np.ravel(field) for field in segment[3:]])
-        if segment.joint not in JOINTS:
+        if segment.joint not in JOINT_TYPES:
             raise InputError("payload", f"{segment.name}: no joint {segment.joint!r}")
         if not (np.isfinite(numbers).all() and segment.mass > 0.0):
             raise InputError("payload", f"{segment.name}: needs finite numbers and a mass above 0")
@@ -126,7 +126,7 @@ def _body(segment: Segment) -> Body:
         joints = (Joint(name, kind, segment.axis, spring=spring),)
     return Body(
         name,
-        PLATFORM if segment.parent == PLATFORM else f"payload_{segment.parent}",
+        PLATFORM_NAME if segment.parent == PLATFORM_NAME else f"payload_{segment.parent}",
         segment.position,
         joints=joints,
         mass=Mass(segment.mass, segment.center, segment.inertia),
@@ -138,7 +138,7 @@ def _shapes(name: str, segment: Segment) -> tuple[Shape, ...]:
     length = float(np.linalg.norm(segment.end))
     if not length > 0.0:
         return ()
-    radius = sqrt(segment.mass / (WATER * pi * length))
+    radius = sqrt(segment.mass / (WATER_DENSITY * pi * length))
     return (Cylinder(f"{name}_limb", "occupant", radius, np.zeros(3), segment.end),)
 
 
@@ -175,7 +175,7 @@ class Mechanism:
     @property
     def floats(self) -> bool:
         """Whether the platform is a free body; otherwise joints carry it."""
-        return self.body(PLATFORM).free
+        return self.body(PLATFORM_NAME).free
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class Mechanism:
     @cached_property
     def home_frames(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         """Origin `(3,)` [m] and rotation to base `(3, 3)` of every body at home, by name."""
-        frames = {BASE: (np.zeros(3), np.eye(3))}
+        frames = {BASE_NAME: (np.zeros(3), np.eye(3))}
         for body in self.bodies:
             origin, turn = frames[body.parent]
             own = np.eye(3) if body.rotation is None else body.rotation
@@ -256,22 +256,22 @@ class Mechanism:
     def carriers(self) -> tuple[str, ...]:
         """Return the joints between base and platform; none if the platform is free."""
         names: tuple[str, ...] = ()
-        body = self.body(PLATFORM)
+        body = self.body(PLATFORM_NAME)
         while True:
             names = tuple(joint.name for joint in body.joints) + names
-            if body.parent == BASE:
+            if body.parent == BASE_NAME:
                 return names
             body = self.body(body.parent)
 
     def root(self, body: Body) -> str:
         """Return the body on the base from which a body's joints start: itself, or one below."""
-        while body.parent != BASE:
+        while body.parent != BASE_NAME:
             body = self.body(body.parent)
         return body.name
 
     def moves_platform(self, body: Body) -> bool:
         """Return whether a body is in the same tree as the platform."""
-        return self.root(body) == self.root(self.body(PLATFORM))
+        return self.root(body) == self.root(self.body(PLATFORM_NAME))
 
 
 def machine_mass(parameters: MachineParameters) -> float:
@@ -282,7 +282,7 @@ def machine_mass(parameters: MachineParameters) -> float:
 
 def least_mass(parameters: MachineParameters) -> float:
     """Return the mass [kg] that a part of a leg that moves by itself has in an engine at least."""
-    return LEAST_SHARE * machine_mass(parameters)
+    return MIN_MASS_FRACTION * machine_mass(parameters)
 
 
 def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> list[Body]:
@@ -291,7 +291,7 @@ def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> 
     A body that carries a heavier one on its joints moves that mass and stays as it is.
     """
     least = least_mass(parameters)
-    moment = least * (GYRATION * max(leg.reach for leg in parameters.legs)) ** 2
+    moment = least * (GYRATION_FRACTION * max(leg.reach for leg in parameters.legs)) ** 2
     light = light_bodies(bodies, least)
     return [
         body._replace(mass=Mass(least, body.mass.center, moment * np.eye(3)))
@@ -319,8 +319,9 @@ def least_mass_note(machine: Mechanism, parameters: MachineParameters) -> str:
         return ""
     return (
         f"{machine.name}: in MuJoCo and Bullet {listed(light)} have {least:.2g} kg each, "
-        f"{LEAST_SHARE:g} of the machine's mass, because an engine divides by the mass of every "
-        "part that moves. The file gives them less; the analytic engine takes them as they are."
+        f"{MIN_MASS_FRACTION:g} of the machine's mass, because an engine divides by the mass of "
+        "every part that moves. The file gives them less; the analytic engine takes them as they "
+        "are."
     )
 
 
@@ -328,7 +329,7 @@ def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str)
     """Refuse a platform that is too light for an engine, and warn of massless parts of legs.
 
     Raises:
-        InputError: the platform's mass is below `LEAST_SHARE` of the machine's.
+        InputError: the platform's mass is below `MIN_MASS_FRACTION` of the machine's.
     """
     least, own = least_mass(parameters), parameters.platform.body.mass
     if own < least:
@@ -336,8 +337,8 @@ def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str)
             "platform.body.mass",
             f"{own:.3g} kg is {own / machine_mass(parameters):.2g} of the mass of "
             f"{parameters.name}, {machine_mass(parameters):.3g} kg; the {engine} engine is exact "
-            f"from {LEAST_SHARE:g} on. Give at least {least:.2g} kg, lighter legs, or use the "
-            "analytic engine",
+            f"from {MIN_MASS_FRACTION:g} on. Give at least {least:.2g} kg, lighter legs, or use "
+            "the analytic engine",
         )
     note = least_mass_note(machine, parameters)
     if note:
@@ -442,13 +443,13 @@ def _tether(
     first, tip = machine.point(f"{leg}_{start}"), machine.point(f"{leg}_tip")
     along = machine.home_place(tip) - machine.home_place(first)
     if field == "platform_joint":
-        joint, carrier, body, away = tip, PLATFORM, tip.body, -along
+        joint, carrier, body, away = tip, PLATFORM_NAME, tip.body, -along
     else:
         joint, carrier, body, away = first, first.body, machine.moved_by(f"{leg}_first"), along
     neutral = away
     if limit.neutral is not None:
         neutral = machine.home_frames[carrier][1] @ np.array(limit.neutral)
-    arm = ARM_SHARE * float(np.linalg.norm(along))
+    arm = ARM_FRACTION * float(np.linalg.norm(along))
     points = []
     for end, owner, direction in (("direction", body, away), ("neutral", carrier, neutral)):
         origin, turn = machine.home_frames[owner]
@@ -467,8 +468,8 @@ def make_mechanism(
     pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
     legs = [kind.make_leg(leg, place, look) for leg, place in pairs]
     platform = Body(
-        PLATFORM,
-        BASE,
+        PLATFORM_NAME,
+        BASE_NAME,
         np.array(parameters.home.position),
         parameters.home_rotation,
         mass=_platform_mass(parameters),
@@ -514,7 +515,7 @@ def machine_drawing(parameters: MachineParameters) -> Drawing:
 def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
     """Return bodies in their order, but none before its parent."""
     ordered: list[Body] = []
-    known = {BASE}
+    known = {BASE_NAME}
     while bodies:
         following = next(body for body in bodies if body.parent in known)
         bodies.remove(following)
@@ -529,9 +530,9 @@ def _platform_mass(parameters: MachineParameters) -> Mass:
 
 
 def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
-    middle = (Point(name, PLATFORM, np.zeros(3)) for name in ("reference", "imu"))
+    middle = (Point(name, PLATFORM_NAME, np.zeros(3)) for name in ("reference", "imu"))
     corners = (
-        Point(f"leg_{number}_platform_joint", PLATFORM, joint)
+        Point(f"leg_{number}_platform_joint", PLATFORM_NAME, joint)
         for number, joint in enumerate(joints, start=1)
     )
     return (*middle, *corners)

@@ -28,13 +28,13 @@ from twin.engines.mechanism import (
     make_mechanism,
     plain,
 )
-from twin.engines.mjcf.ball import BALL
-from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE, loop_solref, mechanism_xml
+from twin.engines.mjcf.ball import BALL_NAME
+from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
 from twin.engines.projection import OpenTree
 from twin.engines.stability import Scheme, check_timestep
 from twin.errors import InputError
 from twin.kernels.loop_gaps import largest_distance
-from twin.machine.mechanism import PLATFORM
+from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball, place_on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_base import LegCoordinates
@@ -64,7 +64,7 @@ a loop yield in proportion to it, and so opens the loops of light legs: at the l
 part by metres. The forces in the loops are those of the whole machine's weight, whatever the legs
 weigh."""
 
-TOLERANCE = 1e-14
+SOLVER_TOLERANCE = 1e-14
 """Relative improvement at which the constraint solver stops; MuJoCo's own default is 1e-8."""
 
 DEFAULT_SOLREF = (0.02, 1.0)
@@ -73,7 +73,7 @@ DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 DEFAULT_TOLERANCE = 1e-8
 
-SAVED = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+INTEGRATION_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 """Everything MuJoCo's next step depends on, the solver's warm start included."""
 
 
@@ -159,7 +159,7 @@ def make_settings(
         name,
         own_solref if solref is None else _check_solref(solref),
         own_solimp if solimp is None else _check_solimp(solimp),
-        DEFAULT_TOLERANCE if engine_defaults else TOLERANCE,
+        DEFAULT_TOLERANCE if engine_defaults else SOLVER_TOLERANCE,
         not engine_defaults,
     )
 
@@ -256,7 +256,7 @@ def _tree(platform: MachineModel) -> _Tree:
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     names, free = machine.joint_names, (-1, -1)
     if machine.floats:
-        joint = model.joint(PLATFORM)
+        joint = model.joint(PLATFORM_NAME)
         free = int(joint.qposadr[0]), int(joint.dofadr[0])
     return _Tree(machine, model, coordinates(model, names), velocities(model, names), free)
 
@@ -279,7 +279,9 @@ class FreeBody:
 
     sign = 1.0
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str = PLATFORM) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, joint: str = PLATFORM_NAME
+    ) -> None:
         """Keep views into MuJoCo's own memory; looking them up in each step costs more."""
         free = model.joint(joint)
         start, first = free.qposadr[0], free.dofadr[0]
@@ -311,7 +313,7 @@ class CarriedPlatform:
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Keep the model, its data and the place of the body in them."""
         self._model, self._data = model, data
-        self._body = model.body(PLATFORM).id
+        self._body = model.body(PLATFORM_NAME).id
         self._position, self._turn = data.xpos[self._body], data.xquat[self._body]
         self._motion = np.empty(6)
         self.sign = 1.0
@@ -413,7 +415,7 @@ class MujocoEngine(BaseEngine):
         # A bad state must reach the guard; MuJoCo would put the machine home and go on.
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         self.data = mujoco.MjData(self.model)
-        self._saved_size = mujoco.mj_stateSize(self.model, SAVED)
+        self._saved_size = mujoco.mj_stateSize(self.model, INTEGRATION_STATE)
         self._warnings: list[str] = []
         self._take_views()
 
@@ -463,24 +465,24 @@ class MujocoEngine(BaseEngine):
 
     def _content(self) -> bytes:
         values = np.empty(self._saved_size + 1)
-        mujoco.mj_getState(self.model, self.data, values[:-1], SAVED)
+        mujoco.mj_getState(self.model, self.data, values[:-1], INTEGRATION_STATE)
         values[-1] = self._platform.sign
         return values.tobytes()
 
     def _load(self, content: bytes) -> None:
         values = np.frombuffer(content)
         mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, values[:-1], SAVED)
+        mujoco.mj_setState(self.model, self.data, values[:-1], INTEGRATION_STATE)
         self._platform.sign = float(values[-1])
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
         place = place_on_plate(ball, pose, twist, start)
-        FreeBody(self.model, self.data, BALL).place(place[:7], place[7:])
+        FreeBody(self.model, self.data, BALL_NAME).place(place[:7], place[7:])
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _read_ball(self, ball: Ball) -> FloatArray:
-        return np.concatenate(FreeBody(self.model, self.data, BALL).read())
+        return np.concatenate(FreeBody(self.model, self.data, BALL_NAME).read())
 
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""
@@ -509,7 +511,7 @@ class MujocoEngine(BaseEngine):
         rubbing = [machine.joint_names[k] for k in self._friction.joints]
         self._rubbing = velocities(model, rubbing)
         self._control, self._sites = data.ctrl, data.site_xpos
-        self._wrench = data.xfrc_applied[data.body(REFERENCE).id]
+        self._wrench = data.xfrc_applied[data.body(REFERENCE_BODY).id]
         self._tips, self._sockets = (
             np.array([data.site(getattr(loop, end)).id for loop in machine.loops])
             for end in ("first", "second")

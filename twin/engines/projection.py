@@ -21,9 +21,9 @@ from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 
-TREES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.tree"}
+TREE_MODULES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.tree"}
 
-SINGULAR = 1e-9
+RANK_TOLERANCE = 1e-9
 """Relative size of the smallest singular value below which a matrix counts as singular."""
 
 
@@ -59,7 +59,7 @@ class Projection(NamedTuple):
             SingularPoseError: no actuator forces do.
         """
         rows = slice(0, self.platform_dof)
-        forces, _, rank, _ = np.linalg.lstsq(self.map[rows], self.load[rows], rcond=SINGULAR)
+        forces, _, rank, _ = np.linalg.lstsq(self.map[rows], self.load[rows], rcond=RANK_TOLERANCE)
         if rank < self.platform_dof:
             raise SingularPoseError("the actuators cannot move the platform in this pose")
         return np.asarray(forces)
@@ -80,7 +80,7 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     free = np.concatenate([carriers, first + machine.indices(machine.deflection)])
     tied = np.setdiff1d(np.arange(len(tree.torques)), free)
     singular = np.linalg.svd(tree.closure[:, tied], compute_uv=False)
-    if len(singular) < len(tied) or not singular[-1] > SINGULAR * singular[0]:
+    if len(singular) < len(tied) or not singular[-1] > RANK_TOLERANCE * singular[0]:
         raise SingularPoseError("the loop closure is singular in this pose; move away")
     velocities = np.zeros((len(tree.torques), len(free)))
     velocities[free] = np.eye(len(free))
@@ -116,10 +116,10 @@ def projection(
         MissingDependencyError: the engine's library is not installed.
         SingularPoseError: the pose is singular.
     """
-    if not isinstance(engine, str) or engine not in TREES:
-        raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREES)}")
+    if not isinstance(engine, str) or engine not in TREE_MODULES:
+        raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREE_MODULES)}")
     k = platform.n_deflections
-    tree = import_module(TREES[engine]).open_tree(
+    tree = import_module(TREE_MODULES[engine]).open_tree(
         platform,
         one_pose(pose),
         as_vector(twist, "twist", 6),

@@ -22,19 +22,19 @@ Scheme = Literal["rk4", "explicit"]
 """How an engine steps: Runge-Kutta of order four, or velocities and then positions, with the forces
 at the start of the step."""
 
-MARGIN = 0.8
-"""Share of the longest stable step that is allowed: other poses than home have faster modes."""
+STEP_MARGIN = 0.8
+"""Fraction of the longest stable step that is allowed: other poses than home have faster modes."""
 
-STEPS_A_PERIOD = 20
-"""Of the fastest mode, for `suitable_timestep`."""
+STEPS_PER_PERIOD = 20
+"""Steps in a period of the fastest mode that `suitable_timestep` takes."""
 
-DIFFERENCE = 1e-6
-"""[m, rad, m/s, rad/s] by which the state is moved to linearise."""
+DIFFERENCE_STEP = 1e-6
+"""[m, rad, m/s, rad/s] Step of the finite differences that linearise the machine."""
 
-FINEST_RATIO = 0.5
+STEP_TO_PERIOD_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
 
-GROWTH = 1e-6
+GROWTH_TOLERANCE = 1e-6
 """Growth of a mode in one step that is rounding: free modes have eigenvalues near zero."""
 
 
@@ -73,9 +73,9 @@ def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme:
     """
     if not _is_stiff(platform):
         return
-    if linearise(platform).growth(timestep / MARGIN, scheme) <= 1.0 + GROWTH:
+    if linearise(platform).growth(timestep / STEP_MARGIN, scheme) <= 1.0 + GROWTH_TOLERANCE:
         return
-    allowed = MARGIN * longest_step(platform, scheme)
+    allowed = STEP_MARGIN * longest_step(platform, scheme)
     if timestep > allowed:
         fastest = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
         raise InputError(
@@ -94,11 +94,11 @@ def longest_step(platform: MachineModel, scheme: Scheme) -> float:
     if not fastest > 0.0:
         return np.inf
     low, high = 0.0, 100.0 / fastest
-    if machine.growth(high, scheme) <= 1.0 + GROWTH:
+    if machine.growth(high, scheme) <= 1.0 + GROWTH_TOLERANCE:
         return np.inf
     for _ in range(50):
         middle = 0.5 * (low + high)
-        stable = machine.growth(middle, scheme) <= 1.0 + GROWTH
+        stable = machine.growth(middle, scheme) <= 1.0 + GROWTH_TOLERANCE
         low, high = (middle, high) if stable else (low, middle)
     return low
 
@@ -114,7 +114,7 @@ def suitable_timestep(platform: MachineModel) -> float:
     if not _is_stiff(platform):
         return 1e-3
     fastest = float(np.abs(linearise(platform).modes).max())
-    longest = 2.0 * np.pi / fastest / STEPS_A_PERIOD if fastest > 0.0 else np.inf
+    longest = 2.0 * np.pi / fastest / STEPS_PER_PERIOD if fastest > 0.0 else np.inf
     steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
     return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
 
@@ -138,11 +138,11 @@ def linearise(platform: MachineModel) -> Linearisation:
         found = floating.forward_dynamics(poses, twists, no_forces, deflection=inside)
         return np.hstack([found[:, :6] @ free, found[:, 6:]])
 
-    steps = DIFFERENCE * np.vstack([np.eye(size), -np.eye(size)])
+    steps = DIFFERENCE_STEP * np.vstack([np.eye(size), -np.eye(size)])
     none = np.zeros_like(steps)
     ahead, behind = np.split(accelerations(steps, none), 2)
     faster, slower = np.split(accelerations(none, steps), 2)
-    scale = 0.5 / DIFFERENCE
+    scale = 0.5 / DIFFERENCE_STEP
     return Linearisation(scale * (ahead - behind).T, scale * (faster - slower).T)
 
 
@@ -153,5 +153,5 @@ def _is_stiff(platform: MachineModel) -> bool:
 
 def dividing_step(platform: MachineModel, period: float) -> float:
     """Return the longest step [s] that divides a control period and suits engine and drives."""
-    most = min(suitable_timestep(platform), FINEST_RATIO * period, drive_timestep(platform))
+    most = min(suitable_timestep(platform), STEP_TO_PERIOD_RATIO * period, drive_timestep(platform))
     return period / int(np.ceil(period / most - 1e-9))

@@ -23,10 +23,10 @@ from twin.basics.arrays import FloatArray
 from twin.basics.canonical import principal_axes
 from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.machine.mechanism import (
-    BASE,
-    COLORS,
-    MASSLESS,
-    PLATFORM,
+    BASE_NAME,
+    PART_COLORS,
+    PLATFORM_NAME,
+    ZERO_MASS,
     Ball,
     Body,
     Box,
@@ -38,15 +38,15 @@ from twin.machine.mechanism import (
 from twin.model.ball import Ball as RollingBall
 from twin.model.machine_model import MachineModel
 
-ORIGIN = (0.0, 0.0, 0.0)
+ZERO_VECTOR = (0.0, 0.0, 0.0)
 
-DRAKE = "drake"
+DRAKE_PREFIX = "drake"
 """Prefix of the elements of another program's own."""
 
-NOISE = 1e-15
+ZERO_TOLERANCE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
-UNKNOWN = 1e6
+UNKNOWN_LIMIT = 1e6
 """Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format requires a
 number."""
 
@@ -74,12 +74,12 @@ def text(values: Iterable[float]) -> str:
 
     Fewer digits would do for the machine, but Bullet wants axes of length one to 1e-15.
     """
-    return " ".join(repr(0.0 if abs(value) < NOISE else float(value)) for value in values)
+    return " ".join(repr(0.0 if abs(value) < ZERO_TOLERANCE else float(value)) for value in values)
 
 
-def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> Element:
+def origin(place: Iterable[float] = ZERO_VECTOR, turn: FloatArray | None = None) -> Element:
     """Return a frame's place [m] and orientation (a rotation `(3, 3)`) in its parent."""
-    angles = ORIGIN if turn is None else roll_pitch_yaw(turn)
+    angles = ZERO_VECTOR if turn is None else roll_pitch_yaw(turn)
     return Element("origin", xyz=text(place), rpy=text(angles))
 
 
@@ -98,7 +98,7 @@ def inertial(mass: Mass) -> Element:
     return element
 
 
-def link(name: str, mass: Mass = MASSLESS, shapes: Iterable[Shape] = ()) -> Element:
+def link(name: str, mass: Mass = ZERO_MASS, shapes: Iterable[Shape] = ()) -> Element:
     """Return a link; one without mass says so, for readers take a missing inertial for 1 kg."""
     element = Element("link", name=name)
     element.append(inertial(mass))
@@ -131,10 +131,10 @@ def ball_constraint(name: str, ends: Iterable[tuple[str, FloatArray]]) -> Elemen
 
     URDF has no word for it. These are the elements of Drake; other programs pass over them.
     """
-    element = Element(f"{DRAKE}:ball_constraint", name=name)
+    element = Element(f"{DRAKE_PREFIX}:ball_constraint", name=name)
     for side, point, (body, position) in zip("AB", ("p_AP", "p_BQ"), ends, strict=True):
-        SubElement(element, f"{DRAKE}:ball_constraint_body_{side}", name=body)
-        SubElement(element, f"{DRAKE}:ball_constraint_{point}", value=text(position))
+        SubElement(element, f"{DRAKE_PREFIX}:ball_constraint_body_{side}", name=body)
+        SubElement(element, f"{DRAKE_PREFIX}:ball_constraint_{point}", value=text(position))
     return element
 
 
@@ -167,18 +167,18 @@ def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
 def _turned_to(direction: FloatArray) -> FloatArray | None:
     """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
     x, y, _ = direction
-    if np.hypot(x, y) < NOISE:
+    if np.hypot(x, y) < ZERO_TOLERANCE:
         return None
     across = np.array([y, -x, 0.0]) / np.hypot(x, y)
     return np.column_stack([across, np.cross(direction, across), direction])
 
 
 def document(name: str, colors: Collection[str], *elements: Element) -> str:
-    """Return the text of a robot whose parts have some of `COLORS`."""
+    """Return the text of a robot whose parts have some of `PART_COLORS`."""
     robot = Element("robot", name=name)
-    if any(element.tag.startswith(f"{DRAKE}:") for element in elements):
-        robot.set(f"xmlns:{DRAKE}", "http://drake.mit.edu")
-    for color, channels in COLORS.items():
+    if any(element.tag.startswith(f"{DRAKE_PREFIX}:") for element in elements):
+        robot.set(f"xmlns:{DRAKE_PREFIX}", "http://drake.mit.edu")
+    for color, channels in PART_COLORS.items():
         if color in colors:
             SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
     robot.extend(elements)
@@ -209,7 +209,7 @@ def robot_urdf(platform: MachineModel, machine: Mechanism | None = None) -> str:
     mechanism takes the place of the machine's own.
     """
     machine = machine or make_mechanism(platform.parameters)
-    base = link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
+    base = link(BASE_NAME, shapes=(machine.base_plate, *machine.base_shapes))
     carriers = _freedoms(machine) if machine.floats else ()
     legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))
     return document(
@@ -226,12 +226,12 @@ def legs_urdf(machine: Mechanism) -> str:
     because Bullet solves wrongly for loops inside one multibody.
     """
     bodies = _bodies(machine, False, limited=False)
-    return document(f"{machine.name}_legs", machine.colors, link(BASE), *bodies)
+    return document(f"{machine.name}_legs", machine.colors, link(BASE_NAME), *bodies)
 
 
 def platform_urdf(machine: Mechanism) -> str:
     """Return the platform's tree: a free body, or bodies on a base that carry it."""
-    base = () if machine.floats else (link(BASE),)
+    base = () if machine.floats else (link(BASE_NAME),)
     bodies = _bodies(machine, True, limited=False)
     return document(f"{machine.name}_platform", machine.colors, *base, *bodies)
 
@@ -256,7 +256,7 @@ def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]
     if not (body.joints or body.free):
         yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
     element = link(body.name, body.mass, body.shapes)
-    if body.name == PLATFORM and machine.ball is not None:
+    if body.name == PLATFORM_NAME and machine.ball is not None:
         element.append(plate_collision(machine.ball))
     yield element
 
@@ -267,9 +267,12 @@ def _kind_and_limit(
     """Return type and limits of a joint; the format wants a range of every slide."""
     if own.kind == "hinge" and (own.limits is None or not limited):
         return "continuous", None
-    limit = {"effort": UNKNOWN, "velocity": UNKNOWN}
+    limit = {"effort": UNKNOWN_LIMIT, "velocity": UNKNOWN_LIMIT}
     if own.limits is not None:
-        limit = {"effort": own.limits.force or UNKNOWN, "velocity": own.limits.speed or UNKNOWN}
+        limit = {
+            "effort": own.limits.force or UNKNOWN_LIMIT,
+            "velocity": own.limits.speed or UNKNOWN_LIMIT,
+        }
         if limited:
             limit |= {"lower": own.limits.minimum, "upper": own.limits.maximum}
     elif limited:
@@ -282,13 +285,13 @@ def _span(machine: Mechanism) -> dict[str, float]:
 
 
 def _freedoms(machine: Mechanism) -> Iterator[Element]:
-    limit = {"effort": 0.0, "velocity": UNKNOWN, **_span(machine)}
-    body, parent = machine.body(PLATFORM), BASE
+    limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_span(machine)}
+    body, parent = machine.body(PLATFORM_NAME), BASE_NAME
     for k, freedom in enumerate(CARRIER_JOINTS):
         last = k == len(CARRIER_JOINTS) - 1
-        child = PLATFORM if last else f"{PLATFORM}_{freedom}_carriage"
-        place = origin(body.position if k == 0 else ORIGIN, body.rotation if k == 3 else None)
-        name, axis = f"{PLATFORM}_{freedom}", np.eye(3)[k % 3]
+        child = PLATFORM_NAME if last else f"{PLATFORM_NAME}_{freedom}_carriage"
+        place = origin(body.position if k == 0 else ZERO_VECTOR, body.rotation if k == 3 else None)
+        name, axis = f"{PLATFORM_NAME}_{freedom}", np.eye(3)[k % 3]
         if k < 3:
             yield joint(name, "prismatic", (parent, child), place, axis, limit)
         else:

@@ -25,7 +25,7 @@ from twin.identification.prediction.optimise import (
 )
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
-from twin.identification.result.identification import doubt_of_play
+from twin.identification.result.identification import backlash_warning
 from twin.identification.result.predictions import check_predictable
 from twin.identification.visibility import Visibility, visibility
 from twin.logs import log_of
@@ -33,8 +33,8 @@ from twin.model.derivatives import inverse_dynamics_derivatives
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Motion
 from twin.motion.profiles import FourierMotion
-from twin.motion.recording import LIMIT_SHARE, limit_use
-from twin.motion.specification import convention_of, usual_amplitude
+from twin.motion.recording import FITTED_LIMIT_USE, limit_use
+from twin.motion.specification import convention_of, default_amplitude
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
@@ -49,7 +49,7 @@ FREE_AXES = ("z", "roll", "pitch")
 """Axes of machines with three degrees of freedom; the others follow."""
 
 SAMPLE_TIME = 0.01
-"""[s] between the rows of the table of a motion."""
+"""[s] Time between the rows of the table of a motion."""
 
 DELAY_SIGNS = {
     "leg.drive.delay": 1.0,
@@ -66,16 +66,17 @@ SAMPLE_RATE = 20.0
 """Independent samples per second of forces that are low-passed at 10 Hz [1/s]."""
 
 RATE_STEP = 1e-4
-"""[s] over which the rates of forces are differences."""
+"""[s] Step over which the rates of forces are differences."""
 
 TRACKER_RATE = 100.0
 """Poses per second of a tracker. Adopted."""
 
 MAX_SIZE_ROUNDS = 8
-"""Changes of size until a motion uses its share of the limits."""
+"""Maximum number of changes of size until a motion uses its fraction of the limits."""
 
 USE_TOLERANCE = 0.05
-"""Relative difference of the use of the limits from its share beyond which it is judged anew."""
+"""Relative difference of the use of the limits from this fraction beyond which it is judged anew.
+"""
 
 SHRINK_FACTOR = 0.9
 """Factor of size as long as a limit that is judged at the end is violated."""
@@ -108,7 +109,7 @@ MAX_DURATION = 600.0
 """[s] Longest motion."""
 
 INITIAL_WIDTH = 1.0
-"""Standard deviation of the first amplitudes about them, each in its usual size."""
+"""Standard deviation of the first amplitudes about them, each in its default size."""
 
 RANDOM_MOTIONS = 20
 """Number of random motions, of which the best is where the search begins."""
@@ -150,9 +151,9 @@ def moved_axes(platform: MachineModel) -> tuple[str, ...]:
     return ("x", "y", "z", "yaw", "pitch", "roll") if platform.dof == 6 else FREE_AXES
 
 
-def sizes(platform: MachineModel) -> FloatArray:
+def default_amplitudes(platform: MachineModel) -> FloatArray:
     """Return a usual amplitude `(a,)` of each moved axis [m] or [rad]."""
-    return np.array([usual_amplitude(platform, axis) for axis in moved_axes(platform)])
+    return np.array([default_amplitude(platform, axis) for axis in moved_axes(platform)])
 
 
 def motion_table(motion: Motion) -> str:
@@ -167,7 +168,7 @@ def motion_table(motion: Motion) -> str:
     return f"time [s],{','.join(titles)}\n{body}\n"
 
 
-def place_of_forces(platform: MachineModel) -> Where:
+def force_location(platform: MachineModel) -> Where:
     """Return where forces are measured: in the motors of a machine with drives, else on legs."""
     drives = [leg.drive for leg in platform.parameters.legs]
     return "motors" if all(drive is not None for drive in drives) else "legs"
@@ -180,7 +181,7 @@ def predictable(
 
     Predictable are those of the linear stage, and delays and lags.
     """
-    linear = linear_part(platform, parameters, place_of_forces(platform))
+    linear = linear_part(platform, parameters, force_location(platform))
     known = [each for each in parameters if each in linear or each.path in DELAY_SIGNS]
     return tuple(known), tuple(each for each in parameters if each not in known)
 
@@ -195,7 +196,7 @@ class Prediction:
             platform: the machine.
             parameters: predictable ones.
         """
-        self._platform, self._where = platform, place_of_forces(platform)
+        self._platform, self._where = platform, force_location(platform)
         paths = [each.path for each in parameters]
         self._count, n = len(paths), platform.n_actuators
         linear = linear_part(platform, parameters, self._where)
@@ -290,11 +291,11 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
     seen = visibility(slopes / spreads, parameters)
     turns = problem.turns(platform).sum(axis=0)
-    unsure = [bool(doubt_of_play(each, turns, 0.0)) for each in parameters]
+    unsure = [bool(backlash_warning(each, turns, 0.0)) for each in parameters]
     return replace(seen, expected_errors=np.where(unsure, spreads, seen.expected_errors))
 
 
-class Found(NamedTuple):
+class BestPoint(NamedTuple):
     """Best point of a search."""
 
     point: FloatArray
@@ -309,7 +310,7 @@ def maximised(
     rounds: int,
     generator: np.random.Generator,
     report: Callable[[int], None],
-) -> Found:
+) -> BestPoint:
     """Return the best point that an evolution strategy with a diagonal covariance finds.
 
     Args:
@@ -340,14 +341,14 @@ def maximised(
     usual = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
     mean, variances = start.copy(), np.ones(d)
     step_path, path = np.zeros(d), np.zeros(d)
-    best = Found(start.copy(), function(start))
+    best = BestPoint(start.copy(), function(start))
     for number in range(rounds):
         drawn = generator.normal(size=(count, d))
         points = mean + width * np.sqrt(variances) * drawn
         values = np.array([function(point) for point in points])
         order = np.argsort(-values)
         if values[order[0]] > best.value:
-            best = Found(points[order[0]].copy(), float(values[order[0]]))
+            best = BestPoint(points[order[0]].copy(), float(values[order[0]]))
         chosen = drawn[order[: len(weights)]]
         moved = weights @ chosen
         mean = mean + width * np.sqrt(variances) * moved
@@ -380,9 +381,9 @@ def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> 
     """
     for _ in range(MAX_SIZE_ROUNDS):
         use = limit_use(machine, make(size), timestep)
-        if np.isfinite(use) and abs(use / LIMIT_SHARE - 1.0) < USE_TOLERANCE:
-            return size * LIMIT_SHARE / use
-        size *= float(np.clip(LIMIT_SHARE / use, 0.1, 10.0)) if use > 0.0 else 10.0
+        if np.isfinite(use) and abs(use / FITTED_LIMIT_USE - 1.0) < USE_TOLERANCE:
+            return size * FITTED_LIMIT_USE / use
+        size *= float(np.clip(FITTED_LIMIT_USE / use, 0.1, 10.0)) if use > 0.0 else 10.0
     return 0.0
 
 
@@ -409,9 +410,9 @@ class Excitation:
 
     motion: Motion
     visibility: Visibility
-    """of the parameters whose errors can be predicted, with this motion"""
+    """visibility of the parameters whose errors can be predicted, with this motion"""
     random: Visibility
-    """with a random motion of the same frequencies, as large as the limits allow"""
+    """visibility with a random motion of the same frequencies, as large as the limits allow"""
     unpredicted: tuple[Parameter, ...]
     """parameters that only a simulation of the closed loop shows; see `trial`"""
     feasibility: Feasibility
@@ -496,7 +497,7 @@ class _Task:
         self._duration, self._frequencies = duration, frequencies
         self._prediction = Prediction(machine, parameters)
         # Fast lines begin smaller: speed and force limit them.
-        self._sizes = np.outer(frequencies[0] / frequencies, sizes(machine))
+        self._sizes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
         self._shape = self._sizes.shape
         self.size = 2 * self._sizes.size
         self._spreads = np.array([parameter.spread for parameter in parameters])

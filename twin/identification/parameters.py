@@ -21,7 +21,7 @@ from twin.machine.randomisation.sampler import nominal_values, numeric_paths, un
 from twin.model.machine_base import Model
 from twin.model.machine_model import MachineModel, as_model
 
-NAMES = {
+FIELD_LABELS = {
     "center_of_mass": "centre of mass",
     "coulomb": "dry friction",
     "viscous": "viscous friction",
@@ -31,17 +31,17 @@ NAMES = {
     "stribeck_speed": "Stribeck speed",
     "armature_inertia": "inertia of the armature",
 }
-"""Fields whose own name is not what they are called."""
+"""Labels of the fields that are not called by their own name."""
 
-OWNERS = {
+TABLE_LABELS = {
     "axial": "axial spring",
     "friction": "foot",
     "imu": "inertial sensor",
     "body": "platform body",
 }
-"""Tables whose own name is not what they are called."""
+"""Labels of the tables that are not called by their own name."""
 
-SIGNED = frozenset(
+SIGNED_FIELDS = frozenset(
     {
         *("center_of_mass", "coordinates", "position", "attitude", "start", "zero", "first_axis"),
         *("height", "center_angle", "frame_angle", "axis_angles", "bias", "tilt"),
@@ -57,23 +57,27 @@ MAY_VANISH = frozenset(
 )
 """Keys of numbers that may become zero."""
 
-LARGEST_TILT = 0.1
-"""[rad]"""
+MAX_TILT = 0.1
+"""[rad] Largest tilt of the base."""
 
-LATEST = 0.05
-"""Largest delay of a signal, to both sides [s]."""
+MAX_DELAY = 0.05
+"""[s] Largest delay of a signal, to both sides."""
 
-POSE_BIAS = (1e-3, 2e-3)
-"""Of the poses of a tracker: place [m] and rotation [rad] of its frame."""
+POSE_BIAS_PRIOR = (1e-3, 2e-3)
+"""Prior standard deviations of the frame of a tracker: of its place [m] and of its rotation [rad].
+"""
 
 MAX_BIAS_SPREADS = 20.0
-"""From the nominal value to the bounds of a bias."""
+"""Distance from the nominal value to the bounds of a bias, in prior standard deviations."""
 
 
-AXES, ANGLES = ("x", "y", "z"), ("yaw", "pitch", "roll")
+AXIS_NAMES = ("x", "y", "z")
+"""Names of the axes."""
+ANGLE_NAMES = ("yaw", "pitch", "roll")
+"""Names of the angles."""
 
 
-def in_words(path: str) -> str:
+def parameter_label(path: str) -> str:
     """Return what a numeric path of platform.toml means, such as "mass of the platform body"."""
     keys = path.split(".")
     leg = ""
@@ -85,25 +89,31 @@ def in_words(path: str) -> str:
         keys = keys[1:]
     names = [key for key in keys if not key.isdecimal()]
     what = _field(names[-1], [int(key) for key in keys if key.isdecimal()])
-    owners = [OWNERS.get(name, name.replace("_", " ")) for name in names[:-1]]
+    owners = [TABLE_LABELS.get(name, name.replace("_", " ")) for name in names[:-1]]
     return " ".join([what, *(f"of the {owner}" for owner in reversed(owners)), leg]).strip()
 
 
 def _field(name: str, indices: list[int]) -> str:
-    what = NAMES.get(name, name.replace("_", " ").replace("center", "centre"))
+    what = FIELD_LABELS.get(name, name.replace("_", " ").replace("center", "centre"))
     if not indices:
         return what
     if name == "inertia":
-        return f"{what} {''.join(AXES[index] for index in indices)}"
+        return f"{what} {''.join(AXIS_NAMES[index] for index in indices)}"
     if name == "attitude":
-        return ANGLES[indices[0]]
-    if len(indices) == 2 and indices[1] < len(AXES):
-        return f"{AXES[indices[1]]} of joint {indices[0] + 1}"
-    return f"{what} {AXES[indices[0]]}" if indices[0] < len(AXES) else f"{what} {indices[0] + 1}"
+        return ANGLE_NAMES[indices[0]]
+    if len(indices) == 2 and indices[1] < len(AXIS_NAMES):
+        return f"{AXIS_NAMES[indices[1]]} of joint {indices[0] + 1}"
+    return (
+        f"{what} {AXIS_NAMES[indices[0]]}"
+        if indices[0] < len(AXIS_NAMES)
+        else f"{what} {indices[0] + 1}"
+    )
 
 
-TILT, SIGNAL = "tilt.", "signal."
-"""First words of the paths of parameters that no platform.toml has."""
+TILT_PREFIX = "tilt."
+"""Beginning of the paths of the tilts, which no platform.toml has."""
+SIGNAL_PREFIX = "signal."
+"""Beginning of the paths of the errors of signals, which no platform.toml has."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +149,7 @@ class Parameter:
     @property
     def is_of_machine(self) -> bool:
         """Whether platform.toml has this number; else it is a tilt or an error of a signal."""
-        return not self.path.startswith((TILT, SIGNAL))
+        return not self.path.startswith((TILT_PREFIX, SIGNAL_PREFIX))
 
     @property
     def leg(self) -> int | None:
@@ -148,7 +158,7 @@ class Parameter:
         return int(found[1]) - 1 if found else None
 
 
-class Spread(NamedTuple):
+class PriorStd(NamedTuple):
     """Standard deviation of a prior: an amount of something of the machine."""
 
     amount: float
@@ -157,92 +167,101 @@ class Spread(NamedTuple):
     the same body; or the SI unit"""
 
 
-PAYLOAD = {
-    "platform.body.mass": Spread(0.10),
-    "platform.body.center_of_mass.*": Spread(0.05, "arm"),
-    "platform.body.inertia.*": Spread(0.20, "moment"),
+PAYLOAD_PRIORS = {
+    "platform.body.mass": PriorStd(0.10),
+    "platform.body.center_of_mass.*": PriorStd(0.05, "arm"),
+    "platform.body.inertia.*": PriorStd(0.20, "moment"),
 }
-"""Spreads of the platform with what is fixed to it, which is often only guessed."""
+"""Prior standard deviations of the platform with what is fixed to it, which is often only guessed.
+"""
 
-PLATFORM = {
-    "platform.body.mass": Spread(0.02),
-    "platform.body.center_of_mass.*": Spread(0.01, "arm"),
-    "platform.body.inertia.*": Spread(0.05, "moment"),
+PLATFORM_PRIORS = {
+    "platform.body.mass": PriorStd(0.02),
+    "platform.body.center_of_mass.*": PriorStd(0.01, "arm"),
+    "platform.body.inertia.*": PriorStd(0.05, "moment"),
 }
-"""Spreads of the same numbers where a drawing gives them."""
+"""Prior standard deviations of the same numbers where a drawing gives them."""
 
-LEGS = {
-    "leg.*.mass": Spread(0.05),
-    "leg.*.center_of_mass.*": Spread(0.02, "arm"),
-    "leg.*.inertia.*": Spread(0.10, "moment"),
-    "leg.*.density": Spread(0.05),
-    "leg.foot_mass": Spread(0.05),
-    "leg.upper_mass": Spread(0.05),
-    "leg.spring_mass": Spread(0.05),
-    "leg.housing_mass": Spread(0.05),
-    "leg.follower_mass": Spread(0.05),
-    "leg.axial.stiffness": Spread(0.20),
-    "leg.axial.damping": Spread(0.50),
-    "leg.stiffness": Spread(0.20),
-    "leg.damping": Spread(0.50),
+LEG_PRIORS = {
+    "leg.*.mass": PriorStd(0.05),
+    "leg.*.center_of_mass.*": PriorStd(0.02, "arm"),
+    "leg.*.inertia.*": PriorStd(0.10, "moment"),
+    "leg.*.density": PriorStd(0.05),
+    "leg.foot_mass": PriorStd(0.05),
+    "leg.upper_mass": PriorStd(0.05),
+    "leg.spring_mass": PriorStd(0.05),
+    "leg.housing_mass": PriorStd(0.05),
+    "leg.follower_mass": PriorStd(0.05),
+    "leg.axial.stiffness": PriorStd(0.20),
+    "leg.axial.damping": PriorStd(0.50),
+    "leg.stiffness": PriorStd(0.20),
+    "leg.damping": PriorStd(0.50),
 }
-"""Spreads of bodies and springs of the legs."""
+"""Prior standard deviations of bodies and springs of the legs."""
 
-FRICTION = {
-    "leg.drive.friction": Spread(0.30),
-    "leg.drive.friction_torque": Spread(0.30),
-    "leg.drive.viscous": Spread(0.30),
-    "leg.drive.viscous_torque": Spread(0.30),
-    "leg.drive.breakaway": Spread(0.15, "unit"),
-    "leg.drive.stribeck_speed": Spread(0.50),
-    "leg.friction.coulomb": Spread(0.30),
-    "leg.friction.viscous": Spread(0.30),
-    "leg.friction.transition_speed": Spread(0.50),
+FRICTION_PRIORS = {
+    "leg.drive.friction": PriorStd(0.30),
+    "leg.drive.friction_torque": PriorStd(0.30),
+    "leg.drive.viscous": PriorStd(0.30),
+    "leg.drive.viscous_torque": PriorStd(0.30),
+    "leg.drive.breakaway": PriorStd(0.15, "unit"),
+    "leg.drive.stribeck_speed": PriorStd(0.50),
+    "leg.friction.coulomb": PriorStd(0.30),
+    "leg.friction.viscous": PriorStd(0.30),
+    "leg.friction.transition_speed": PriorStd(0.50),
 }
-"""Spreads of friction: it changes that much with load, temperature and wear (`hardware_spread`)."""
+"""Prior standard deviations of friction: it changes that much with load, temperature and wear
+(`hardware_spread`).
+"""
 
-DRIVES = {
-    "leg.drive.delay": Spread(0.50),
-    "leg.drive.current_lag": Spread(0.40),
-    "leg.drive.backlash": Spread(0.50),
-    "leg.drive.stiffness": Spread(0.20),
-    "leg.drive.damping": Spread(0.50),
-    "leg.drive.armature_inertia": Spread(0.10),
-    "leg.drive.moving_mass": Spread(0.10),
-    "signal.forces.scale": Spread(0.05, "unit"),
+DRIVE_PRIORS = {
+    "leg.drive.delay": PriorStd(0.50),
+    "leg.drive.current_lag": PriorStd(0.40),
+    "leg.drive.backlash": PriorStd(0.50),
+    "leg.drive.stiffness": PriorStd(0.20),
+    "leg.drive.damping": PriorStd(0.50),
+    "leg.drive.armature_inertia": PriorStd(0.10),
+    "leg.drive.moving_mass": PriorStd(0.10),
+    "signal.forces.scale": PriorStd(0.05, "unit"),
 }
-"""The scale of measured forces is the error of the torque constant, where currents give them."""
+"""Prior standard deviations of the drives; the scale of measured forces is the error of the torque
+constant, where currents give them.
+"""
 
-GRAVITY = {"tilt.x": Spread(5e-3, "unit"), "tilt.y": Spread(5e-3, "unit")}
-"""Rotations of the base out of level [rad]: 5 mm/m, a floor that nobody levelled."""
+TILT_PRIORS = {"tilt.x": PriorStd(5e-3, "unit"), "tilt.y": PriorStd(5e-3, "unit")}
+"""Prior standard deviations of the rotations of the base out of level [rad]: 5 mm/m, a floor that
+nobody levelled.
+"""
 
-SENSORS = {
-    "signal.*": Spread(1.0),
-    "imu.position.*": Spread(5e-3, "unit"),
-    "imu.attitude.*": Spread(1e-2, "unit"),
+SENSOR_PRIORS = {
+    "signal.*": PriorStd(1.0),
+    "imu.position.*": PriorStd(5e-3, "unit"),
+    "imu.attitude.*": PriorStd(1e-2, "unit"),
 }
-"""Spreads of errors of signals come from the machine; see `added`."""
+"""Prior standard deviations of the errors of sensors; those of signals come from the machine, see
+`added`.
+"""
 
-GROUPS: dict[str, dict[str, Spread]] = {
-    "payload": PAYLOAD,
-    "platform": PLATFORM,
-    "legs": LEGS,
-    "friction": FRICTION,
-    "drives": DRIVES,
-    "gravity": GRAVITY,
-    "sensors": SENSORS,
+PARAMETER_GROUPS: dict[str, dict[str, PriorStd]] = {
+    "payload": PAYLOAD_PRIORS,
+    "platform": PLATFORM_PRIORS,
+    "legs": LEG_PRIORS,
+    "friction": FRICTION_PRIORS,
+    "drives": DRIVE_PRIORS,
+    "gravity": TILT_PRIORS,
+    "sensors": SENSOR_PRIORS,
 }
 """Patterns of paths by name of the group."""
 
-OTHERS = {
-    "*.joints.radius": Spread(2e-4, "unit"),
-    "*.joints.height": Spread(2e-4, "unit"),
-    "*.joints.coordinates.*": Spread(2e-4, "unit"),
-    "*.joints.*": Spread(1e-3, "unit"),
-    "home.position.*": Spread(5e-4, "unit"),
-    "*": Spread(0.05),
+OTHER_PRIORS = {
+    "*.joints.radius": PriorStd(2e-4, "unit"),
+    "*.joints.height": PriorStd(2e-4, "unit"),
+    "*.joints.coordinates.*": PriorStd(2e-4, "unit"),
+    "*.joints.*": PriorStd(1e-3, "unit"),
+    "home.position.*": PriorStd(5e-4, "unit"),
+    "*": PriorStd(0.05),
 }
-"""Paths of no group; the first pattern that fits."""
+"""Prior standard deviations of paths of no group; the first pattern that fits counts."""
 
 
 class SignalErrors(NamedTuple):
@@ -294,7 +313,7 @@ def gravity_field(
         InputError: not p finite numbers.
     """
     given = values_by_path(parameters, values)
-    x, y = (given.get(f"{TILT}{axis}", 0.0) for axis in "xy")
+    x, y = (given.get(f"{TILT_PREFIX}{axis}", 0.0) for axis in "xy")
     angle = math.hypot(x, y)
     share = float(np.sinc(angle / math.pi))
     gravity = given.get("gravity", platform.parameters.gravity)
@@ -318,7 +337,7 @@ def signal_errors(
     """
     found: dict[str, SignalErrors] = {}
     for path, value in values_by_path(parameters, values).items():
-        if not path.startswith(SIGNAL):
+        if not path.startswith(SIGNAL_PREFIX):
             continue
         _, signal, error, *column = path.split(".")
         width = len(bias_units(platform, signal))
@@ -334,11 +353,19 @@ def signal_errors(
     return found
 
 
-DELAY, SCALE, BIAS = 1e-3, 1e-3, 2e-3
-"""Spreads: of a delay [s], of a scale, and of a bias in parts of the range of the signal."""
+DELAY_PRIOR = 1e-3
+"""[s] Prior standard deviation of a delay."""
+SCALE_PRIOR = 1e-3
+"""Prior standard deviation of a scale."""
+BIAS_PRIOR = 2e-3
+"""Prior standard deviation of a bias, as a fraction of the range of the signal."""
 
-FORCE_SCALE, FORCE_BIAS = 0.05, 0.01
-"""The same of forces, which drives compute from currents and a torque constant."""
+FORCE_SCALE_PRIOR = 0.05
+"""Prior standard deviation of the scale of forces, which drives compute from currents and a torque
+constant.
+"""
+FORCE_BIAS_PRIOR = 0.01
+"""Prior standard deviation of the bias of forces, as a fraction of their range."""
 
 
 def added(platform: MachineModel) -> dict[str, Parameter]:
@@ -351,25 +378,25 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
     if platform.parameters.gravity > 0.0:
         for axis in "xy":
             words = f"tilt of the base about its {axis} axis"
-            bounds = (-LARGEST_TILT, LARGEST_TILT)
-            found.append(Parameter(f"{TILT}{axis}", words, "rad", 0.0, 5e-3, *bounds))
-    for signal, (scale, bias) in _spreads(platform).items():
+            bounds = (-MAX_TILT, MAX_TILT)
+            found.append(Parameter(f"{TILT_PREFIX}{axis}", words, "rad", 0.0, 5e-3, *bounds))
+    for signal, (scale, bias) in _signal_priors(platform).items():
         words = f"scale of the measured {signal}"
-        found.append(Parameter(f"{SIGNAL}{signal}.scale", words, "", 1.0, scale, 0.5, 2.0))
+        found.append(Parameter(f"{SIGNAL_PREFIX}{signal}.scale", words, "", 1.0, scale, 0.5, 2.0))
         found += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
-    place, turn = POSE_BIAS
+    place, turn = POSE_BIAS_PRIOR
     found += _errors(platform, "pose", [place] * 3 + [turn] * 3)
     return {parameter.path: parameter for parameter in found}
 
 
-def _spreads(platform: MachineModel) -> dict[str, tuple[float, float]]:
+def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
     """Return the spreads of scale and bias of each signal."""
     ranges = platform.maximum_coordinates - platform.minimum_coordinates
-    found = {"coordinates": (SCALE, BIAS * float(ranges.mean()))}
+    found = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(ranges.mean()))}
     parameters = platform.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / platform.n_actuators
     efforts = [leg.actuator.effort or weight for leg in parameters.legs]
-    found["forces"] = (FORCE_SCALE, FORCE_BIAS * max(efforts))
+    found["forces"] = (FORCE_SCALE_PRIOR, FORCE_BIAS_PRIOR * max(efforts))
     if parameters.imu is not None:
         imu = parameters.imu
         found["accelerometer"] = _of_triad(imu.accelerometers, 0.05)
@@ -380,15 +407,15 @@ def _spreads(platform: MachineModel) -> dict[str, tuple[float, float]]:
 def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[float, float]:
     """Return the spreads of scale and bias; where the file has none, the usual ones."""
     if triad is None:
-        return SCALE, bias
-    return triad.scale_factor or SCALE, triad.bias or bias
+        return SCALE_PRIOR, bias
+    return triad.scale_factor or SCALE_PRIOR, triad.bias or bias
 
 
 def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> list[Parameter]:
     """Return the delay of a signal, and its biases with these spreads."""
-    path, words = f"{SIGNAL}{signal}", f"measured {signal}"
+    path, words = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
     text = f"delay of the {words}"
-    found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY, -LATEST, LATEST)]
+    found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
     pairs = zip(biases, bias_units(platform, signal), strict=True)
     for column, (bias, unit) in enumerate(pairs):
         whose = f"leg {column + 1}" if is_per_leg(signal, platform) else "xyz"[column % 3]
@@ -399,14 +426,18 @@ def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> lis
     return found
 
 
-LEAST_SHARE, MOST_TIMES, MOST_SPREADS = 0.02, 10.0, 20.0
-"""Bounds: of a number that stays above zero in parts of its value, and of others in spreads."""
+MIN_VALUE_FRACTION = 0.02
+"""Lower bound of a number that stays above zero, as a fraction of its value."""
+MAX_VALUE_RATIO = 10.0
+"""Upper bound of a number that stays above zero, over its value."""
+MAX_PRIOR_STDS = 20.0
+"""Distance of the bounds of other numbers from their values, in prior standard deviations."""
 
 
 def groups_of(platform: MachineModel) -> tuple[str, ...]:
     """Return the groups of which a machine has at least one parameter."""
     extra = added(as_model(platform))
-    return tuple(name for name in GROUPS if _of_group(platform, name, extra))
+    return tuple(name for name in PARAMETER_GROUPS if _of_group(platform, name, extra))
 
 
 def select(
@@ -418,10 +449,10 @@ def select(
 
     Args:
         platform: the machine.
-        names: groups (`GROUPS`), numeric paths of platform.toml, paths of tilts ("tilt.x") and of
-            errors of signals ("signal.forces.scale"), or patterns of them with `*`; a list, or one
-            text with commas. A path below "leg." is one parameter of all legs, or one for each
-            where they differ. A group leaves out what is zero in the file.
+        names: groups (`PARAMETER_GROUPS`), numeric paths of platform.toml, paths of tilts
+            ("tilt.x") and of errors of signals ("signal.forces.scale"), or patterns of them with
+            `*`; a list, or one text with commas. A path below "leg." is one parameter of all legs,
+            or one for each where they differ. A group leaves out what is zero in the file.
         spreads: standard deviations in place of the usual ones, by path: in SI or with a unit.
 
     Raises:
@@ -461,7 +492,7 @@ def _named(
     platform: MachineModel, name: str, extra: dict[str, Parameter], own: dict[str, float]
 ) -> list[Parameter]:
     """Return the parameters of one name."""
-    if name in GROUPS:
+    if name in PARAMETER_GROUPS:
         paths = _of_group(platform, name, extra)
         if not paths:
             known = ", ".join(groups_of(platform))
@@ -476,17 +507,21 @@ def _named(
             for each in _parameters(platform, path, spread, extra, own, group=name)
         ]
     if "*" in name:
-        paths = {path: _usual(path) for path in _known(platform, extra) if fnmatchcase(path, name)}
+        paths = {
+            path: _default_prior(path)
+            for path in _known(platform, extra)
+            if fnmatchcase(path, name)
+        }
         if not paths:
             raise InputError("parameters", f"{platform.name} has no path like {name!r}")
         lists = [_parameters(platform, *pair, extra, own, group=name) for pair in paths.items()]
         return [parameter for each in lists for parameter in each]
-    if name.startswith((TILT, SIGNAL)) and name not in extra:
+    if name.startswith((TILT_PREFIX, SIGNAL_PREFIX)) and name not in extra:
         raise InputError("parameters", f"no {name!r}; known: {', '.join(extra)}")
     if "." not in name:
         known = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
         raise InputError("parameters", f"{name!r} is no group; name one of the {known}")
-    return _parameters(platform, name, _usual(name), extra, own)
+    return _parameters(platform, name, _default_prior(name), extra, own)
 
 
 def _with_configuration(platform: MachineModel) -> str:
@@ -499,33 +534,37 @@ def _known(platform: MachineModel, extra: dict[str, Parameter]) -> tuple[str, ..
     return (*numeric_paths(platform.parameters), *extra)
 
 
-def _of_group(platform: MachineModel, group: str, extra: dict[str, Parameter]) -> dict[str, Spread]:
+def _of_group(
+    platform: MachineModel, group: str, extra: dict[str, Parameter]
+) -> dict[str, PriorStd]:
     """Return the paths of a group with their spreads; of legs those of all legs together."""
-    found: dict[str, Spread] = {}
+    found: dict[str, PriorStd] = {}
     for path in _known(platform, extra):
         if path.startswith("leg.") and path.split(".")[1].isdecimal():
             continue
-        for pattern, spread in GROUPS[group].items():
+        for pattern, spread in PARAMETER_GROUPS[group].items():
             whole = path in extra or any(nominal_values(platform.parameters, path).values())
             if fnmatchcase(path, pattern) and (whole or spread.of != "value"):
                 found.setdefault(path, spread)
     return found
 
 
-def _usual(path: str) -> Spread:
+def _default_prior(path: str) -> PriorStd:
     """Return the spread of a path that is named alone: of the first group that has it."""
     keys = path.split(".")
     common = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
-    patterns = [pair for group in GROUPS.values() for pair in group.items()]
+    patterns = [pair for group in PARAMETER_GROUPS.values() for pair in group.items()]
     return next(
-        spread for pattern, spread in (*patterns, *OTHERS.items()) if fnmatchcase(common, pattern)
+        spread
+        for pattern, spread in (*patterns, *OTHER_PRIORS.items())
+        if fnmatchcase(common, pattern)
     )
 
 
 def _parameters(
     platform: MachineModel,
     path: str,
-    spread: Spread,
+    spread: PriorStd,
     extra: dict[str, Parameter],
     own: dict[str, float],
     *,
@@ -545,7 +584,7 @@ def _parameters(
     return found
 
 
-def _amount(machine: MachineParameters, path: str, spread: Spread, value: float) -> float:
+def _amount(machine: MachineParameters, path: str, spread: PriorStd, value: float) -> float:
     """Return a standard deviation in the unit of the number."""
     scale = abs(value)
     if spread.of == "unit":
@@ -565,10 +604,10 @@ def _parameter(machine: MachineParameters, path: str, value: float, spread: floa
     if keys[-1] in ("counts", "analogue_bits", "microsteps"):
         raise InputError(path, "is a whole number, which logs cannot identify")
     entries = keys[-2:] if "inertia" in keys else []
-    signed = SIGNED.intersection(keys) or len(set(entries)) == 2 or value < 0.0
-    lower, upper = value - MOST_SPREADS * spread, value + MOST_SPREADS * spread
+    signed = SIGNED_FIELDS.intersection(keys) or len(set(entries)) == 2 or value < 0.0
+    lower, upper = value - MAX_PRIOR_STDS * spread, value + MAX_PRIOR_STDS * spread
     if not signed:
-        least = 1.0 if keys[-1] == "breakaway" else LEAST_SHARE * value
+        least = 1.0 if keys[-1] == "breakaway" else MIN_VALUE_FRACTION * value
         lower = 0.0 if MAY_VANISH.intersection(keys) else least
-        upper = max(MOST_TIMES * value, MOST_SPREADS * spread)
-    return Parameter(path, in_words(path), unit, value, spread, lower, upper)
+        upper = max(MAX_VALUE_RATIO * value, MAX_PRIOR_STDS * spread)
+    return Parameter(path, parameter_label(path), unit, value, spread, lower, upper)

@@ -16,22 +16,25 @@ from twin.identification.parameters import Parameter
 
 Choice = Literal["prior", "hold", "refuse"]
 
-LEAST_SHOWN = 1.0
+MIN_SINGULAR_VALUE = 1.0
 """Singular value below which measurements say less than the prior."""
 
-LARGEST_LEFT = 0.5
-"""Share of the spread that is left of a parameter that counts as visible."""
+MAX_REMAINING_STD = 0.5
+"""Fraction of the prior standard deviation that may remain of a parameter which counts as visible.
+"""
 
-ROUNDING = 1e-9
-"""Of the largest singular value: derivatives by parameters are exact to some 1e-11."""
+RANK_TOLERANCE = 1e-9
+"""Fraction of the largest singular value below which others are zero: derivatives by parameters are
+exact to some 1e-11.
+"""
 
-SMALLEST_PART = 0.05
-"""Part of a direction, in spreads, that words leave out."""
+MIN_COMPONENT = 0.05
+"""Component of a direction, in prior standard deviations, below which a text leaves it out."""
 
-MOST_NAMED = 3
-"""Parameters that a sentence names beside its first."""
+MAX_PARTNERS_NAMED = 3
+"""Maximum number of parameters that a sentence names in addition to its first."""
 
-SAME = 0.02
+RATIO_TOLERANCE = 0.02
 """Relative difference of two columns that count as the same."""
 
 
@@ -42,7 +45,7 @@ class Direction:
     parameters: tuple[Parameter, ...]
     """the first may change by its amount if all others change by theirs"""
     changes: tuple[float, ...]
-    """by which each changes, in its unit; that of the first is its spread"""
+    """change of each parameter, in its unit; that of the first is its prior standard deviation"""
 
     def __str__(self) -> str:
         """Return what cannot be told apart, in words."""
@@ -52,9 +55,9 @@ class Direction:
         ratios = [-change / self.changes[0] for change in self.changes[1:]]
         if len(others) == 1 and first.unit == others[0].unit:
             for name, value in (("sum", 1.0), ("difference", -1.0)):
-                if abs(ratios[0] - value) < SAME:
+                if abs(ratios[0] - value) < RATIO_TOLERANCE:
                     return f"only the {name} of {first.words} and {others[0].words} is visible"
-        pairs = list(zip(ratios, others, strict=True))[:MOST_NAMED]
+        pairs = list(zip(ratios, others, strict=True))[:MAX_PARTNERS_NAMED]
         looks = ", ".join(
             f"{ratio:+.3g} {other.unit} of {other.words}".replace("  ", " ")
             for ratio, other in pairs
@@ -109,7 +112,7 @@ class Visibility:
     def invisible(self) -> tuple[Parameter, ...]:
         """Parameters of which more than half of the spread is left."""
         left = zip(self.parameters, self.shares, strict=True)
-        return tuple(parameter for parameter, share in left if share > LARGEST_LEFT)
+        return tuple(parameter for parameter, share in left if share > MAX_REMAINING_STD)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -137,7 +140,7 @@ class Visibility:
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
         held = {each.path for each in self.pivots}
-        held |= {each.path for each in self.invisible if self.alone(each) < LEAST_SHOWN}
+        held |= {each.path for each in self.invisible if self.alone(each) < MIN_SINGULAR_VALUE}
         free = tuple(each for each in self.parameters if each.path not in held)
         kept = tuple(each for each in self.parameters if each.path in held)
         return Decision(free, kept, reasons)
@@ -177,18 +180,18 @@ def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0)
     triangle = np.linalg.qr(scaled, mode="r") if len(scaled) > len(chosen) else scaled
     _, found, vectors = np.linalg.svd(triangle, full_matrices=True)
     values = np.zeros(len(chosen))
-    values[: len(found)] = np.where(found > ROUNDING * found.max(initial=0.0), found, 0.0)
+    values[: len(found)] = np.where(found > RANK_TOLERANCE * found.max(initial=0.0), found, 0.0)
     left = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
     sizes = np.linalg.norm(triangle, axis=0)
-    hidden, held = _hidden(chosen, values, vectors, sizes)
+    hidden, held = _unobservable_directions(chosen, values, vectors, sizes)
     return Visibility(chosen, values, vectors, sizes, left * spreads, hidden, held)
 
 
-def _hidden(
+def _unobservable_directions(
     parameters: tuple[Parameter, ...], values: FloatArray, vectors: FloatArray, sizes: FloatArray
 ) -> tuple[tuple[Direction, ...], tuple[Parameter, ...]]:
     """Return the directions that do not show, in few parameters each, and one to hold for each."""
-    basis = vectors[values < LEAST_SHOWN]
+    basis = vectors[values < MIN_SINGULAR_VALUE]
     if not len(basis):
         return (), ()
     # What shows least by itself is held first.
@@ -224,6 +227,6 @@ def _sparse(rows: FloatArray) -> FloatArray:
 
 def _rounded(row: FloatArray) -> FloatArray:
     size = np.abs(row).max()
-    if size < SMALLEST_PART:
+    if size < MIN_COMPONENT:
         return np.zeros_like(row)
-    return np.where(np.abs(row) > SMALLEST_PART * size, row / size, 0.0)
+    return np.where(np.abs(row) > MIN_COMPONENT * size, row / size, 0.0)

@@ -50,25 +50,32 @@ from twin.kernels.platform_state import platform_state
 BALL_SIZE = 17
 
 SMOOTH_SPEED = 1e-3
-"""[m/s] about which rolling resistance changes its sign; of a Coulomb law it is zero."""
+"""[m/s] Speed about which rolling resistance changes its sign; a Coulomb law has zero."""
 
-
-RADIUS, MASS, INERTIA_FACTOR, PLATE_RADIUS, PLATE_HEIGHT, FRICTION, RESISTANCE = range(7)
+(
+    BALL_RADIUS,
+    BALL_MASS,
+    BALL_INERTIA_FACTOR,
+    BALL_PLATE_RADIUS,
+    BALL_PLATE_HEIGHT,
+    BALL_FRICTION,
+    BALL_RESISTANCE,
+) = range(7)
 """Entries of a ball's constants."""
 
-X, Y, SPIN, TURN = 0, 1, 2, 5
+STATE_X, STATE_Y, STATE_SPIN, STATE_ORIENTATION = 0, 1, 2, 5
 """Entries of a ball's state: position on the plate [m], angular velocity in base axes [rad/s],
 quaternion of its orientation."""
 
-FLIES, GAP, DRIFT, KICK = 9, 10, 11, 14
-"""Further entries: 1 for a ball off the plate's face, else 0; its distance [m] from the face; its
-velocity [m/s] against the plate in plate axes while it flies; force [N] in base axes by which the
-plate feels the landing over one step."""
+STATE_FLYING, STATE_GAP, STATE_DRIFT, STATE_LANDING_FORCE = 9, 10, 11, 14
+"""Further entries of the state: 1 for a ball off the plate's face, else 0; its distance [m] from
+the face; its velocity [m/s] against the plate in plate axes while it flies; force [N] in base axes
+that the landing exerts on the plate over one step."""
 
 
-ROLLING, SLIPPING, LOST, FLYING = 0, 1, 2, 3
-"""Status of a ball: as the equations assume; friction would not do; over the plate's edge or a
-radius above it; pushed off, and soon back."""
+BALL_ROLLING, BALL_SLIPPING, BALL_LOST, BALL_FLYING = 0, 1, 2, 3
+"""Status of a ball: it rolls; it would need more friction to roll; it is over the plate's edge or
+a radius above it; the plate has pushed it off and it soon lands."""
 
 
 @device
@@ -84,10 +91,12 @@ def contact_frame(matrix: Matrix) -> tuple[Vector, Vector, Vector]:
 @device
 def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector) -> Vector:
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
-    if state[FLIES] > 0.0:
-        return state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
-    a, b, _ = rotate_back(matrix, subtract((state[SPIN], state[SPIN + 1], state[SPIN + 2]), omega))
-    return ball[RADIUS] * b, -ball[RADIUS] * a, 0.0
+    if state[STATE_FLYING] > 0.0:
+        return state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
+    a, b, _ = rotate_back(
+        matrix, subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
+    )
+    return ball[BALL_RADIUS] * b, -ball[BALL_RADIUS] * a, 0.0
 
 
 @device
@@ -99,19 +108,21 @@ def along(normal: Vector, vector: Vector) -> Vector:
 @device
 def arms(ball: FloatArray, state: FloatArray, matrix: Matrix) -> tuple[Vector, Vector]:
     """Return contact and centre of the ball from the reference point, base axes."""
-    height = ball[PLATE_HEIGHT]
-    contact = rotate(matrix, (state[X], state[Y], height))
-    return contact, rotate(matrix, (state[X], state[Y], height + ball[RADIUS] + state[GAP]))
+    height = ball[BALL_PLATE_HEIGHT]
+    contact = rotate(matrix, (state[STATE_X], state[STATE_Y], height))
+    return contact, rotate(
+        matrix, (state[STATE_X], state[STATE_Y], height + ball[BALL_RADIUS] + state[STATE_GAP])
+    )
 
 
 @device
 def resisting_moment(ball: FloatArray, normal: Vector, spin: Vector, gravity: Vector) -> Vector:
     """Return the moment of rolling resistance on the ball under its weight, base axes."""
-    load = -ball[MASS] * dot(normal, gravity)
+    load = -ball[BALL_MASS] * dot(normal, gravity)
     turning = along(normal, spin)
-    radius = ball[RADIUS]
+    radius = ball[BALL_RADIUS]
     speed = sqrt(dot(turning, turning) + (SMOOTH_SPEED / radius) ** 2)
-    return scale(-ball[RESISTANCE] * max(load, 0.0) * radius / speed, turning)
+    return scale(-ball[BALL_RESISTANCE] * max(load, 0.0) * radius / speed, turning)
 
 
 @device
@@ -121,16 +132,18 @@ def contact_bias(
     """Return the force f of the module's equation, and the moment of rolling resistance."""
     normal = contact_frame(matrix)[0]
     _, centre = arms(ball, state, matrix)
-    spin = subtract((state[SPIN], state[SPIN + 1], state[SPIN + 2]), omega)
-    moving = scale(ball[RADIUS], cross(spin, normal))
+    spin = subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
+    moving = scale(ball[BALL_RADIUS], cross(spin, normal))
     swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
     felt = subtract(swing, gravity)
     moment = resisting_moment(ball, normal, spin, gravity)
-    factor = ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
-    turned = scale(ball[RADIUS], cross(normal, cross(omega, spin)))
-    sideways = scale(ball[MASS] * factor, add(along(normal, felt), turned))
-    braking = scale(1.0 / (ball[RADIUS] * (1.0 + ball[INERTIA_FACTOR])), cross(normal, moment))
-    upward = scale(ball[MASS] * dot(normal, felt), normal)
+    factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
+    turned = scale(ball[BALL_RADIUS], cross(normal, cross(omega, spin)))
+    sideways = scale(ball[BALL_MASS] * factor, add(along(normal, felt), turned))
+    braking = scale(
+        1.0 / (ball[BALL_RADIUS] * (1.0 + ball[BALL_INERTIA_FACTOR])), cross(normal, moment)
+    )
+    upward = scale(ball[BALL_MASS] * dot(normal, felt), normal)
     return add(upward, subtract(sideways, braking)), moment
 
 
@@ -142,23 +155,23 @@ def contact_force(
     spinning = (acceleration[3], acceleration[4], acceleration[5])
     point = add((acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact))
     across = dot(normal, point)
-    factor = ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
+    factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
     inertial = scale(factor, subtract(point, scale(across, normal)))
-    return add(bias, scale(ball[MASS], add(inertial, scale(across, normal))))
+    return add(bias, scale(ball[BALL_MASS], add(inertial, scale(across, normal))))
 
 
 @device
 def spin_rate(ball: FloatArray, normal: Vector, force: Vector, moment: Vector) -> Vector:
     """Return the angular acceleration of the ball, base axes: I dOmega/dt = -r n x F + M."""
-    inertia = ball[INERTIA_FACTOR] * ball[MASS] * ball[RADIUS] ** 2
-    return scale(1.0 / inertia, add(scale(-ball[RADIUS], cross(normal, force)), moment))
+    inertia = ball[BALL_INERTIA_FACTOR] * ball[BALL_MASS] * ball[BALL_RADIUS] ** 2
+    return scale(1.0 / inertia, add(scale(-ball[BALL_RADIUS], cross(normal, force)), moment))
 
 
 @device
 def is_off(ball: FloatArray, state: FloatArray) -> bool:
     """Return whether a ball is over the plate's edge, or a radius above it."""
-    over = not state[X] ** 2 + state[Y] ** 2 <= ball[PLATE_RADIUS] ** 2
-    return over or not state[GAP] <= ball[RADIUS]
+    over = not state[STATE_X] ** 2 + state[STATE_Y] ** 2 <= ball[BALL_PLATE_RADIUS] ** 2
+    return over or not state[STATE_GAP] <= ball[BALL_RADIUS]
 
 
 @device
@@ -168,12 +181,16 @@ def contact_status(ball: FloatArray, state: FloatArray, normal: Vector, force: V
     Where the force would have to pull, the ball flies.
     """
     if is_off(ball, state):
-        return LOST
+        return BALL_LOST
     push = dot(normal, force)
     if not push > 0.0:
-        return FLYING
+        return BALL_FLYING
     friction = along(normal, force)
-    return ROLLING if dot(friction, friction) <= (ball[FRICTION] * push) ** 2 else SLIPPING
+    return (
+        BALL_ROLLING
+        if dot(friction, friction) <= (ball[BALL_FRICTION] * push) ** 2
+        else BALL_SLIPPING
+    )
 
 
 @device
@@ -185,13 +202,13 @@ def put_ball(
     `start` (4,): position [m] and velocity [m/s] in plate axes. Rolling: Omega_r = n x v / r.
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    state[X], state[Y] = start[0], start[1]
-    spin = rotate(matrix, (-start[3] / ball[RADIUS], start[2] / ball[RADIUS], 0.0))
+    state[STATE_X], state[STATE_Y] = start[0], start[1]
+    spin = rotate(matrix, (-start[3] / ball[BALL_RADIUS], start[2] / ball[BALL_RADIUS], 0.0))
     for k in range(3):
-        state[SPIN + k] = twist[3 + k] + spin[k]
-        state[TURN + 1 + k] = 0.0
-    state[TURN] = 1.0
-    for k in range(FLIES, BALL_SIZE):
+        state[STATE_SPIN + k] = twist[3 + k] + spin[k]
+        state[STATE_ORIENTATION + 1 + k] = 0.0
+    state[STATE_ORIENTATION] = 1.0
+    for k in range(STATE_FLYING, BALL_SIZE):
         state[k] = 0.0
 
 
@@ -208,9 +225,9 @@ def fill_ball(
     for k in range(3):
         motion[k] = pose[k] + centre[k]
         motion[7 + k] = velocity[k]
-        motion[10 + k] = state[SPIN + k]
+        motion[10 + k] = state[STATE_SPIN + k]
     for k in range(4):
-        motion[3 + k] = state[TURN + k]
+        motion[3 + k] = state[STATE_ORIENTATION + k]
 
 
 @compiled
@@ -274,9 +291,9 @@ def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: Float
     """Turn the state of a rolling ball into that of a flying one, at the same velocity."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     rolled = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
-    state[FLIES], state[GAP] = 1.0, 0.0
+    state[STATE_FLYING], state[STATE_GAP] = 1.0, 0.0
     for k in range(3):
-        state[DRIFT + k] = rolled[k]
+        state[STATE_DRIFT + k] = rolled[k]
 
 
 @device
@@ -293,14 +310,14 @@ def flight_rate(
     _, centre = arms(ball, state, matrix)
     linear = (acceleration[0], acceleration[1], acceleration[2])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
-    moving = rotate(matrix, (state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]))
+    moving = rotate(matrix, (state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]))
     swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
     carried = add(add(linear, cross(alpha, centre)), swing)
     seen = rotate_back(matrix, subtract(gravity, carried))
-    dy[0], dy[1], dy[GAP] = state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
+    dy[0], dy[1], dy[STATE_GAP] = state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
     for k in range(3):
-        dy[SPIN + k] = 0.0
-        dy[DRIFT + k] = seen[k]
+        dy[STATE_SPIN + k] = 0.0
+        dy[STATE_DRIFT + k] = seen[k]
 
 
 @device
@@ -312,19 +329,23 @@ def land(
     The velocity becomes (v + k v_rolling) / (1 + k).
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    omega, radius, factor = (twist[3], twist[4], twist[5]), ball[RADIUS], ball[INERTIA_FACTOR]
-    spin = (state[SPIN], state[SPIN + 1], state[SPIN + 2])
+    omega, radius, factor = (
+        (twist[3], twist[4], twist[5]),
+        ball[BALL_RADIUS],
+        ball[BALL_INERTIA_FACTOR],
+    )
+    spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
     a, b, c = rotate_back(matrix, subtract(spin, omega))
-    x = (state[DRIFT] + factor * radius * b) / (1.0 + factor)
-    y = (state[DRIFT + 1] - factor * radius * a) / (1.0 + factor)
-    change = (x - state[DRIFT], y - state[DRIFT + 1], -state[DRIFT + 2])
-    kick = rotate(matrix, scale(-ball[MASS] / step, change))
+    x = (state[STATE_DRIFT] + factor * radius * b) / (1.0 + factor)
+    y = (state[STATE_DRIFT + 1] - factor * radius * a) / (1.0 + factor)
+    change = (x - state[STATE_DRIFT], y - state[STATE_DRIFT + 1], -state[STATE_DRIFT + 2])
+    kick = rotate(matrix, scale(-ball[BALL_MASS] / step, change))
     spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
-    state[FLIES] = state[GAP] = 0.0
+    state[STATE_FLYING] = state[STATE_GAP] = 0.0
     for k in range(3):
-        state[SPIN + k] = spin[k]
-        state[KICK + k] = kick[k]
-        state[DRIFT + k] = 0.0
+        state[STATE_SPIN + k] = spin[k]
+        state[STATE_LANDING_FORCE + k] = kick[k]
+        state[STATE_DRIFT + k] = 0.0
 
 
 @device
@@ -334,8 +355,8 @@ def add_ball(
     """Add the ball to mass matrix and bias of the platform in `work`."""
     normal, first, second = contact_frame(matrix)
     contact, _ = arms(ball, state, matrix)
-    sideways = ball[MASS] * ball[INERTIA_FACTOR] / (1.0 + ball[INERTIA_FACTOR])
-    add_direction(work.mass_matrix, ball[MASS], normal, cross(contact, normal))
+    sideways = ball[BALL_MASS] * ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
+    add_direction(work.mass_matrix, ball[BALL_MASS], normal, cross(contact, normal))
     add_direction(work.mass_matrix, sideways, first, cross(contact, first))
     add_direction(work.mass_matrix, sideways, second, cross(contact, second))
     turning = add(cross(contact, bias), moment)
@@ -348,7 +369,11 @@ def add_ball(
 def add_kick(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
     """Add the force of a landing on the plate to the bias of the platform in `work`."""
     contact, _ = arms(ball, state, matrix)
-    kick = (state[KICK], state[KICK + 1], state[KICK + 2])
+    kick = (
+        state[STATE_LANDING_FORCE],
+        state[STATE_LANDING_FORCE + 1],
+        state[STATE_LANDING_FORCE + 2],
+    )
     turning = cross(contact, kick)
     for k in range(3):
         work.bias[k] -= kick[k]
@@ -368,21 +393,26 @@ def ball_rate(
     """Fill `dy` (17,) of a rolling ball under the force and the moment of the plate on it."""
     normal = contact_frame(matrix)[0]
     dy[0], dy[1], _ = relative_velocity(ball, state, matrix, omega)
-    dy[SPIN], dy[SPIN + 1], dy[SPIN + 2] = spin_rate(ball, normal, force, moment)
+    dy[STATE_SPIN], dy[STATE_SPIN + 1], dy[STATE_SPIN + 2] = spin_rate(ball, normal, force, moment)
     turn_rate(state, dy)
 
 
 @device
 def turn_rate(state: FloatArray, dy: FloatArray) -> None:
     """Fill `dy` of the ball's orientation."""
-    dy[TURN], dy[TURN + 1], dy[TURN + 2], dy[TURN + 3] = quaternion_rate(
-        state[TURN],
-        state[TURN + 1],
-        state[TURN + 2],
-        state[TURN + 3],
-        state[SPIN],
-        state[SPIN + 1],
-        state[SPIN + 2],
+    (
+        dy[STATE_ORIENTATION],
+        dy[STATE_ORIENTATION + 1],
+        dy[STATE_ORIENTATION + 2],
+        dy[STATE_ORIENTATION + 3],
+    ) = quaternion_rate(
+        state[STATE_ORIENTATION],
+        state[STATE_ORIENTATION + 1],
+        state[STATE_ORIENTATION + 2],
+        state[STATE_ORIENTATION + 3],
+        state[STATE_SPIN],
+        state[STATE_SPIN + 1],
+        state[STATE_SPIN + 2],
     )
 
 
@@ -409,7 +439,7 @@ def rolling_derivative(
     platform = platform_state(y[:7], y[7:13])
     matrix, omega = platform.matrix, platform.omega
     state, deflection, gravity = y[size:], y[13:size], field(body)
-    flies = state[FLIES] > 0.0
+    flies = state[STATE_FLYING] > 0.0
     bias, moment = contact_bias(ball, state, matrix, omega, gravity)
     singular = assemble(body, legs, platform, deflection, work)
     if rolls and not flies:
@@ -427,11 +457,11 @@ def rolling_derivative(
     for k in range(BALL_SIZE):
         own[k] = 0.0
     if not rolls:
-        return regular, LOST
+        return regular, BALL_LOST
     if flies:
         flight_rate(ball, state, matrix, omega, gravity, dy[7:13], own)
         turn_rate(state, own)
-        return regular, LOST if is_off(ball, state) else FLYING
+        return regular, BALL_LOST if is_off(ball, state) else BALL_FLYING
     ball_rate(ball, state, matrix, omega, push, moment, own)
     return regular, contact_status(ball, state, normal, push)
 
@@ -453,7 +483,7 @@ def rolling_move(
         body: platform constants.
         legs: leg constants.
         ball: constants of the ball.
-        status: of the ball before; once `LOST`, always lost.
+        status: of the ball before; once `BALL_LOST`, always lost.
         y: state, the ball's behind the platform's and the legs'; unchanged when the step fails.
         load: constant forces on the machine.
         step: [s].
@@ -463,17 +493,21 @@ def rolling_move(
         Whether the step was done, and the ball's status at its start.
     """
     trial, rates, work = stages
-    size, rolls = y.shape[0], status != LOST
+    size, rolls = y.shape[0], status != BALL_LOST
     regular, status = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)
     own = y[size - BALL_SIZE :]
-    flies = own[FLIES] > 0.0
+    flies = own[STATE_FLYING] > 0.0
     # The plate gives way under the force of a landing, which is no reason to take off again.
-    landed = own[KICK] != 0.0 or own[KICK + 1] != 0.0 or own[KICK + 2] != 0.0
-    takes_off = status == FLYING and not flies and not landed
+    landed = (
+        own[STATE_LANDING_FORCE] != 0.0
+        or own[STATE_LANDING_FORCE + 1] != 0.0
+        or own[STATE_LANDING_FORCE + 2] != 0.0
+    )
+    takes_off = status == BALL_FLYING and not flies and not landed
     if takes_off:
         take_off(ball, y[:7], y[7:13], own)
-    if takes_off or (rolls and status == LOST):
-        rolls = status != LOST
+    if takes_off or (rolls and status == BALL_LOST):
+        rolls = status != BALL_LOST
         regular = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)[0]
     for stage in range(3):
         shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
@@ -487,8 +521,8 @@ def rolling_move(
     normalise(legs, y[: size - BALL_SIZE])
     normalise_turn(own)
     for k in range(3):
-        own[KICK + k] = 0.0
-    if rolls and own[FLIES] > 0.0 and own[GAP] <= 0.0:
+        own[STATE_LANDING_FORCE + k] = 0.0
+    if rolls and own[STATE_FLYING] > 0.0 and own[STATE_GAP] <= 0.0:
         land(ball, y[:7], y[7:13], own, step)
     return True, status
 
@@ -497,9 +531,12 @@ def rolling_move(
 def normalise_turn(state: FloatArray) -> None:
     """Scale the ball's quaternion to length one."""
     inverse = 1.0 / sqrt(
-        state[TURN] ** 2 + state[TURN + 1] ** 2 + state[TURN + 2] ** 2 + state[TURN + 3] ** 2
+        state[STATE_ORIENTATION] ** 2
+        + state[STATE_ORIENTATION + 1] ** 2
+        + state[STATE_ORIENTATION + 2] ** 2
+        + state[STATE_ORIENTATION + 3] ** 2
     )
-    for k in range(TURN, TURN + 4):
+    for k in range(STATE_ORIENTATION, STATE_ORIENTATION + 4):
         state[k] *= inverse
 
 

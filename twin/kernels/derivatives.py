@@ -21,7 +21,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import legs_like
-from twin.kernels.dynamics.assembly import GRAVITY, Work, assemble, make_work
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, assemble, make_work
 from twin.kernels.dynamics.forward import accelerate, forward_dynamics, inverse_dynamics
 from twin.kernels.integrators import Stages, driven_step
 from twin.kernels.jit import allocating, compiled, device
@@ -129,7 +129,7 @@ def seed(slots: Slots, variable: int, column: int) -> None:
             q[3 + i, column] = rate[i]
         return
     rest -= 6
-    gravity = slots.body[GRAVITY : GRAVITY + 3]
+    gravity = slots.body[BODY_GRAVITY : BODY_GRAVITY + 3]
     for array in (slots.twist, slots.deflection, gravity, slots.inputs, slots.wrench):
         if rest < array.shape[0]:
             array[rest, column] = 1.0

@@ -38,9 +38,11 @@ A = np.array(
 
 C = np.array([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
 
-ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+ERROR_WEIGHTS = np.array(
+    [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
+)
 
-DENSE = np.array(
+DENSE_OUTPUT_WEIGHTS = np.array(
     [
         -12715105075 / 11282082432,
         0,
@@ -64,7 +66,7 @@ class Stages(NamedTuple):
     rates: FloatArray
     """`(4, m)` derivatives at the stages; row 0 is that at the start"""
     work: Work
-    """of the derivative"""
+    """work arrays of the derivative"""
 
 
 @device
@@ -158,10 +160,17 @@ def runge_kutta(
     return times.shape[0]
 
 
-DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
+END_REACHED, BUFFERS_FULL, SINGULAR_STATE, STEP_COLLAPSED = 0, 1, 2, 3
 """Why an integration returned: end reached, buffers full, singular state, step too small."""
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+SAFETY_FACTOR = 0.9
+"""Factor on the step that the error estimate would allow."""
+
+MIN_STEP_FACTOR = 0.2
+"""Smallest ratio of a step to the one before."""
+
+MAX_STEP_FACTOR = 5.0
+"""Largest ratio of a step to the one before."""
 
 
 class Tolerances(NamedTuple):
@@ -200,7 +209,7 @@ def error_norm(
     for j in range(y.shape[0]):
         total = 0.0
         for s in range(7):
-            total += ERROR[s] * rates[s, j]
+            total += ERROR_WEIGHTS[s] * rates[s, j]
         scale = tolerances.absolute + tolerances.relative * max(abs(y[j]), abs(trial[j]))
         error += (step * total / scale) ** 2
     return sqrt(error / y.shape[0])
@@ -208,15 +217,18 @@ def error_norm(
 
 @device
 def step_factor(error: float) -> float:
-    """Return the factor for the next step, at most `GROW`, from the error of an accepted one."""
-    return GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
+    """Return the factor for the next step from the error of an accepted one.
+
+    It is at most `MAX_STEP_FACTOR`.
+    """
+    return MAX_STEP_FACTOR if error == 0.0 else min(MAX_STEP_FACTOR, SAFETY_FACTOR * error**-0.2)
 
 
 @device
 def shrink_factor(error: float, regular: bool) -> float:
     """Return the factor for the next try after a step that was not accepted."""
     usable = regular and isfinite(error)
-    return max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK
+    return max(MIN_STEP_FACTOR, SAFETY_FACTOR * error**-0.2) if usable else MIN_STEP_FACTOR
 
 
 @device
@@ -229,7 +241,7 @@ def continuous_output(
         left = step * rates[0, j] - change
         total = 0.0
         for s in range(7):
-            total += DENSE[s] * rates[s, j]
+            total += DENSE_OUTPUT_WEIGHTS[s] * rates[s, j]
         dense[0, j] = y[j]
         dense[1, j] = change
         dense[2, j] = left
@@ -270,12 +282,12 @@ def dormand_prince(
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = clock[0], clock[1]
     if not derivative(body, legs, y, forces, time, rates[0], work):
-        return SINGULAR, 0
+        return SINGULAR_STATE, 0
     count, rejected = 0, False
     while time < span:
         if count == times.shape[0]:
             clock[0], clock[1] = time, step
-            return FULL, count
+            return BUFFERS_FULL, count
         last = time + 1.000001 * step >= span
         if last:
             step = span - time
@@ -298,16 +310,16 @@ def dormand_prince(
             copy(y, states[count])
             count += 1
             factor = step_factor(error)
-            step *= min(1.0, factor) if rejected else max(SHRINK, factor)
+            step *= min(1.0, factor) if rejected else max(MIN_STEP_FACTOR, factor)
             rejected = False
         else:
             step *= shrink_factor(error, regular)
             rejected = True
             if step < SMALLEST_STEP * span:
                 clock[0], clock[1] = time, step
-                return (COLLAPSED if regular else SINGULAR), count
+                return (STEP_COLLAPSED if regular else SINGULAR_STATE), count
     clock[0], clock[1] = time, step
-    return DONE, count
+    return END_REACHED, count
 
 
 @compiled
@@ -384,7 +396,7 @@ def adaptive_step(
     clock = np.array([0.0, step])
     reason, _ = dormand_prince(body, legs, y, load, clock, step, tolerances, buffers)
     coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
-    return reason == DONE
+    return reason == END_REACHED
 
 
 @device

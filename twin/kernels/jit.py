@@ -34,17 +34,17 @@ from numba.extending import overload
 from twin.errors import TwinWarning
 
 CHECKSUM_BYTES = 4
-"""At the beginning of a file."""
+"""Length of the checksum at the beginning of a cache file."""
 
-NUMBERS = [
+NUMBER_MODULES = [
     f"{__package__}.numbers.{file.stem}"
     for file in sorted(Path(__file__).with_name("numbers").glob("*.py"))
 ]
 """Modules of the numbers that any kernel may be compiled for: it does not import them."""
 
-IMPORT = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+IMPORT_PATTERN = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
-NEEDLESS = {
+SKIPPED_PASSES = {
     "WithLifting",
     "InlineClosureLikes",
     "RewriteDynamicRaises",
@@ -65,7 +65,7 @@ P = ParamSpec("P")
 
 R = TypeVar("R")
 
-OPTIONS: dict[str, Any] = {
+COMPILER_OPTIONS: dict[str, Any] = {
     "cache": True,
     "error_model": "numpy",
     "nogil": True,
@@ -78,10 +78,12 @@ WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
 """A function that makes no arrays need not count references to its arguments: counting for every
 leg takes a third of the time of the dynamics."""
 
-IMPLEMENTATIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Functions without a body, and the functions that choose their implementation by types."""
+IMPLEMENTATION_CHOOSERS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Functions without a body -> functions that choose their implementation by types."""
 
-REPLACEMENTS: dict[Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]] = {}
+TYPED_REPLACEMENTS: dict[
+    Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]
+] = {}
 """Functions that some types of arguments replace -> tests of the types, and the replacements."""
 
 
@@ -179,7 +181,7 @@ def keep_by_types(kernel: Any, function: Callable[..., Any]) -> None:
 @cache
 def called_modules(module: str) -> frozenset[str]:
     """Return a kernel's module, those of numbers, and all kernels that these import."""
-    found, waiting = {module, *NUMBERS}, [module, *NUMBERS]
+    found, waiting = {module, *NUMBER_MODULES}, [module, *NUMBER_MODULES]
     while waiting:
         new = _imported(waiting.pop()) - found
         found |= new
@@ -192,7 +194,7 @@ def _imported(module: str) -> frozenset[str]:
     """Return the modules in packages called `kernels` that a module imports."""
     source = _file(module).read_text(encoding="utf-8")
     names = set()
-    for package, imported in IMPORT.findall(source):
+    for package, imported in IMPORT_PATTERN.findall(source):
         if "kernels" in package.split("."):
             names.add(package)
             names |= {f"{package}.{name}" for name in re.findall(r"\w+", imported)}
@@ -298,13 +300,15 @@ class LinkedCompiler(Compiler):
     """Numba's compiler of functions that are linked."""
 
     def define_pipelines(self) -> Any:
-        """Return numba's passes, without the `NEEDLESS` ones."""
+        """Return numba's passes, without the `SKIPPED_PASSES` ones."""
         state = self.state
         library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         library.counting, state.library = bool(state.flags.nrt), library
         found = super().define_pipelines()
         for manager in found:
-            manager.passes = [each for each in manager.passes if each[0].__name__ not in NEEDLESS]
+            manager.passes = [
+                each for each in manager.passes if each[0].__name__ not in SKIPPED_PASSES
+            ]
             manager._finalized = False
             manager.finalize()
         return found
@@ -337,27 +341,29 @@ def cache_linked(kernel: Any, function: Any) -> None:
     kernel._cache = _LinkedCache(function)
 
 
-LINKED: dict[str, Any] = {
+LINKED_OPTIONS: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": LinkedCompiler,
 }
-"""Of a function that only other compiled functions call."""
+"""Options of a function that only other compiled functions call."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile, at its first call, a function that Python calls."""
-    return _jitted(function, OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler})
+    return _jitted(
+        function, COMPILER_OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
+    )
 
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that only other compiled functions call, and that makes no arrays."""
-    return _jitted(function, OPTIONS | LINKED | WITHOUT_COUNTING)
+    return _jitted(function, COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING)
 
 
 def allocating(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function like `device` that makes arrays, or views of arrays."""
-    return _jitted(function, OPTIONS | LINKED)
+    return _jitted(function, COMPILER_OPTIONS | LINKED_OPTIONS)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
@@ -365,7 +371,9 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
     For functions of many arrays, whose calls would take longer than their work.
     """
-    return _jitted(function, OPTIONS | LINKED | WITHOUT_COUNTING | {"forceinline": True})
+    return _jitted(
+        function, COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING | {"forceinline": True}
+    )
 
 
 def by_kind(
@@ -378,14 +386,14 @@ def by_kind(
     takes a quarter of the time of the dynamics. One that returns an array, or a part of one, needs
     `counting`.
     """
-    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
-    options |= {"forceinline": True} | LINKED | ({} if counting else WITHOUT_COUNTING)
+    options = {key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
+    options |= {"forceinline": True} | LINKED_OPTIONS | ({} if counting else WITHOUT_COUNTING)
     decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
         choose.__annotations__.clear()  # numba compares them with those of the implementations
         decorator(choose)
-        IMPLEMENTATIONS[stub] = choose
+        IMPLEMENTATION_CHOOSERS[stub] = choose
         return choose
 
     return decorate
@@ -408,14 +416,16 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
 def replaceable(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that types of numbers may replace by one of their own; see `replacing`."""
     plain = FunctionType(function.__code__, function.__globals__, function.__name__)
-    REPLACEMENTS[function] = []
+    TYPED_REPLACEMENTS[function] = []
 
     def choose(*arguments: Any) -> Callable[..., Any]:
-        fitting = (other for test, other in REPLACEMENTS[function] if test(*arguments))
+        fitting = (other for test, other in TYPED_REPLACEMENTS[function] if test(*arguments))
         return next(fitting, plain)
 
     choose.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
-    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")} | LINKED
+    options = {
+        key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")
+    } | LINKED_OPTIONS
     overload(function, jit_options=options)(choose)  # type: ignore[arg-type]
     return function
 
@@ -427,7 +437,7 @@ def replacing(
 
     def decorate(other: Callable[P, R]) -> Callable[P, R]:
         plain = FunctionType(other.__code__, other.__globals__, other.__name__)
-        REPLACEMENTS[function].append((test, plain))
+        TYPED_REPLACEMENTS[function].append((test, plain))
         return other
 
     return decorate
@@ -472,7 +482,7 @@ def _python(value: Any) -> Any:
     """Return the replacement of a global value where kernels are interpreted."""
     if hasattr(value, "py_func"):
         return lambda *arguments: interpreted(value)(*arguments)
-    if isinstance(value, FunctionType) and value in IMPLEMENTATIONS:
+    if isinstance(value, FunctionType) and value in IMPLEMENTATION_CHOOSERS:
         return _chosen(value)
     if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
         return _Module(value)
@@ -484,7 +494,7 @@ def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
 
     @cache
     def implementation(kind: type) -> Callable[..., Any]:
-        choose: Any = IMPLEMENTATIONS[stub]
+        choose: Any = IMPLEMENTATION_CHOOSERS[stub]
         others = [None] * (choose.__code__.co_argcount - 1)
         return _rebuilt(choose(SimpleNamespace(instance_class=kind), *others))
 

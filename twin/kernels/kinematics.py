@@ -44,27 +44,27 @@ from twin.kernels.linear_algebra import (
 )
 from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
 
-COUNT = CONSTRAINT_COUNT
+CONSTRAINT_ROWS = CONSTRAINT_COUNT
 """Constraints of the one kind of leg that has any."""
 
-TOLERANCE = 1e-9
+MOTION_TOLERANCE = 1e-9
 """How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
 
-CONVERGED = 2e-15
+CONVERGED_RESIDUAL = 2e-15
 """Residual relative to the longest leg at which Newton can gain nothing more in float64."""
 
-ACCEPTED = 2e-13
+ACCEPTED_RESIDUAL = 2e-13
 """Relative residual accepted when rounding stops the descent."""
 
-LARGEST_TURN = 0.5
+MAX_TURN = 0.5
 """Largest turn [rad] of one Newton step; the linearisation means nothing beyond."""
 
-SINGULAR = 1e-14
+SINGULAR_PIVOT_RATIO = 1e-14
 """Ratio of the Jacobian's pivots below which a Newton step is rounding error."""
 
 NEWTON_STEPS = 25
 
-SMALLEST_PIECE = 1.0 / 512.0
+MIN_PIECE = 1.0 / 512.0
 
 
 @device
@@ -190,7 +190,7 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     accelerates with alpha x n + omega x (omega x n); a change of the second term is made up by the
     angular acceleration.
     """
-    rows, matrix, right = np.empty((COUNT, 8)), np.empty((6, 6)), np.empty(6)
+    rows, matrix, right = np.empty((CONSTRAINT_ROWS, 8)), np.empty((6, 6)), np.empty(6)
     for k in range(states.shape[0]):
         y, a = states[k], accelerations[k]
         given = (y[10], y[11], y[12])
@@ -204,10 +204,10 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
         first = scale(1.0 / norm(along), along)
         second = cross(first, n)
         for j in range(6):
-            for i in range(COUNT):
+            for i in range(CONSTRAINT_ROWS):
                 matrix[i, j] = rows[i, j]
-                matrix[COUNT + i, j] = 0.0
-        for i in range(COUNT):
+                matrix[CONSTRAINT_ROWS + i, j] = 0.0
+        for i in range(CONSTRAINT_ROWS):
             right[i] = -rows[i, 6]
             matrix[4, 3 + i] = first[i]
             matrix[5, 3 + i] = second[i]
@@ -338,15 +338,15 @@ def newton(
         size = max(size, abs(coordinates[i]))
     error = residual(legs, pose, coordinates, right, matrix, rows)
     for iteration in range(NEWTON_STEPS):
-        if error <= CONVERGED * size:
+        if error <= CONVERGED_RESIDUAL * size:
             return True, error, iteration
         regular = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
             branch = regular
-        if not (abs(regular) > SINGULAR and regular * branch > 0.0):
+        if not (abs(regular) > SINGULAR_PIVOT_RATIO and regular * branch > 0.0):
             return False, error, iteration
         turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
-        factor = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
+        factor = min(1.0, MAX_TURN / turn) if turn > 0.0 else 1.0
         smaller = False
         for _ in range(8):
             for k in range(3):
@@ -364,7 +364,7 @@ def newton(
             if now < error:
                 smaller = True
                 break
-            if error <= ACCEPTED * size:
+            if error <= ACCEPTED_RESIDUAL * size:
                 return True, error, iteration
             factor *= 0.5
         if not smaller:
@@ -372,7 +372,7 @@ def newton(
         for k in range(7):
             pose[k] = trial[k]
         error = now
-    return error <= ACCEPTED * size, error, NEWTON_STEPS
+    return error <= ACCEPTED_RESIDUAL * size, error, NEWTON_STEPS
 
 
 @device
@@ -409,7 +409,7 @@ def forward_kinematics(
                 last[k] = pose[k]
         else:
             piece *= 0.5
-            if piece < SMALLEST_PIECE:
+            if piece < MIN_PIECE:
                 for k in range(7):
                     pose[k] = last[k]
                 error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)

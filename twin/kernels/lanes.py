@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import HUGE, QUATERNION_TOLERANCE, FloatArray
+from twin.basics.arrays import LARGEST_ENTRY, QUATERNION_TOLERANCE, FloatArray
 from twin.kernels.batched.analytic import (
     Constants,
     DriveArrays,
@@ -36,17 +36,17 @@ from twin.kernels.batched.analytic import (
     store,
 )
 from twin.kernels.bundle import unbundled
-from twin.kernels.dynamics.assembly import GRAVITY, Work, assemble, energy
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, assemble, energy
 from twin.kernels.dynamics.forward import Load, derivative, forward_dynamics, inverse_dynamics
 from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import allocating, compiled, device, replacing
 from twin.kernels.kinematics import (
-    ACCEPTED,
-    CONVERGED,
-    LARGEST_TURN,
+    ACCEPTED_RESIDUAL,
+    CONVERGED_RESIDUAL,
+    MAX_TURN,
+    MOTION_TOLERANCE,
     NEWTON_STEPS,
-    SINGULAR,
-    TOLERANCE,
+    SINGULAR_PIVOT_RATIO,
     PoseMemory,
     inverse_kinematics,
     jacobian,
@@ -62,7 +62,7 @@ from twin.kernels.numbers.arrays import as_lanes, read_column, write_column
 from twin.kernels.numbers.lanes import Lanes, where_larger
 from twin.kernels.platform_state import platform_state
 
-TAKEN = {"forward_kinematics_lanes": ("inputs", "poses")}
+TAKEN_FIELDS = {"forward_kinematics_lanes": ("inputs", "poses")}
 """Fields of a batch that a function takes, where not the first ones."""
 
 
@@ -90,7 +90,7 @@ class Batch(NamedTuple):
     """whether states are as a user gives them: not checked, quaternions not normalised"""
 
 
-STATES = Batch._fields[:5]
+STATE_FIELDS = Batch._fields[:5]
 
 
 class Group(NamedTuple):
@@ -152,7 +152,7 @@ def read(rows: FloatArray, first: int, numbers: FloatArray) -> bool:
     for k in range(rows.shape[1]):
         number = read_column(rows, first, k, numbers)
         numbers[k] = number
-        if not abs(number) <= HUGE:
+        if not abs(number) <= LARGEST_ENTRY:
             fine = False
     return fine
 
@@ -177,7 +177,7 @@ def allowed(rows: FloatArray, motion: FloatArray, drift: float) -> bool:
         off = drift * rows[i, 6]
         for k in range(6):
             off += rows[i, k] * motion[k]
-        if not abs(off) <= TOLERANCE * size:
+        if not abs(off) <= MOTION_TOLERANCE * size:
             fine = False
     return fine
 
@@ -189,7 +189,7 @@ def meets_constraints(legs: Legs, group: Group) -> bool:
     fill_constraints(legs, platform_state(group.pose, group.twist), rows)
     fine = True
     for i in range(rows.shape[0]):
-        if not abs(rows[i, 7]) <= TOLERANCE:
+        if not abs(rows[i, 7]) <= MOTION_TOLERANCE:
             fine = False
     return allowed(rows, group.twist, 0.0) and fine
 
@@ -268,7 +268,7 @@ def newton_in_lanes(
     goes_on = 1.0 + 0.0 * size
     branch, count = goes_on, 0.0 * size
     for iteration in range(NEWTON_STEPS):
-        goes_on = where_larger(error, CONVERGED * size, goes_on, 0.0)
+        goes_on = where_larger(error, CONVERGED_RESIDUAL * size, goes_on, 0.0)
         if goes_on <= 0.0:
             break
         count += goes_on
@@ -276,10 +276,10 @@ def newton_in_lanes(
         if iteration == 0:
             branch = regular
         regular = where_larger(regular * branch, 0.0, abs(regular), 0.0)
-        if not where_larger(goes_on, 0.0, regular, 1.0) > SINGULAR:
+        if not where_larger(goes_on, 0.0, regular, 1.0) > SINGULAR_PIVOT_RATIO:
             return False, error, count
         turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
-        factor = LARGEST_TURN / max(LARGEST_TURN, turn)
+        factor = MAX_TURN / max(MAX_TURN, turn)
         for k in range(3):
             trial[k] = pose[k] + factor * step[k]
         trial[3], trial[4], trial[5], trial[6] = turned(
@@ -290,7 +290,7 @@ def newton_in_lanes(
         for k in range(7):
             pose[k] = where_larger(goes_on, 0.0, trial[k], pose[k])
         error = where_larger(goes_on, 0.0, now, error)
-    return error <= ACCEPTED * size, error, count
+    return error <= ACCEPTED_RESIDUAL * size, error, count
 
 
 class StepGroup(NamedTuple):
@@ -417,8 +417,8 @@ def drive(
     for lane in range(count):
         i = index_of(machines, start, lane, count)
         for k in range(3):
-            field = gravity[i, GRAVITY + k] - inputs.shaking[i, part, k]
-            group.body[GRAVITY + k, lane] = field
+            field = gravity[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
+            group.body[BODY_GRAVITY + k, lane] = field
         for k in range(group.forces.shape[0]):
             group.forces[k, lane] = machines.forces[i, k]
         for k in range(6):

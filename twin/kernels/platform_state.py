@@ -13,11 +13,11 @@ class PlatformState(NamedTuple):
     """Position and velocity of the platform, base axes."""
 
     position: Vector
-    """of the reference point [m]"""
+    """position of the reference point [m]"""
     matrix: Matrix
     """rotation platform to base"""
     velocity: Vector
-    """of the reference point [m/s]"""
+    """velocity of the reference point [m/s]"""
     omega: Vector
     """angular velocity [rad/s]"""
 
@@ -26,9 +26,9 @@ class Acceleration(NamedTuple):
     """Acceleration of the platform, base axes."""
 
     linear: Vector
-    """of the reference point [m/s2]"""
+    """acceleration of the reference point [m/s2]"""
     angular: Vector
-    """[rad/s2]"""
+    """angular acceleration [rad/s2]"""
 
 
 @device

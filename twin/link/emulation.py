@@ -16,7 +16,7 @@ from twin.basics.arrays import FloatArray
 from twin.link.emulated.fault import LinkFault
 from twin.link.emulated.machine import EmulatedMachine
 from twin.link.pace import Pace
-from twin.link.protocol import COMMANDS, Encoder, Sample, width_of
+from twin.link.protocol import COMMAND_FIELDS, Encoder, Sample, width_of
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
 from twin.logs import Channel, Log, signal_units
@@ -24,17 +24,17 @@ from twin.logs.recorder import LogRecorder
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import seed_sequence
 
-SIGNALS = {"forces": "motor_forces"}
+SIGNAL_NAMES = {"forces": "motor_forces"}
 """Fields that have another name among signals: drives know the forces of their motors."""
 
 BLOCK_DURATION = 0.1
 """[s] Adopted: of the samples that go to a file at once; as much is lost with a killed process."""
 
-LOOKING = 0.1
-"""[s] between two looks for a request to end, while no command comes."""
+POLL_INTERVAL = 0.1
+"""[s] Interval between two checks for a request to end, while no command comes."""
 
-AT_ONCE = 16
-"""Commands of one period that are looked at; the newest is in force."""
+MAX_COMMANDS_PER_PERIOD = 16
+"""Maximum number of commands of one period that are looked at; the newest is in force."""
 
 
 class Recording:
@@ -133,8 +133,8 @@ def channel_of(
         period: of the samples [s].
         first: sample that the channel begins with; those before are in another one.
     """
-    if name not in COMMANDS:
-        return Channel(SIGNALS.get(name, name), time[first:], values[first:], units)
+    if name not in COMMAND_FIELDS:
+        return Channel(SIGNAL_NAMES.get(name, name), time[first:], values[first:], units)
     begun = time - period
     near = np.abs(time[:-1] - begun[1:]) < 0.5 * period
     begun[1:][near] = time[:-1][near]
@@ -205,7 +205,7 @@ class Emulation:
         """
         machine = self.machine
         while machine.time < duration - 0.5 * machine.period and not ended():
-            command = self.link.receive(LOOKING)
+            command = self.link.receive(POLL_INTERVAL)
             if command is not None:
                 self._send(machine.step(command))
             elif isinstance(self.recording, FileRecording):
@@ -214,7 +214,7 @@ class Emulation:
     def _command(self) -> Sample | None:
         """Return the newest command that has come since the last period."""
         newest = None
-        for _ in range(AT_ONCE):
+        for _ in range(MAX_COMMANDS_PER_PERIOD):
             command = self.link.receive(0.0)
             if command is None:
                 break

@@ -12,20 +12,22 @@ import numpy as np
 from twin.basics.arrays import positive
 from twin.errors import InputError
 
-SPINNING = 2e-4
-"""[s] Adopted: before a period begins, for which the loop waits awake; sleep is not as exact."""
+SPIN_TIME = 2e-4
+"""[s] Adopted: time before a period begins for which the loop waits awake; sleep is not as exact.
+"""
 
 GIVEN_UP = 1.0
 """[s] behind the clock at which the loop no longer tries to make up for it."""
 
-BIN = 1e-6
+DELAY_RESOLUTION = 1e-6
 """[s] Resolution of the delays that are kept."""
 
-BINS = 10_000
+DELAY_BINS = 10_000
 
 
-PRIORITY = 10
-"""Adopted: among real-time processes, of 1 to 99; what the system itself needs is above."""
+REALTIME_PRIORITY = 10
+"""Adopted: priority among real-time processes, of 1 to 99; what the system itself needs is above.
+"""
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def priority(on: bool) -> Iterator[None]:
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     if on:
         try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REALTIME_PRIORITY))
         except OSError as error:
             reason = f"is not permitted ({error.strerror}); it needs the right CAP_SYS_NICE"
             raise InputError("priority", reason) from None
@@ -70,7 +72,7 @@ class Pace:
         """Prepare; `start` begins the first period."""
         self.period = positive(period, "period")
         self._clock, self._sleep = clock, sleep
-        self._delays = np.zeros(BINS, dtype=np.int64)
+        self._delays = np.zeros(DELAY_BINS, dtype=np.int64)
         self.start()
 
     def start(self) -> None:
@@ -84,18 +86,18 @@ class Pace:
         self._due += self.period
         rest = self._due - self._clock()
         self.missed += rest < 0.0
-        if rest > SPINNING:
-            self._sleep(rest - SPINNING)
+        if rest > SPIN_TIME:
+            self._sleep(rest - SPIN_TIME)
         while (now := self._clock()) < self._due:
             pass
         delay = now - self._due
         self.periods += 1
         self.worst = max(self.worst, delay)
-        self._delays[min(int(delay / BIN), BINS - 1)] += 1
+        self._delays[min(int(delay / DELAY_RESOLUTION), DELAY_BINS - 1)] += 1
         if delay > GIVEN_UP:
             self._due = now
 
     def delay(self, share: float) -> float:
         """Return the delay [s] of a beginning that a share of all periods keep; at most 10 ms."""
         counted = np.cumsum(self._delays)
-        return BIN * float(np.searchsorted(counted, share * counted[-1]) + 1)
+        return DELAY_RESOLUTION * float(np.searchsorted(counted, share * counted[-1]) + 1)

@@ -10,13 +10,13 @@ from zlib import crc32
 
 import numpy as np
 
-from twin.basics.arrays import HUGE, FloatArray
+from twin.basics.arrays import LARGEST_ENTRY, FloatArray
 from twin.errors import InputError, brief
 
 PER_LEG = 0
 """Width of a field that has one number for each leg."""
 
-FIELDS = {
+FIELD_WIDTHS = {
     "coordinates": PER_LEG,
     "rates": PER_LEG,
     "forces": PER_LEG,
@@ -40,17 +40,19 @@ Names and units are those of signals of a log (`twin.logs.log`). Two more are fo
 `residuals`, each per its threshold, and `alarms`, 1 where active, else 0.
 """
 
-COMMANDS = ("setpoint", "command_rates", "command_forces")
+COMMAND_FIELDS = ("setpoint", "command_rates", "command_forces")
 """Fields of a measurement that were in force over the period before it."""
 
-POSES = ("pose", "reference_pose")
+POSE_FIELDS = ("pose", "reference_pose")
 """Fields that are a position [m] and a unit quaternion, scalar first."""
 
-MOST_LEGS = 12
-"""With all fields a datagram still fits into one frame of Ethernet."""
+MAX_LEGS = 12
+"""Maximum number of legs, with which a datagram of all fields still fits into one frame of
+Ethernet.
+"""
 
-SEQUENCES = 2**32
-"""Sequence numbers begin again at zero after this many."""
+SEQUENCE_MODULUS = 2**32
+"""Number of sequence numbers, which begin again at zero after it."""
 
 MAGIC = b"TWIN"
 
@@ -59,21 +61,21 @@ VERSION = 1
 HEADER = Struct("<4sIBBBBIQII")
 """Magic, checksum, version, kind, legs, state, sequence, time [ns], acknowledged, mask."""
 
-CHECKED = 8
+CHECKSUM_START = 8
 """First byte that the checksum covers."""
 
-LARGEST_SIZE = HEADER.size + 8 * sum(width or MOST_LEGS for width in FIELDS.values())
-"""Bytes of the largest datagram."""
+MAX_DATAGRAM_SIZE = HEADER.size + 8 * sum(width or MAX_LEGS for width in FIELD_WIDTHS.values())
+"""[byte] Size of the largest datagram."""
 
-NANOSECONDS = 10**9
+NANOSECONDS_PER_SECOND = 10**9
 
-LATEST = 9e9
+MAX_TIME = 9e9
 """[s] Largest time: nanoseconds fit into 64 bits."""
 
 NORM_TOLERANCE = 1e-2
 """How far the norm of a received quaternion may be from one; it is normalised."""
 
-NUMBERS = np.dtype("<f8")
+NUMBER_TYPE = np.dtype("<f8")
 
 
 class Layout(NamedTuple):
@@ -89,12 +91,12 @@ class Layout(NamedTuple):
 
 def width_of(field: str, legs: int) -> int:
     """Return how many numbers a field has on a machine with so many legs."""
-    return FIELDS[field] or legs
+    return FIELD_WIDTHS[field] or legs
 
 
 def mask_of(fields: frozenset[str]) -> int:
     """Return the mask with the bits of some fields."""
-    return sum(1 << bit for bit, name in enumerate(FIELDS) if name in fields)
+    return sum(1 << bit for bit, name in enumerate(FIELD_WIDTHS) if name in fields)
 
 
 @lru_cache(maxsize=64)
@@ -104,26 +106,26 @@ def layout_of(legs: int, mask: int) -> Layout:
     Raises:
         ValueError: a bit of the mask has no field.
     """
-    if mask >> len(FIELDS):
+    if mask >> len(FIELD_WIDTHS):
         raise ValueError("the mask has bits without a field")
     slices, poses, start = [], [], 0
-    for bit, name in enumerate(FIELDS):
+    for bit, name in enumerate(FIELD_WIDTHS):
         if mask >> bit & 1:
             stop = start + width_of(name, legs)
             slices.append((name, slice(start, stop)))
-            if name in POSES:
+            if name in POSE_FIELDS:
                 poses.append(start + 3)
             start = stop
     return Layout(tuple(slices), tuple(poses), start)
 
 
 Kind = Literal["command", "measurement", "estimate"]
-KINDS: tuple[Kind, ...] = ("command", "measurement", "estimate")
-"""Their numbers in a datagram are 1, 2 and 3."""
+DATAGRAM_KINDS: tuple[Kind, ...] = ("command", "measurement", "estimate")
+"""Kinds of datagrams; their numbers in a datagram are 1, 2 and 3."""
 
 State = Literal["running", "holding", "stopped"]
-STATES: tuple[State, ...] = ("running", "holding", "stopped")
-"""Of the machine; their numbers in a datagram are 0, 1 and 2."""
+MACHINE_STATES: tuple[State, ...] = ("running", "holding", "stopped")
+"""States of the machine; their numbers in a datagram are 0, 1 and 2."""
 
 
 class Sample(NamedTuple):
@@ -144,7 +146,7 @@ class Sample(NamedTuple):
     acknowledged: int = 0
     """sequence number of the last command that was received before; 0 without one"""
     state: State = "running"
-    """of the machine: it follows commands, holds its position without them, or has stopped"""
+    """state of the machine: it follows commands, holds its position without them, or has stopped"""
 
 
 class Encoder:
@@ -156,12 +158,12 @@ class Encoder:
         Raises:
             InputError: no whole number from 1 to 12.
         """
-        if type(legs) is not int or not 1 <= legs <= MOST_LEGS:
-            raise InputError("legs", f"must be from 1 to {MOST_LEGS}, not {brief(legs)}")
+        if type(legs) is not int or not 1 <= legs <= MAX_LEGS:
+            raise InputError("legs", f"must be from 1 to {MAX_LEGS}, not {brief(legs)}")
         self._legs = legs
-        self._buffer = bytearray(LARGEST_SIZE)
+        self._buffer = bytearray(MAX_DATAGRAM_SIZE)
         self._view = memoryview(self._buffer)
-        self._numbers = np.frombuffer(self._buffer, NUMBERS, offset=HEADER.size)
+        self._numbers = np.frombuffer(self._buffer, NUMBER_TYPE, offset=HEADER.size)
 
     def encode(self, sample: Sample) -> memoryview:
         """Return a sample's datagram; the next one overwrites it.
@@ -170,16 +172,16 @@ class Encoder:
             InputError: a field or a time that no datagram can hold; names it.
         """
         kind, time, values, sequence, acknowledged, state = sample
-        if not 0.0 <= time <= LATEST:
-            raise InputError("time", f"must be from 0 to {LATEST:g} s, not {brief(time)}")
-        if kind not in KINDS or state not in STATES:
+        if not 0.0 <= time <= MAX_TIME:
+            raise InputError("time", f"must be from 0 to {MAX_TIME:g} s, not {brief(time)}")
+        if kind not in DATAGRAM_KINDS or state not in MACHINE_STATES:
             raise InputError("kind", f"{brief(kind)} in state {brief(state)} is no sample")
         legs, numbers = self._legs, self._numbers
         mask = mask_of(frozenset(values))
         layout = layout_of(legs, mask)
         if len(layout.slices) != len(values):
-            unknown = next(name for name in values if name not in FIELDS)
-            raise InputError("values", f"{unknown!r} is no field; known: {', '.join(FIELDS)}")
+            unknown = next(name for name in values if name not in FIELD_WIDTHS)
+            raise InputError("values", f"{unknown!r} is no field; known: {', '.join(FIELD_WIDTHS)}")
         for name, places in layout.slices:
             given = values[name]
             if np.shape(given) != (width_of(name, legs),):
@@ -188,12 +190,18 @@ class Encoder:
             numbers[places] = given
         if not _usable(numbers[: layout.size]):
             raise InputError("values", "must be finite numbers")
-        head = (VERSION, KINDS.index(kind) + 1, legs, STATES.index(state), sequence % SEQUENCES)
-        tail = (round(time * NANOSECONDS), acknowledged % SEQUENCES, mask)
+        head = (
+            VERSION,
+            DATAGRAM_KINDS.index(kind) + 1,
+            legs,
+            MACHINE_STATES.index(state),
+            sequence % SEQUENCE_MODULUS,
+        )
+        tail = (round(time * NANOSECONDS_PER_SECOND), acknowledged % SEQUENCE_MODULUS, mask)
         HEADER.pack_into(self._buffer, 0, MAGIC, 0, *head, *tail)
         size = HEADER.size + 8 * layout.size
-        checksum = crc32(self._view[CHECKED:size])
-        self._buffer[4:CHECKED] = checksum.to_bytes(4, "little")
+        checksum = crc32(self._view[CHECKSUM_START:size])
+        self._buffer[4:CHECKSUM_START] = checksum.to_bytes(4, "little")
         return self._view[:size]
 
 
@@ -204,7 +212,7 @@ def decode(data: bytes) -> Sample:
         InputError: no datagram of this protocol; the field is what is wrong with it: `size`,
             `magic`, `version`, `checksum`, `kind`, `legs`, `state`, `time`, `mask` or `values`.
     """
-    if not HEADER.size <= len(data) <= LARGEST_SIZE:
+    if not HEADER.size <= len(data) <= MAX_DATAGRAM_SIZE:
         raise InputError("size", f"{len(data)} bytes are no datagram")
     magic, checksum, version, kind, legs, state, sequence, time, acknowledged, mask = (
         HEADER.unpack_from(data)
@@ -213,34 +221,34 @@ def decode(data: bytes) -> Sample:
         raise InputError("magic", "is no datagram of this protocol")
     if version != VERSION:
         raise InputError("version", f"{version} is not known, this is {VERSION}")
-    if checksum != crc32(memoryview(data)[CHECKED:]):
+    if checksum != crc32(memoryview(data)[CHECKSUM_START:]):
         raise InputError("checksum", "is wrong")
-    if not 1 <= kind <= len(KINDS):
+    if not 1 <= kind <= len(DATAGRAM_KINDS):
         raise InputError("kind", f"{kind} is not known")
-    if not 1 <= legs <= MOST_LEGS:
-        raise InputError("legs", f"{legs} are not from 1 to {MOST_LEGS}")
-    if state >= len(STATES):
+    if not 1 <= legs <= MAX_LEGS:
+        raise InputError("legs", f"{legs} are not from 1 to {MAX_LEGS}")
+    if state >= len(MACHINE_STATES):
         raise InputError("state", f"{state} is not known")
-    if time > LATEST * NANOSECONDS:
-        raise InputError("time", f"is beyond {LATEST:g} s")
-    if mask >> len(FIELDS):
+    if time > MAX_TIME * NANOSECONDS_PER_SECOND:
+        raise InputError("time", f"is beyond {MAX_TIME:g} s")
+    if mask >> len(FIELD_WIDTHS):
         raise InputError("mask", "has bits without a field")
     layout = layout_of(legs, mask)
     if len(data) != HEADER.size + 8 * layout.size:
         raise InputError("size", f"{len(data)} bytes do not fit the mask")
-    numbers = np.frombuffer(data, NUMBERS, layout.size, HEADER.size)
+    numbers = np.frombuffer(data, NUMBER_TYPE, layout.size, HEADER.size)
     if not _usable(numbers):
         raise InputError("values", "are not finite")
     if layout.poses:
         numbers = _normalised(numbers, layout.poses)
     values = {name: numbers[places] for name, places in layout.slices}
-    known = KINDS[kind - 1], time / NANOSECONDS, values
-    return Sample(*known, sequence, acknowledged, STATES[state])
+    known = DATAGRAM_KINDS[kind - 1], time / NANOSECONDS_PER_SECOND, values
+    return Sample(*known, sequence, acknowledged, MACHINE_STATES[state])
 
 
 def _usable(numbers: FloatArray) -> bool:
     """Return whether all are finite, and their squares as well."""
-    return bool(np.abs(numbers).max(initial=0.0) <= HUGE)
+    return bool(np.abs(numbers).max(initial=0.0) <= LARGEST_ENTRY)
 
 
 def _normalised(numbers: FloatArray, poses: tuple[int, ...]) -> FloatArray:

@@ -11,22 +11,22 @@ from scipy.optimize import linear_sum_assignment
 from twin.basics.arrays import FloatArray, as_instance, positive
 from twin.errors import TwinError, listed
 from twin.logs.log import Channel, Finding, Log, check_increasing, is_per_leg, signal_units
-from twin.machine.quantity import GRAVITY, UNITS
+from twin.machine.quantity import STANDARD_GRAVITY, UNITS
 from twin.model.machine_model import MachineModel
 
-BEYOND = 10.0
+UNIT_ERROR_RATIO = 10.0
 """Median over the machine's limit above which a unit is taken to be wrong."""
 
-SHARE = 1e-3
-"""Part of the samples that may be at a limit."""
+MAX_LIMITED_FRACTION = 1e-3
+"""Fraction of the samples that may be at a limit."""
 
-ROUNDING = 1e-6
-"""Part of a limit that counts as reaching it."""
+LIMIT_TOLERANCE = 1e-6
+"""Fraction of a limit within which it counts as reached."""
 
-MOST_SAMPLES = 2000
+MAX_SAMPLES = 2000
 
-CLEARLY = 3.0
-"""How many times better another leg must fit to be named."""
+SWAP_RATIO = 3.0
+"""Factor by which another leg must fit better to be named."""
 
 
 def unit_findings(log: Log, machine: MachineModel) -> list[Finding]:
@@ -95,7 +95,7 @@ def _range(
         "command_rates": [actuator.speed for actuator in actuators],
     }.get(name, [None])
     if None not in limits:
-        most = BEYOND * np.array(limits, dtype=float)
+        most = UNIT_ERROR_RATIO * np.array(limits, dtype=float)
         return large, np.zeros(len(most)), most
     if name in ("pose", "reference_pose"):
         reach = 2.0 * (np.linalg.norm(machine.home[:3]) + float(np.max(machine.home_reaches)))
@@ -104,7 +104,11 @@ def _range(
         return np.array([size]), np.array([least]), np.array([reach])
     if name == "accelerometer":
         size = np.median(np.linalg.norm(values, axis=1))
-        return np.array([size]), np.array([0.3 * GRAVITY]), np.array([3.0 * GRAVITY])
+        return (
+            np.array([size]),
+            np.array([0.3 * STANDARD_GRAVITY]),
+            np.array([3.0 * STANDARD_GRAVITY]),
+        )
     return None
 
 
@@ -139,17 +143,17 @@ def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
 
 
 def saturation_findings(log: Log, machine: MachineModel) -> list[Finding]:
-    """Return the channels that are at a limit for more than `SHARE` of their samples."""
+    """Return the channels with more than `MAX_LIMITED_FRACTION` of their samples at a limit."""
     found = []
     units = signal_units(machine)
     for name, (low, high) in _limits(machine).items():
         if name not in log or not len(log[name]) or log[name].units != units[name]:
             continue
         channel = log[name]
-        slack = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        slack = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
         reached = (channel.values <= low + slack) | (channel.values >= high - slack)
         shares = reached.mean(axis=0)
-        columns = np.flatnonzero(shares > SHARE)
+        columns = np.flatnonzero(shares > MAX_LIMITED_FRACTION)
         if columns.size:
             row = int(reached[:, columns].any(axis=1).argmax())
             parts = ", ".join(f"{k + 1} ({100 * shares[k]:.3g} %)" for k in columns)
@@ -205,7 +209,7 @@ def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:
         if channel.width > 2 and (machine is None or is_per_leg(channel.name, machine)):
             found += _copies(channel)
     if machine is not None and {"coordinates", "pose"} <= set(log.names):
-        found += _misplaced(log, machine)
+        found += _swapped_legs(log, machine)
     return found
 
 
@@ -223,13 +227,13 @@ def _copies(channel: Channel) -> list[Finding]:
     return [Finding("legs", channel.name, message.format(*pair)) for pair in pairs]
 
 
-def _misplaced(log: Log, machine: MachineModel) -> list[Finding]:
+def _swapped_legs(log: Log, machine: MachineModel) -> list[Finding]:
     """Return a finding where other legs than those of the mapping fit the poses better."""
     measured, pose = log["coordinates"], log["pose"]
     try:
         check_increasing(pose)
         inside = measured.between(pose.time[0], np.nextafter(pose.time[-1], np.inf))
-        inside = inside.kept(slice(None, None, max(1, len(inside) // MOST_SAMPLES)))
+        inside = inside.kept(slice(None, None, max(1, len(inside) // MAX_SAMPLES)))
         if len(inside) < 3:
             return []
         predicted = machine.inverse_kinematics(pose.at(inside.time))
@@ -247,7 +251,7 @@ def _compared(measured: FloatArray, predicted: FloatArray) -> list[Finding]:
     own = np.diagonal(plain)
     least = 1e-9 + 0.02 * np.sqrt((b**2).mean())
     rows, best = linear_sum_assignment(cost)
-    wrong = (own > CLEARLY * cost[rows, best]) & (own > least)
+    wrong = (own > SWAP_RATIO * cost[rows, best]) & (own > least)
     swapped = np.flatnonzero(wrong & (best != rows))
     found = []
     if swapped.size:

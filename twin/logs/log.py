@@ -14,18 +14,19 @@ from twin.basics.arrays import FloatArray, as_floats, as_instance, as_text, read
 from twin.errors import InputError, brief, listed
 from twin.model.machine_model import MachineModel
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 POSE_UNITS = ("m", "m", "m", "1", "1", "1", "1")
 """Units of a pose: position, then unit quaternion with the scalar first."""
 
 TWIST_UNITS = ("m/s",) * 3 + ("rad/s",) * 3
 
-PARTS_OF_POSE = {
+POSE_COMPONENTS = {
     **dict.fromkeys(("x", "y", "z", "position_noise"), ("m",)),
     **dict.fromkeys(("yaw", "pitch", "roll", "angle_noise"), ("rad",)),
 }
-"""Of a pose that is measured in part, with angles of `yaw_pitch_roll`, and their noise."""
+"""Components of a pose that is measured in part, with angles of `yaw_pitch_roll`, and their noise.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,12 +39,12 @@ class Channel:
     values: FloatArray
     """`(k, w)`; a list `(k,)` becomes `(k, 1)`"""
     units: tuple[str, ...]
-    """of the w columns; one text is for all of them; empty where unknown, "1" for no unit"""
+    """units of the w columns; one text is for all of them; empty where unknown, "1" for no unit"""
 
     def __post_init__(self) -> None:
         """Check shapes and texts; make the arrays read-only."""
         name = as_text(self.name, "name")
-        if not 0 < len(name) <= LONGEST_NAME or set(name) & set("[]\n\r\0"):
+        if not 0 < len(name) <= MAX_NAME_LENGTH or set(name) & set("[]\n\r\0"):
             raise InputError("name", f"must be a short text without brackets, not {brief(name)}")
         time = as_floats(self.time, f"{name}.time")
         values = as_floats(self.values, f"{name}.values")
@@ -148,7 +149,7 @@ def signal_units(machine: MachineModel) -> dict[str, tuple[str, ...]]:
         "wrench": ("N",) * 3 + ("N m",) * 3,
         "accelerometer": ("m/s2",) * 3,
         "gyroscope": ("rad/s",) * 3,
-        **PARTS_OF_POSE,
+        **POSE_COMPONENTS,
         "coordinate_noise": (coordinate,),
     }
 
@@ -156,7 +157,7 @@ def signal_units(machine: MachineModel) -> dict[str, tuple[str, ...]]:
 def is_per_leg(name: str, machine: MachineModel) -> bool:
     """Return whether a signal has one column per leg."""
     fixed = ("pose", "reference_pose", "twist", "wrench", "accelerometer", "gyroscope")
-    single = (*PARTS_OF_POSE, "coordinate_noise")
+    single = (*POSE_COMPONENTS, "coordinate_noise")
     return name in signal_units(machine) and name not in (*fixed, *single)
 
 
@@ -199,6 +200,12 @@ class Log:
         if not times:
             return 0.0, 0.0
         return min(float(time.min()) for time in times), max(float(time.max()) for time in times)
+
+    @property
+    def duration(self) -> float:
+        """Time between the earliest and the latest sample [s]."""
+        start, stop = self.span
+        return stop - start
 
     def __contains__(self, name: object) -> bool:
         return name in self.names

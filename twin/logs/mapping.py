@@ -20,13 +20,13 @@ from twin.machine.quantity import UNITS, Time, Whole, to_si
 from twin.model.machine_model import MachineModel
 from twin.rotations import CONVENTIONS, pose_from_angles
 
-NUMBERED = re.compile(r"(?P<stem>.*?)[\s_.\-#(]*(?P<number>\d+)\D*")
-"""The name of one leg's channel."""
+NUMBERED_PATTERN = re.compile(r"(?P<stem>.*?)[\s_.\-#(]*(?P<number>\d+)\D*")
+"""Pattern of the name of one leg's channel."""
 
-COMMANDED = ("soll", "set", "cmd", "command", "target", "demand", "ref", "desired")
+COMMAND_WORDS = ("soll", "set", "cmd", "command", "target", "demand", "ref", "desired")
 """Parts of names of what is commanded."""
 
-SIGNALS = {
+LEG_SIGNALS = {
     "m": ("coordinates", "setpoint"),
     "rad": ("coordinates", "setpoint"),
     "m/s": ("rates", "command_rates"),
@@ -38,22 +38,24 @@ SIGNALS = {
 }
 """SI unit -> signal that is measured in it leg by leg, and the one that is commanded."""
 
-POSE = ("x", "y", "z")
+POSITION_CHANNELS = ("x", "y", "z")
+"""Channels that make the position of a pose."""
 
-ANGLES = ("yaw", "pitch", "roll")
-"""Channels that make a pose."""
+ANGLE_CHANNELS = ("yaw", "pitch", "roll")
+"""Channels that make the rotation of a pose."""
 
-FEWEST_LEGS = 3
-"""Channels of one name with numbers that count as those of the legs."""
+MIN_LEGS = 3
+"""Minimum number of channels of one name with numbers that count as those of the legs."""
 
 NORM_TOLERANCE = 1e-2
 """How far the norm of a recorded quaternion, rounded to a few digits, may be from one."""
 
-COMMON_SHARE = 0.5
-"""Least share of the samples that channels of one signal must have at the same times: with fewer,
-they were sampled at different rates."""
+MIN_COMMON_FRACTION = 0.5
+"""Least fraction of the samples that channels of one signal must have at the same times: with
+fewer, they were sampled at different rates.
+"""
 
-STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+STRICT_CONFIG = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def guessed_mapping(log: Log, time: str | None = None) -> str:
@@ -89,12 +91,12 @@ def _guessed(log: Log) -> tuple[dict[str, list[str]], list[str]]:
     signals: dict[str, list[str]] = {}
     for stem, names in _per_leg(log):
         unit = next((si for si, known in UNITS.items() if log[names[0]].units[0] in known), "")
-        commanded = any(word in stem.lower() for word in COMMANDED)
-        if unit in SIGNALS:
-            signals.setdefault(SIGNALS[unit][commanded], names)
+        commanded = any(word in stem.lower() for word in COMMAND_WORDS)
+        if unit in LEG_SIGNALS:
+            signals.setdefault(LEG_SIGNALS[unit][commanded], names)
     lower = {name.lower(): name for name in log.names}
-    if all(name in lower for name in (*POSE, *ANGLES)):
-        signals["pose"] = [lower[name] for name in (*POSE, *ANGLES)]
+    if all(name in lower for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)):
+        signals["pose"] = [lower[name] for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)]
     used = {name for names in signals.values() for name in names}
     return signals, [name for name in log.names if name not in used]
 
@@ -103,12 +105,12 @@ def _per_leg(log: Log) -> Iterator[tuple[str, list[str]]]:
     """Yield the stem and the channels, in the order of their numbers, of names with numbers."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for channel in log.channels:
-        match = NUMBERED.fullmatch(channel.name)
+        match = NUMBERED_PATTERN.fullmatch(channel.name)
         if match and channel.width == 1:
             key = match["stem"], channel.units[0]
             found.setdefault(key, []).append((int(match["number"]), channel.name))
     for (stem, _), channels in found.items():
-        if len(channels) >= FEWEST_LEGS:
+        if len(channels) >= MIN_LEGS:
             yield stem, [name for _, name in sorted(channels)]
 
 
@@ -123,7 +125,7 @@ OneOrEach = Annotated[
 class SignalMapping(BaseModel):
     """Columns of one signal of the machine: value = sign * unit * column + offset."""
 
-    model_config = STRICT
+    model_config = STRICT_CONFIG
 
     channels: OneOrEach[StrictStr] = Field(
         min_length=1, description="Channels whose columns, one after the other, make the signal"
@@ -147,7 +149,7 @@ class SignalMapping(BaseModel):
 class LogMapping(BaseModel):
     """Channels of a log by signal of the machine; strict: unknown fields are errors."""
 
-    model_config = STRICT
+    model_config = STRICT_CONFIG
 
     time: StrictStr = Field("time", description="Column with the times, of a table")
     time_unit: StrictStr | None = Field(
@@ -256,7 +258,7 @@ def _in_common(channels: list[Channel], field: str) -> list[Channel]:
     ]
     for other, whole in zip(kept[1:], channels[1:], strict=True):
         most = max(len(whole), len(first))
-        if len(other) < COMMON_SHARE * most or not np.array_equal(other.time, kept[0].time):
+        if len(other) < MIN_COMMON_FRACTION * most or not np.array_equal(other.time, kept[0].time):
             raise InputError(
                 f"{field}.channels",
                 f"{other.name!r} has other times than {first.name!r} ({len(whole)} and "

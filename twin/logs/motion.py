@@ -11,12 +11,12 @@ import numpy as np
 
 from twin.basics.arrays import quaternion_product
 from twin.basics.files import as_path
-from twin.basics.text_table import COMMENT, TextTable
+from twin.basics.text_table import COMMENT_MARK, TextTable
 from twin.errors import InputError, listed
 from twin.logs.files import read_log
 from twin.logs.log import Log
 from twin.logs.mapping import LogMapping, guessed_mapping
-from twin.machine.quantity import TITLE
+from twin.machine.quantity import TITLE_PATTERN
 from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import RecordedMotion, axis_names, read_recording
@@ -27,10 +27,12 @@ from twin.rotations import angles_from_quaternion
 TEXT_FILES = (".csv", ".txt")
 """Endings of files that may be a table of axes."""
 
-POSES, LEGS = ("reference_pose", "pose"), ("setpoint", "coordinates")
-"""Signals that make a motion: what was wanted comes first."""
+POSE_SIGNALS = ("reference_pose", "pose")
+"""Poses that make a motion, the reference before what was measured."""
+LEG_SIGNALS = ("setpoint", "coordinates")
+"""Leg coordinates that make a motion, the setpoint before what was measured."""
 
-ORIGIN = (0.0, 0.0, 0.0)
+MOTION_CENTER = (0.0, 0.0, 0.0)
 """[m] Centre of a motion in the base frame."""
 
 
@@ -64,7 +66,7 @@ def read_motion(
         titles = {axis: _title(title) for axis, title in (columns or {}).items()}
         return read_recording(
             file,
-            ORIGIN if absolute else platform.home,
+            MOTION_CENTER if absolute else platform.home,
             convention=convention,
             columns={name: axis for axis, (name, _) in titles.items()} or None,
             units={axis: unit for axis, (_, unit) in titles.items() if unit},
@@ -72,7 +74,7 @@ def read_motion(
     if absolute:
         raise InputError("absolute", f"is for tables of axes; {file} has poses or leg coordinates")
     log = read_log(file)
-    if not any(name in log.names for name in (*POSES, *LEGS)):
+    if not any(name in log.names for name in (*POSE_SIGNALS, *LEG_SIGNALS)):
         guessed = tomllib.loads(guessed_mapping(log))
         if "signals" not in guessed:
             raise InputError(
@@ -91,11 +93,14 @@ def motion_of_log(log: Log, machine: MachineModel) -> RecordedMotion:
         InputError: neither of the two, or coordinates that no pose fits.
     """
     platform = as_model(machine)
-    name = next((name for name in (*POSES, *LEGS) if name in log.names and len(log[name])), None)
+    name = next(
+        (name for name in (*POSE_SIGNALS, *LEG_SIGNALS) if name in log.names and len(log[name])),
+        None,
+    )
     if name is None:
-        raise InputError("motion", f"the file has no {', '.join((*POSES, *LEGS))}")
+        raise InputError("motion", f"the file has no {', '.join((*POSE_SIGNALS, *LEG_SIGNALS))}")
     channel = log[name]
-    poses = channel.values if name in POSES else poses_along(platform, channel.values)
+    poses = channel.values if name in POSE_SIGNALS else poses_along(platform, channel.values)
     return motion_of_poses(platform, channel.time, poses)
 
 
@@ -114,7 +119,7 @@ def motion_of_poses(machine: MachineModel, time: Any, poses: Any) -> RecordedMot
 def _has_axes(file: Path, convention: str) -> bool:
     """Return whether the header of a text file names an axis of a motion."""
     table = TextTable(file)
-    if table.first_line.startswith(f"{COMMENT} twin "):
+    if table.first_line.startswith(f"{COMMENT_MARK} twin "):
         return False
     axes = set(known_columns(convention)) - {"time"}
     return any(_title(name)[0] in axes for name in table.layout.names)
@@ -122,5 +127,5 @@ def _has_axes(file: Path, convention: str) -> bool:
 
 def _title(text: str) -> tuple[str, str]:
     """Return name and unit of a column's title."""
-    match = TITLE.fullmatch(text.strip())
+    match = TITLE_PATTERN.fullmatch(text.strip())
     return (match["name"], match["unit"] or "") if match else (text, "")

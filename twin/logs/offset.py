@@ -13,22 +13,22 @@ from twin.basics.arrays import FloatArray, as_instance, positive
 from twin.errors import InputError
 from twin.logs.log import Channel, Log, check_increasing
 
-LEAST_CORRELATION = 0.7
-"""Below it two channels are taken for different motions."""
+MIN_CORRELATION = 0.7
+"""Correlation below which two channels are taken for different motions."""
 
-FEWEST = 16
-"""Samples of the reference that must remain at every offset."""
+MIN_SAMPLES = 16
+"""Minimum number of samples of the reference that must remain at every offset."""
 
-MOST_LAGS = 200_000
+MAX_LAGS = 200_000
 
 
 class TimeOffset(NamedTuple):
     """Offset between two channels."""
 
     seconds: float
-    """by which the channel is behind the reference: channel(t) is reference(t - seconds)"""
+    """time by which the channel is behind the reference: channel(t) is reference(t - seconds)"""
     correlation: float
-    """of the two at this offset, at most 1"""
+    """correlation of the two at this offset, at most 1"""
 
 
 def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> TimeOffset:
@@ -55,10 +55,10 @@ def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> Time
     start = max(reference.time[0], channel.time[0] + span)
     stop = min(reference.time[-1], channel.time[-1] - span)
     step = min(float(np.median(np.diff(each.time))) for each in (channel, reference))
-    if not stop - start >= FEWEST * step:
+    if not stop - start >= MIN_SAMPLES * step:
         raise InputError("most", f"{span:g} s is too much for the time that both channels have")
-    if max(span, stop - start) / step > MOST_LAGS:
-        raise InputError("channel", f"has more than {MOST_LAGS} samples; take a window of the log")
+    if max(span, stop - start) / step > MAX_LAGS:
+        raise InputError("channel", f"has more than {MAX_LAGS} samples; take a window of the log")
     splines = [
         make_interp_spline(each.time, each.values, k=min(3, len(each) - 1))
         for each in (channel, reference)
@@ -86,7 +86,7 @@ def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> Time
         options={"xatol": 1e-6 * step},
     )
     seconds, correlation = float(found.x), -float(found.fun)
-    if correlation < LEAST_CORRELATION:
+    if correlation < MIN_CORRELATION:
         raise InputError(
             channel.name,
             f"is no copy of {reference.name!r}: their correlation is {correlation:.2f} at most",

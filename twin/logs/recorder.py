@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twin.basics.files import check_place, check_replaced
 from twin.errors import InputError
-from twin.logs.files import WRITERS, part, write_log
+from twin.logs.files import LOG_WRITERS, part, write_log
 from twin.logs.log import Log, join
 
 
@@ -15,7 +15,7 @@ def files_of(path: Path | None) -> list[Path]:
     """Return a log and the files that its samples are in until its end."""
     if path is None:
         return []
-    grown = path.with_name(path.name + part.ENDING)
+    grown = path.with_name(path.name + part.PART_SUFFIX)
     return [path, grown, part.before(grown)]
 
 
@@ -52,7 +52,7 @@ class LogRecorder:
                 place that cannot be written to.
         """
         self.path, self._metadata, self._keep = Path(path), metadata, keep
-        check_place(self.path, *WRITERS)
+        check_place(self.path, *LOG_WRITERS)
         check_replaced(self.path, "log", replace=replace)
         _, self.part, self._before = files_of(self.path)
         if self._before.exists() and not replace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance
-from twin.kernels.plant.columns import FORCE, VELOCITY
+from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.logs.log import POSE_UNITS, TWIST_UNITS, Channel, Log
 from twin.simulation.trajectory import Trajectory
 
@@ -58,9 +58,9 @@ def _with_known_commands(signals: dict[str, FloatArray]) -> dict[str, FloatArray
         if key not in ("command_mode", "command_feedforward")
     }
     modes = set(signals.get("command_mode", np.empty(0)).tolist())
-    if modes == {float(FORCE)}:
+    if modes == {float(FORCE_MODE)}:
         found["command_forces"] = found.pop("command")
-    elif modes == {float(VELOCITY)}:
+    elif modes == {float(VELOCITY_MODE)}:
         found["command_rates"] = found.pop("command")
         if signals["command_feedforward"].any():
             found["command_forces"] = signals["command_feedforward"]

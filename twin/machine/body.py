@@ -12,8 +12,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.quantity import Density, Inertia, Length, Mass, Point, Table
 
-EYE = read_only(np.eye(3))
-UPPER = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+IDENTITY_MATRIX = read_only(np.eye(3))
+UPPER_TRIANGLE = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Row and column indices of the six independent entries of a symmetric tensor."""
 
 InertiaRow = tuple[Inertia, Inertia, Inertia]
 
@@ -58,12 +59,12 @@ def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray
 
 def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
     """Return the tensor `(3, 3)` [kg m2] of a point mass at `center` [m] about the origin."""
-    return mass * (center @ center * EYE - np.outer(center, center))
+    return mass * (center @ center * IDENTITY_MATRIX - np.outer(center, center))
 
 
 def six(tensor: FloatArray) -> FloatArray:
     """Return xx, yy, zz, xy, xz, yz of a tensor `(3, 3)`."""
-    return np.asarray(tensor[UPPER])
+    return np.asarray(tensor[UPPER_TRIANGLE])
 
 
 InertiaTensor = Annotated[

@@ -19,7 +19,7 @@ from twin.machine.hardware.drive import CascadeGains
 from twin.machine.hardware.sensors import InertialSensor
 from twin.machine.layout.joints import Home, JointLayout
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.leg import Leg, LegPlace
+from twin.machine.legs.leg import Leg, LegGeometry
 from twin.machine.mobility import dependent_rows, scaled
 from twin.machine.quantity import Acceleration, Length, Table, Whole, merged, problem
 
@@ -30,8 +30,8 @@ else:
     AnyLeg = Annotated[reduce(or_, PARAMETERS), Field(discriminator="kind")]
     """One leg, of the kind that its field `kind` names."""
 
-NAME = r"[a-z][a-z0-9_]{0,63}"
-"""Machine names: they become file, package and element names."""
+NAME_PATTERN = r"[a-z][a-z0-9_]{0,63}"
+"""Pattern of machine names, which become file, package and element names."""
 
 
 class Variant(Table):
@@ -138,7 +138,7 @@ class MachineDescription(Table):
     @field_validator("name")
     @classmethod
     def _plain(cls, value: str) -> str:
-        if not re.fullmatch(NAME, value):
+        if not re.fullmatch(NAME_PATTERN, value):
             raise ValueError("must be lower-case letters, digits and underscores, letter first")
         return value
 
@@ -174,17 +174,17 @@ class MachineDescription(Table):
         return read_only([place.vector for place in self.home_places])
 
     @property
-    def home_places(self) -> tuple[LegPlace, ...]:
+    def home_places(self) -> tuple[LegGeometry, ...]:
         """Place of each leg at home."""
         return self.places(np.array(self.home.position), self.home_rotation)
 
-    def places(self, position: FloatArray, rotation: FloatArray) -> tuple[LegPlace, ...]:
+    def places(self, position: FloatArray, rotation: FloatArray) -> tuple[LegGeometry, ...]:
         """Return the place of each leg with the platform at a position `(3,)` [m] and rotation."""
         base, joints = self.base.joints.points, self.platform.joints.points
         arms = joints @ rotation.T
         vectors = position + arms - base
         return tuple(
-            LegPlace(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
+            LegGeometry(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
             for i in range(len(base))
         )
 
@@ -223,7 +223,7 @@ class MachineDescription(Table):
         rows = dependent_rows(scaled(self.home_rows, self.mean_arm))
         return tuple(i + 1 for i in rows if i < count)
 
-    def _placed(self) -> Iterator[tuple[Leg, LegPlace]]:
+    def _placed(self) -> Iterator[tuple[Leg, LegGeometry]]:
         return zip(self.legs, self.home_places, strict=True)
 
 

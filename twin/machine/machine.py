@@ -10,7 +10,7 @@ from pydantic import model_validator
 from twin.errors import InputError, MachineNotFoundError, brief
 from twin.machine.description import MachineDescription, check_variants
 from twin.machine.layout.home_pose import at_home, check_joints, check_legs, paired, shift_hint
-from twin.machine.mobility import dependent_rows, free_motions, in_words, scaled
+from twin.machine.mobility import dependent_rows, describe_twists, free_motions, scaled
 from twin.machine.quantity import problem
 
 
@@ -65,7 +65,7 @@ def _check_mobility(machine: MachineDescription) -> None:
     if not len(motions):
         return
     count, least = len(machine.legs), machine.leg.dof
-    free = f"nothing holds {', or '.join(in_words(motions, length))}"
+    free = f"nothing holds {', or '.join(describe_twists(motions, length))}"
     same = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
     if count < least:
         raise problem(

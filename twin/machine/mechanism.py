@@ -9,11 +9,11 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.hardware import drive
 
-BASE = "base"
-"""The body that does not move: its frame is the base frame."""
+BASE_NAME = "base"
+"""Name of the body that does not move: its frame is the base frame."""
 
-PLATFORM = "platform"
-"""The body whose frame is the platform frame."""
+PLATFORM_NAME = "platform"
+"""Name of the body whose frame is the platform frame."""
 
 
 class Cylinder(NamedTuple):
@@ -21,7 +21,7 @@ class Cylinder(NamedTuple):
 
     name: str
     color: str
-    """one of `COLORS`"""
+    """one of `PART_COLORS`"""
     radius: float
     start: FloatArray
     end: FloatArray
@@ -53,7 +53,7 @@ class Plate(NamedTuple):
     outline: FloatArray
     """`(m, 2)` corners"""
     radius: float
-    """of the round plate that formats without outlines draw"""
+    """radius of the round plate that formats without outlines draw"""
     bottom: float
     top: float
 
@@ -63,7 +63,7 @@ Shape = Cylinder | Ball | Box | Plate
 
 Color = tuple[float, float, float, float]
 
-COLORS: dict[str, Color] = {
+PART_COLORS: dict[str, Color] = {
     "base": (0.50, 0.53, 0.57, 1.0),
     "housing": (0.16, 0.34, 0.55, 1.0),
     "rod": (0.80, 0.82, 0.85, 1.0),
@@ -82,28 +82,28 @@ class Ends(NamedTuple):
     """Dimensions [m] of the parts drawn at the ends of a machine's legs."""
 
     base_radius: float
-    """of the balls at the base joints"""
+    """radius of the balls at the base joints"""
     platform_radius: float
-    """of the balls at the platform joints"""
+    """radius of the balls at the platform joints"""
     margin: float
-    """from the platform joints out to the edge of the plate"""
+    """distance from the platform joints out to the edge of the plate"""
     rise: float
-    """from the platform joints up to the plate"""
+    """height from the platform joints up to the plate"""
 
 
 class Drawing(NamedTuple):
     """Dimensions [m] of the parts that all legs share, as drawn."""
 
     base_joint_radius: float
-    """of the balls drawn at the base joints"""
+    """radius of the balls drawn at the base joints"""
     platform_joint_radius: float
     base_radius: float
-    """of the round base plate about the base frame's z axis"""
+    """radius of the round base plate about the base frame's z axis"""
     base_top: float
     """height of the base plate's upper face in the base frame"""
     base_thickness: float
     platform_radius: float
-    """of a round platform plate about the platform frame's z axis"""
+    """radius of a round platform plate about the platform frame's z axis"""
     platform_outline: FloatArray
     """`(m, 2)` corners of a platform plate in the platform frame, one per joint where possible"""
     platform_bottom: float
@@ -200,7 +200,7 @@ class Mass(NamedTuple):
     """`(3, 3)` [kg m2] about the centre of mass"""
 
 
-MASSLESS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+ZERO_MASS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 class Body(NamedTuple):
@@ -213,8 +213,9 @@ class Body(NamedTuple):
     rotation: FloatArray | None = None
     """`(3, 3)` body to parent; None for parallel frames"""
     joints: tuple[Joint, ...] = ()
-    """from the parent on; none for a body that is fixed to its parent, or free"""
-    mass: Mass = MASSLESS
+    """joints that connect the body, from its parent on; none if it is fixed to its parent, or free
+    """
+    mass: Mass = ZERO_MASS
     shapes: tuple[Shape, ...] = ()
     free: bool = False
     """free in all six directions; its parent is the base"""
@@ -273,14 +274,19 @@ class Friction(NamedTuple):
     """[m/s]"""
 
 
-X, Z, ORIGIN = np.eye(3)[0], np.eye(3)[2], np.zeros(3)
+X_AXIS = np.eye(3)[0]
+"""Unit vector along x."""
+Z_AXIS = np.eye(3)[2]
+"""Unit vector along z."""
+ORIGIN = np.zeros(3)
+"""Origin of a frame."""
 
 
 class LegMechanism(NamedTuple):
     """Bodies and joints of one leg between base and platform."""
 
     joints: tuple[str, ...]
-    """in the order of the platform's leg coordinates"""
+    """names of the joints, in the order of the platform's leg coordinates"""
     bodies: tuple[Body, ...]
     actuator: Actuator
     points: tuple[Point, ...]

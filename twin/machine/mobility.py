@@ -7,13 +7,13 @@ import numpy as np
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 
-SINGULAR = 1e-6
-"""Singular values of the scaled Jacobian below this share of the largest are zero."""
+RANK_TOLERANCE = 1e-6
+"""Fraction of the largest singular value of the scaled Jacobian below which others are zero."""
 
-SAME = 1e-6
-"""Difference of two directions that are the same."""
+DIRECTION_TOLERANCE = 1e-6
+"""Difference below which two directions are the same."""
 
-AXES = ("x", "y", "z")
+AXIS_NAMES = ("x", "y", "z")
 
 
 def scaled(rows: FloatArray, length: float) -> FloatArray:
@@ -25,19 +25,19 @@ def scaled(rows: FloatArray, length: float) -> FloatArray:
 def free_motions(rows: FloatArray) -> FloatArray:
     """Return `(k, 6)` orthonormal scaled twists that none of the scaled rows `(m, 6)` holds."""
     _, sizes, twists = np.linalg.svd(rows)
-    rank = int((sizes >= SINGULAR * sizes.max()).sum())
+    rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
     return canonical.basis(twists[rank:].T).T
 
 
 def dependent_rows(rows: FloatArray) -> list[int]:
     """Return the indices of the scaled rows `(m, 6)` that depend on each other."""
     left, sizes, _ = np.linalg.svd(rows)
-    rank = int((sizes >= SINGULAR * sizes.max()).sum())
+    rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
     shares = np.linalg.norm(left[:, rank:], axis=1)
-    return [int(i) for i in np.flatnonzero(shares > SAME)]
+    return [int(i) for i in np.flatnonzero(shares > DIRECTION_TOLERANCE)]
 
 
-def in_words(motions: FloatArray, length: float) -> list[str]:
+def describe_twists(motions: FloatArray, length: float) -> list[str]:
     """Return descriptions of scaled twists `(k, 6)`: motions along and about the base axes.
 
     Any other twist is a turn about a line given by its direction and a point, counted
@@ -48,9 +48,9 @@ def in_words(motions: FloatArray, length: float) -> list[str]:
     for i in range(6):
         unit = np.eye(6)[i]
         share = left @ unit
-        if len(left) and np.linalg.norm(share) > 1.0 - SAME:
+        if len(left) and np.linalg.norm(share) > 1.0 - DIRECTION_TOLERANCE:
             verb = "moving along" if i < 3 else "turning about"
-            words.append(f"{verb} {AXES[i % 3]}")
+            words.append(f"{verb} {AXIS_NAMES[i % 3]}")
             # What is left of the free motions is perpendicular to the one named.
             rest = np.linalg.svd(left - np.outer(share, unit))[2][: len(left) - 1]
             left = canonical.basis(rest.T).T
@@ -60,15 +60,15 @@ def in_words(motions: FloatArray, length: float) -> list[str]:
 def _screw(motion: FloatArray, length: float) -> str:
     velocity, turning = motion[:3], motion[3:] / length
     speed = float(np.linalg.norm(turning))
-    if speed * length < SAME:
+    if speed * length < DIRECTION_TOLERANCE:
         return f"moving along {_vector(velocity / np.linalg.norm(velocity))}"
     axis = turning / speed
     point = np.cross(turning, velocity) / speed**2
     words = f"turning about the direction {_vector(axis)}"
-    if np.linalg.norm(point) > SAME * length:
+    if np.linalg.norm(point) > DIRECTION_TOLERANCE * length:
         words += f" through {_vector(point)} m from the reference point"
     advance = float(velocity @ axis) / speed
-    if abs(advance) > SAME * length:
+    if abs(advance) > DIRECTION_TOLERANCE * length:
         words += f" while moving {advance:.3g} m along it per radian"
     return words
 

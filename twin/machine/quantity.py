@@ -20,12 +20,12 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from twin.basics.toml import CONTROL
+from twin.basics.toml import CONTROL_CHARACTERS
 
-GRAVITY = 9.80665
-"""[m/s2] standard gravity, which turns masses into weights"""
+STANDARD_GRAVITY = 9.80665
+"""[m/s2] Standard gravity, which turns masses into weights."""
 
-KINDS = {
+UNIT_QUANTITIES = {
     **{"m": "length", "rad": "angle", "kg": "mass", "kg m2": "moment of inertia", "W": "power"},
     **{"kg/m3": "density", "N": "force", "N m": "torque", "s": "time", "Hz": "frequency"},
     **{"m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness"},
@@ -34,12 +34,12 @@ KINDS = {
     **{"A": "current", "N/A": "force per current", "N m/A": "torque per current"},
     "degC": "temperature",
 }
-"""Quantity of every SI unit."""
+"""Name of the quantity of every SI unit."""
 
-SHOWN = 8
-"""Most units that an error lists."""
+MAX_UNITS_LISTED = 8
+"""Maximum number of units that an error lists."""
 
-SPELLINGS = str.maketrans(
+UNIT_SPELLINGS = str.maketrans(
     {
         "²": "2",
         "³": "3",
@@ -51,30 +51,43 @@ SPELLINGS = str.maketrans(
     }
 )
 
-HYPHEN = re.compile(r"-(?=[a-zA-Z])")
-"""Between two units, as in "oz-in"; it stands for their product."""
+HYPHEN_PATTERN = re.compile(r"-(?=[a-zA-Z])")
+"""A hyphen between two units, as in "oz-in"; it stands for their product."""
 
-QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
+QUANTITY_PATTERN = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
 """A number, decimal comma included so that it can be refused by name, and what follows it."""
 
-PACE = re.compile(r"([\d.,]+)\s*([a-zA-Z]+)\s*(?:/|\bper\b)\s*([\d.,]+)\s*([a-zA-Z°]+)")
+SERVO_SPEED_PATTERN = re.compile(
+    r"([\d.,]+)\s*([a-zA-Z]+)\s*(?:/|\bper\b)\s*([\d.,]+)\s*([a-zA-Z°]+)"
+)
 """The time that a turn takes, in which data sheets of RC servos give speeds: "0.17 s/60deg"."""
 
-TITLE = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
+TITLE_PATTERN = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
 """Title of a table's column: its name, and its unit in brackets."""
 
-LARGEST = 1e9
-"""SI; beyond it products of a few numbers would leave the range in which float64 is exact."""
+MAX_MAGNITUDE = 1e9
+"""Largest magnitude in SI units; beyond it products of a few numbers would leave the range in which
+float64 is exact.
+"""
 
-TAGS = ("kind", "layout")
+KIND_FIELDS = ("kind", "layout")
 """Fields that decide which other fields a table has."""
 
 
-DEGREE, INCH, FOOT = math.pi / 180.0, 0.0254, 0.3048
-POUND, OUNCE = 0.45359237, 0.028349523125
-"""[kg]"""
-POUND_FORCE, OUNCE_FORCE = POUND * GRAVITY, OUNCE * GRAVITY
-"""[N]"""
+DEGREE = math.pi / 180.0
+"""[rad] One degree."""
+INCH = 0.0254
+"""[m] One inch."""
+FOOT = 0.3048
+"""[m] One foot."""
+POUND = 0.45359237
+"""[kg] One pound."""
+OUNCE = 0.028349523125
+"""[kg] One ounce."""
+POUND_FORCE = POUND * STANDARD_GRAVITY
+"""[N] Weight of one pound."""
+OUNCE_FORCE = OUNCE * STANDARD_GRAVITY
+"""[N] Weight of one ounce."""
 
 UNITS: dict[str, dict[str, float]] = {
     "m": {
@@ -95,14 +108,20 @@ UNITS: dict[str, dict[str, float]] = {
     "kg/m3": {"kg/m3": 1.0, "g/cm3": 1e3, "kg/dm3": 1e3, "lb/in3": POUND / INCH**3},
     "N": {
         **{"N": 1.0, "kN": 1e3, "mN": 1e-3, "lbf": POUND_FORCE, "ozf": OUNCE_FORCE},
-        **{"kgf": GRAVITY, "gf": 1e-3 * GRAVITY},
+        **{"kgf": STANDARD_GRAVITY, "gf": 1e-3 * STANDARD_GRAVITY},
     },
     "m/s": {
         **{"m/s": 1.0, "mm/s": 1e-3, "cm/s": 1e-2, "um/s": 1e-6, "m/min": 1 / 60},
         **{"mm/min": 1e-3 / 60, "in/s": INCH, "in/min": INCH / 60, "ft/s": FOOT},
     },
     "m/s2": {
-        **{"m/s2": 1.0, "mm/s2": 1e-3, "cm/s2": 1e-2, "g": GRAVITY, "mg": 1e-3 * GRAVITY},
+        **{
+            "m/s2": 1.0,
+            "mm/s2": 1e-3,
+            "cm/s2": 1e-2,
+            "g": STANDARD_GRAVITY,
+            "mg": 1e-3 * STANDARD_GRAVITY,
+        },
         **{"in/s2": INCH, "ft/s2": FOOT},
     },
     "rad/s": {
@@ -113,8 +132,12 @@ UNITS: dict[str, dict[str, float]] = {
     "N m": {
         **{"N m": 1.0, "Nm": 1.0, "kN m": 1e3, "N cm": 1e-2, "Ncm": 1e-2, "N mm": 1e-3},
         **{"Nmm": 1e-3, "mN m": 1e-3, "mNm": 1e-3},
-        **{"kgf m": GRAVITY, "kgf cm": 1e-2 * GRAVITY, "gf cm": 1e-5 * GRAVITY},
-        **{"kg cm": 1e-2 * GRAVITY, "g cm": 1e-5 * GRAVITY},
+        **{
+            "kgf m": STANDARD_GRAVITY,
+            "kgf cm": 1e-2 * STANDARD_GRAVITY,
+            "gf cm": 1e-5 * STANDARD_GRAVITY,
+        },
+        **{"kg cm": 1e-2 * STANDARD_GRAVITY, "g cm": 1e-5 * STANDARD_GRAVITY},
         **{"lbf in": POUND_FORCE * INCH, "lbf ft": POUND_FORCE * FOOT},
         **{"lb in": POUND_FORCE * INCH, "lb ft": POUND_FORCE * FOOT},
         **{"ozf in": OUNCE_FORCE * INCH, "oz in": OUNCE_FORCE * INCH},
@@ -160,13 +183,13 @@ def factor(given: str, unit: str) -> float:
     known = UNITS[unit]
     if given in known:
         return known[given]
-    kinds = [KINDS[si] for si, names in UNITS.items() if given in names]
+    kinds = [UNIT_QUANTITIES[si] for si, names in UNITS.items() if given in names]
     near = get_close_matches(given, known, 3, cutoff=0.5)
-    listed = [*near, *(name for name in known if name not in near)][:SHOWN]
+    listed = [*near, *(name for name in known if name not in near)][:MAX_UNITS_LISTED]
     if kinds:
-        found = f"{given!r} is a unit of {kinds[0]}, not of {KINDS[unit]}: "
+        found = f"{given!r} is a unit of {kinds[0]}, not of {UNIT_QUANTITIES[unit]}: "
     elif given:
-        found = f"{given!r} is no unit of {KINDS[unit]}: "
+        found = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: "
     else:
         found = ""
     raise ValueError(
@@ -175,9 +198,10 @@ def factor(given: str, unit: str) -> float:
     )
 
 
-TIMES = {**UNITS["s"], "sec": 1.0}
-TURNS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
-"""Units in which `PACE` is written [s], [rad]."""
+TIME_UNITS = {**UNITS["s"], "sec": 1.0}
+"""[s] Units of time in which speeds of servos are written."""
+TURN_UNITS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
+"""[rad] Units of angle in which speeds of servos are written."""
 
 
 def is_number(text: str) -> bool:
@@ -200,7 +224,9 @@ def to_si(value: Any, unit: str) -> float:
     Raises:
         ValueError: not a number, unknown unit, wrong dimension, NaN or infinite.
     """
-    if type(value) is float and -LARGEST <= value <= LARGEST:  # most numbers, checked again
+    if (
+        type(value) is float and -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE
+    ):  # most numbers, checked again
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
@@ -208,13 +234,18 @@ def to_si(value: Any, unit: str) -> float:
     pace = _angular_speed(value)
     if pace is not None:
         if unit != "rad/s":
-            raise ValueError(f"{value!r} has a unit of angular speed, not of {KINDS[unit]}")
+            raise ValueError(
+                f"{value!r} has a unit of angular speed, not of {UNIT_QUANTITIES[unit]}"
+            )
         value = pace
     elif isinstance(value, str):
-        match = QUANTITY.fullmatch(value.strip())
+        match = QUANTITY_PATTERN.fullmatch(value.strip())
         if match is None:
             raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
-        number, given = match[1], " ".join(HYPHEN.sub(" ", match[2].translate(SPELLINGS)).split())
+        number, given = (
+            match[1],
+            " ".join(HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS)).split()),
+        )
         try:
             scale = factor(given, unit)
         except ValueError as error:
@@ -229,15 +260,15 @@ def to_si(value: Any, unit: str) -> float:
         raise ValueError("the number is too large") from None
     if not math.isfinite(result):
         raise ValueError("must be finite")
-    if abs(result) > LARGEST:
+    if abs(result) > MAX_MAGNITUDE:
         raise ValueError(f"{result:.3g} {unit} is beyond any machine; check the unit")
     return result
 
 
 def _angular_speed(value: Any) -> float | None:
     """Return the speed [rad/s] of a text such as "0.17 s/60deg"; None for anything else."""
-    match = PACE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or match[2] not in TIMES or match[4] not in TURNS:
+    match = SERVO_SPEED_PATTERN.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or match[2] not in TIME_UNITS or match[4] not in TURN_UNITS:
         return None
     try:
         time, turn = float(match[1]), float(match[3])
@@ -245,7 +276,7 @@ def _angular_speed(value: Any) -> float | None:
         raise ValueError(f"{value!r} has no two numbers; the decimal sign is a point") from None
     if not (time > 0.0 and turn > 0.0):
         raise ValueError(f"{value!r} must have a time and an angle above zero")
-    return turn * TURNS[match[4]] / (time * TIMES[match[2]])
+    return turn * TURN_UNITS[match[4]] / (time * TIME_UNITS[match[2]])
 
 
 def in_si(unit: str) -> BeforeValidator:
@@ -314,7 +345,9 @@ class Table(BaseModel):
     @field_validator("source", "title", check_fields=False)
     @classmethod
     def _has_no_control_characters(cls, value: str, info: ValidationInfo) -> str:
-        if CONTROL.search(value) or (info.field_name == "title" and len(value.splitlines()) > 1):
+        if CONTROL_CHARACTERS.search(value) or (
+            info.field_name == "title" and len(value.splitlines()) > 1
+        ):
             lines = " and ends of lines" if info.field_name == "title" else ""
             raise ValueError(f"has control characters; remove them{lines}")
         return value
@@ -387,7 +420,7 @@ def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[s
 
 
 def _another(table: dict[str, Any], change: dict[str, Any]) -> bool:
-    return any(tag in change and change[tag] != table.get(tag) for tag in TAGS)
+    return any(tag in change and change[tag] != table.get(tag) for tag in KIND_FIELDS)
 
 
 def _with_source(value: Any, source: Any) -> Any:

@@ -25,24 +25,29 @@ from twin.errors import InputError, brief
 from twin.kernels.ball import BALL_SIZE, put_balls, rolling_rate, see_balls
 from twin.machine.machine import MachineParameters
 
-SOLID = 0.4
-"""Moment of inertia over mass times radius squared of a homogeneous sphere."""
+SOLID_INERTIA_FACTOR = 0.4
+"""Moment of inertia of a homogeneous sphere over mass times radius squared."""
 
-HOLLOW = 2.0 / 3.0
-"""The same of a thin shell."""
+HOLLOW_INERTIA_FACTOR = 2.0 / 3.0
+"""Moment of inertia of a thin shell over mass times radius squared."""
 
-STEEL = 7850.0
+STEEL_DENSITY = 7850.0
 """[kg/m3]"""
 
-THICKNESS_SHARE = 0.04
+THICKNESS_RATIO = 0.04
 """Thickness of the plate over its radius, for contact and drawing, adopted."""
 
-CENTERED = np.zeros(4)
+CENTERED_STATE = np.zeros(4)
 
 
-PLATE_SHARE, BALL_SHARE, HEIGHT_SHARE = 0.6, 0.05, 0.3
-"""Radius of the plate, radius of the ball and height of the plate above the platform joints over
-the mean distance of these joints from the platform's z axis, adopted."""
+PLATE_RADIUS_RATIO = 0.6
+"""Adopted: radius of the plate over the mean distance of the platform joints from the z axis."""
+
+BALL_RADIUS_RATIO = 0.05
+"""Adopted: radius of the ball over that distance."""
+
+PLATE_HEIGHT_RATIO = 0.3
+"""Adopted: height of the plate above the platform joints over that distance."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Ball:
     """[m]; a ball whose centre is farther from the plate's is lost"""
     plate_height: float
     """[m] of the plate's upper face above the reference point"""
-    inertia_factor: float = SOLID
+    inertia_factor: float = SOLID_INERTIA_FACTOR
     """moment of inertia about the centre over mass times radius squared"""
     friction: float = 0.6
     """coefficient of sliding friction between ball and plate"""
@@ -76,7 +81,7 @@ class Ball:
         not_negative(self.rolling_resistance, "rolling_resistance")
         if as_floats(self.plate_height, "plate_height").shape != ():
             raise InputError("plate_height", f"must be one number, got {brief(self.plate_height)}")
-        if not 0.0 < positive(self.inertia_factor, "inertia_factor") <= HOLLOW:
+        if not 0.0 < positive(self.inertia_factor, "inertia_factor") <= HOLLOW_INERTIA_FACTOR:
             raise InputError("inertia_factor", "must be above 0 and at most 2/3, that of a shell")
         if not self.radius < self.plate_radius:
             raise InputError("radius", "must be smaller than the plate's")
@@ -88,8 +93,8 @@ class Ball:
 
     @property
     def plate_thickness(self) -> float:
-        """Of the plate [m], below its upper face."""
-        return THICKNESS_SHARE * self.plate_radius
+        """Thickness of the plate [m], below its upper face."""
+        return THICKNESS_RATIO * self.plate_radius
 
     @property
     def constants(self) -> FloatArray:
@@ -140,16 +145,16 @@ def ball_for(parameters: MachineParameters) -> Ball:
     """
     joints = parameters.platform.joints.points
     reach = float(np.linalg.norm(joints[:, :2], axis=1).mean())
-    radius = BALL_SHARE * reach
+    radius = BALL_RADIUS_RATIO * reach
     return Ball(
         radius=radius,
-        mass=STEEL * 4.0 / 3.0 * pi * radius**3,
-        plate_radius=PLATE_SHARE * reach,
-        plate_height=float(joints[:, 2].max()) + HEIGHT_SHARE * reach,
+        mass=STEEL_DENSITY * 4.0 / 3.0 * pi * radius**3,
+        plate_radius=PLATE_RADIUS_RATIO * reach,
+        plate_height=float(joints[:, 2].max()) + PLATE_HEIGHT_RATIO * reach,
     )
 
 
-CENTERED.flags.writeable = False
+CENTERED_STATE.flags.writeable = False
 """A ball at rest on the middle of the plate."""
 
 
@@ -159,7 +164,7 @@ def as_start(value: Any, ball: Ball, field: str = "ball") -> FloatArray:
     Raises:
         InputError: wrong shape, not finite, or a place off the plate.
     """
-    start = as_floats(CENTERED if value is None else value, field, 4)
+    start = as_floats(CENTERED_STATE if value is None else value, field, 4)
     if np.any(np.hypot(start[..., 0], start[..., 1]) > ball.plate_radius):
         raise InputError(field, f"must start on the plate, within {ball.plate_radius:g} m")
     return start
@@ -253,7 +258,7 @@ class Rolling(NamedTuple):
     moment: FloatArray
     """`(3,)` [N m] of rolling resistance on the ball, base axes"""
     status: int
-    """of `twin.kernels.ball`; `FLYING` where the force would have to pull"""
+    """status in `twin.kernels.ball`; `BALL_FLYING` where the force would have to pull"""
 
 
 def rolling(

@@ -14,13 +14,13 @@ import numpy as np
 
 from twin.basics.arrays import MOST_AXES, BoolArray, FloatArray, one_of
 
-SMALLEST_CHUNK = 1024
+MIN_STATES_PER_THREAD = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""
 
-LEAD = 256
+HEAD_START_STATES = 256
 """States that a thread computes while those that it hands work to begin."""
 
-FEWEST_STATES = 1024
+MIN_STATES_FOR_LANES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
 
 
@@ -51,7 +51,7 @@ def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> 
     return [kernel(*calls[0]), *(future.result() for future in futures)]
 
 
-def shares(size: int, count: int, lead: int = 0) -> list[tuple[int, int]]:
+def chunk_bounds(size: int, count: int, lead: int = 0) -> list[tuple[int, int]]:
     """Return beginning and end of `count` parts of a batch, as nearly alike as possible.
 
     Args:
@@ -66,7 +66,7 @@ def shares(size: int, count: int, lead: int = 0) -> list[tuple[int, int]]:
 
 def thread_count(size: int) -> int:
     """Return the number of threads for a batch."""
-    return max(1, min(usable_cores(), size // SMALLEST_CHUNK))
+    return max(1, min(usable_cores(), size // MIN_STATES_PER_THREAD))
 
 
 @lru_cache(maxsize=1)
@@ -112,14 +112,14 @@ def fill_in_lanes(
         out: the results.
         given: whether the states are to be checked.
     """
-    from twin.kernels.lanes import STATES, TAKEN, Batch
+    from twin.kernels.lanes import STATE_FIELDS, TAKEN_FIELDS, Batch
 
     width, size = (0,) * lane_count(), len(out)
     failed = np.empty(-(-size // len(width)), dtype=bool)
-    taken = dict(zip(TAKEN.get(in_lanes.__name__, STATES), states, strict=False))
-    arrays = dict.fromkeys(STATES, np.empty((1, 0))) | taken
+    taken = dict(zip(TAKEN_FIELDS.get(in_lanes.__name__, STATE_FIELDS), states, strict=False))
+    arrays = dict.fromkeys(STATE_FIELDS, np.empty((1, 0))) | taken
     batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed, given=given)
-    edges = shares(len(failed), thread_count(size), LEAD // len(width))
+    edges = chunk_bounds(len(failed), thread_count(size), HEAD_START_STATES // len(width))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
     return failed
 
@@ -153,7 +153,7 @@ def run_in_lanes(
     return int(states[first]) if first >= 0 else -1
 
 
-def run_given(
+def run_unchecked(
     kernel: Callable[..., int],
     constants: tuple[Any, ...],
     states: Sequence[Any],
@@ -174,13 +174,13 @@ def run_given(
         floats, or a state in it fails a check or has no result.
     """
     poses = states[0]
-    if type(poses) is not np.ndarray or poses.size < 7 * FEWEST_STATES or lane_count() == 1:
+    if type(poses) is not np.ndarray or poses.size < 7 * MIN_STATES_FOR_LANES or lane_count() == 1:
         return None
     shape = poses.shape[:-1]
     in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MOST_AXES else None
     found = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
     arrays = [array for array in found if array is not None]
-    if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < FEWEST_STATES:
+    if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < MIN_STATES_FOR_LANES:
         return None
     out = np.empty((len(arrays[0]), *row))
     failed = fill_in_lanes(in_lanes, constants, arrays, out, given=True)
@@ -215,12 +215,12 @@ def run_batch(
     """
     size = len(arrays[0])
     chunks = thread_count(size)
-    in_lanes = lanes_kernel(kernel) if size >= FEWEST_STATES and lane_count() > 1 else None
+    in_lanes = lanes_kernel(kernel) if size >= MIN_STATES_FOR_LANES and lane_count() > 1 else None
     if in_lanes is not None:
         return run_in_lanes(kernel, in_lanes, constants, arrays)
     if chunks == 1:
         return int(kernel(*constants, *arrays))
-    parts = shares(size, chunks, LEAD)
+    parts = chunk_bounds(size, chunks, HEAD_START_STATES)
     calls = [(*constants, *(array[slice(*part)] for array in arrays)) for part in parts]
     for (start, _), failed in zip(parts, on_threads(kernel, calls), strict=True):
         if failed >= 0:

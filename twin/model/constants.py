@@ -10,8 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_SIZE, BODY_TENSOR, GRAVITY
-from twin.kernels.legs.dispatch import KINDS
+from twin.kernels.dynamics.assembly import (
+    BODY_CENTER,
+    BODY_GRAVITY,
+    BODY_MASS,
+    BODY_SIZE,
+    BODY_TENSOR,
+)
+from twin.kernels.legs.dispatch import LEG_MODULES
 from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT, Legs
 from twin.machine.body import parallel_axis, six
 from twin.machine.legs import LEG_KINDS
@@ -88,7 +94,7 @@ def changed_legs(one: MachineParameters, other: MachineParameters) -> list[tuple
 def _pack_legs(parameters: MachineParameters) -> Legs:
     """Return the constants of the legs, of the type of their equations, one row per leg."""
     modules = _equations(type(parameters.leg))
-    kind = next(kind for kind, (module, _) in KINDS.items() if module is modules[0])
+    kind = next(kind for kind, (module, _) in LEG_MODULES.items() if module is modules[0])
     rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
     rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
     rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
@@ -139,5 +145,5 @@ def _pack_body(parameters: MachineParameters) -> FloatArray:
     body[BODY_MASS] = mass
     body[BODY_CENTER : BODY_CENTER + 3] = moment / mass
     body[BODY_TENSOR : BODY_TENSOR + 6] = six(tensor)
-    body[GRAVITY + 2] = -parameters.gravity
+    body[BODY_GRAVITY + 2] = -parameters.gravity
     return body

@@ -18,20 +18,20 @@ from twin.model.constants import pack, without_shortcuts
 from twin.model.machine_base import check_results, no_solution
 from twin.model.machine_model import MachineModel, six_or_zero
 
-STEP = 1e-3
+RELATIVE_STEP = 1e-3
 """Step of a parameter, relative to its value."""
 
-STEPS = (1e-3, 1e-6, 1e-9)
+ZERO_VALUE_STEPS = (1e-3, 1e-6, 1e-9)
 """Steps of a parameter that is zero, in its unit: the largest that gives a machine is taken."""
 
-PLACES = (np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), np.arange(6.0), -np.arange(6.0))
+DIFFERENCE_STENCILS = (np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), np.arange(6.0), -np.arange(6.0))
 """Steps at which constants are computed: to both sides, or to the only one that is possible."""
 
-FEWEST_SLOPES = 4
+MIN_SLOPES = 4
 """Fewest derivatives of a dual number: fewer do not pay on any processor."""
 
-LARGEST_CONDITION = 1e12
-"""Of Jacobian and constraints: beyond it, rounding decides the pose."""
+MAX_CONDITION = 1e12
+"""Largest condition of Jacobian and constraints; beyond it, rounding decides the pose."""
 
 
 def constants_and_slopes(
@@ -68,7 +68,9 @@ def constants_and_slopes(
 def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, FloatArray]:
     """Return the derivatives of body `(BODY_SIZE,)` and legs `(n, LEG_SIZE)` by one parameter."""
     value = nominal_value(parameters, path)
-    for step, places in product([STEP * abs(value)] if value else STEPS, PLACES):
+    for step, places in product(
+        [RELATIVE_STEP * abs(value)] if value else ZERO_VALUE_STEPS, DIFFERENCE_STENCILS
+    ):
         try:
             found = [pack(with_values(parameters, {path: value + step * k})) for k in places]
         except InputError as error:
@@ -85,7 +87,7 @@ def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, Float
 
 def slope_width() -> tuple[int, ...]:
     """Return the width of duals on this processor: one entry per derivative."""
-    return (0,) * max(lane_count(), FEWEST_SLOPES)
+    return (0,) * max(lane_count(), MIN_SLOPES)
 
 
 def dynamics_width() -> tuple[int, ...]:
@@ -234,7 +236,7 @@ def forward_kinematics_derivatives(
     poses = platform.forward_kinematics(lengths, guess)
     rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
     flat, legs = poses.reshape(-1, 7), platform.constants.legs
-    singular = np.flatnonzero(~(np.linalg.cond(rows) < LARGEST_CONDITION))
+    singular = np.flatnonzero(~(np.linalg.cond(rows) < MAX_CONDITION))
     if singular.size:
         raise no_solution(legs, int(singular[0]), flat[singular[0]])
     inverse = np.linalg.pinv(rows)

@@ -13,10 +13,10 @@ from twin.errors import InputError, IntegrationError
 from twin.model.machine_base import no_solution
 from twin.model.machine_model import MachineModel
 
-THREADS = 128
+THREADS_PER_BLOCK = 128
 """Threads of a block: as many as have room twice on a multiprocessor with 255 registers each."""
 
-SIZES = {"pose": 7, "twist": 6, "acceleration": 6, "wrench": 6}
+ARGUMENT_WIDTHS = {"pose": 7, "twist": 6, "acceleration": 6, "wrench": 6}
 """Entries of what does not depend on the machine."""
 
 
@@ -88,7 +88,7 @@ class CardModel:
         self._machine, self._sizes = machine, Sizes(type(legs), *legs.rows.shape)
         self._constants = self._cuda.to_device(body), self._cuda.to_device(legs.rows.ravel())
         own = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
-        self._widths = SIZES | own
+        self._widths = ARGUMENT_WIDTHS | own
         self._zeros = {width: self.copied(np.zeros(width)) for width in {*self._widths.values()}}
 
     def inverse_kinematics(self, pose: Any) -> Any:
@@ -182,20 +182,20 @@ class CardModel:
         return CardMotion(*(array.reshape((*shape, width)) for array, width in parts))
 
     def _run(self, verb: str, **given: Any) -> Any:
-        """Return the results of one of `VERBS`, an array on the card."""
-        from twin.kernels.cuda.batches import VERBS
+        """Return the results of one of `BATCH_FUNCTIONS`, an array on the card."""
+        from twin.kernels.cuda.batches import BATCH_FUNCTIONS
 
         shape, out = self._flat(verb, **given)
-        return out.reshape((*shape, *VERBS[verb].result(self._sizes)))
+        return out.reshape((*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
 
     def _flat(self, verb: str, **given: Any) -> tuple[tuple[int, ...], Any]:
-        """Return the shape of the batch and the flat results of one of `VERBS`."""
-        from twin.kernels.cuda.batches import VERBS, batch_kernel
+        """Return the shape of the batch and the flat results of one of `BATCH_FUNCTIONS`."""
+        from twin.kernels.cuda.batches import BATCH_FUNCTIONS, batch_kernel
 
         inputs = "acceleration" if "acceleration" in given else "forces"
         names = ("pose", "twist", "deflection", inputs, "wrench")
         shape, arrays = self._arrays(**{name: given.get(name) for name in names})
-        row, size = VERBS[verb].result(self._sizes), prod(shape)
+        row, size = BATCH_FUNCTIONS[verb].result(self._sizes), prod(shape)
         out = self._cuda.device_array(size * prod(row))
         kernel = batch_kernel(self._sizes, verb)
         failed = self._launch(kernel, size, *arrays.values(), out)
@@ -208,7 +208,7 @@ class CardModel:
         """Run a kernel on all states; return the first that failed, or -1."""
         if size == 0:
             return -1
-        first, threads = self._cuda.to_device(np.array([size])), min(THREADS, size)
+        first, threads = self._cuda.to_device(np.array([size])), min(THREADS_PER_BLOCK, size)
         kernel[-(-size // threads), threads](*self._constants, *arguments, first)
         failed = int(first.copy_to_host()[0])
         return failed if failed < size else -1

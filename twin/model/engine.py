@@ -13,7 +13,7 @@ Fidelity = Literal["accurate", "fast"]
 FIDELITIES: tuple[Fidelity, ...] = ("accurate", "fast")
 
 NO_DEFLECTION = read_only(np.empty(0))
-"""Of machines whose legs have no degrees of freedom of their own."""
+"""Deflection of machines whose legs have no degrees of freedom of their own."""
 
 
 class State(NamedTuple):

@@ -36,41 +36,59 @@ from twin.model.machine_base import (
 )
 from twin.rotations import displacement
 
-SOLVED = 1e-12
+RESIDUAL_TOLERANCE = 1e-12
 """Residual of a solved coordinate, relative to the largest one and to the legs' size."""
 
-USUAL_TOLERANCE = 1e-3
+DEFAULT_TOLERANCE = 1e-3
 """[m] by which coordinates of redundant legs may contradict each other, without encoders."""
 
-COUNTS = 3.0
-"""Counts of an encoder by which they may, with encoders."""
+ENCODER_COUNT_TOLERANCE = 3.0
+"""Counts by which encoder readings of redundant legs may contradict each other."""
 
-WAYS, STEPS, LONGEST_WAY = 64, 24, 1.5
-"""Directions from home, poses tried along each, and its length in mean arms (rad for turns)."""
+SEARCH_DIRECTIONS = 64
+"""Directions from home along which starting poses are sought."""
 
-ITERATIONS = 100
-"""Of the damped least squares."""
+POSES_PER_DIRECTION = 24
+"""Poses that are tried along each direction."""
 
-LARGEST_TURN = 1.0
-"""[rad] of one iteration."""
+SEARCH_LENGTH = 1.5
+"""Length of each direction in mean arms, or in radians for rotations."""
 
-FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e9
-"""Of the squares of the slopes, relative to their mean; rows with the largest are given up."""
+MAX_ITERATIONS = 100
+"""Largest number of iterations of the damped least squares."""
 
-SMALLEST_STEP, ROUNDED_STEP = 1e-14, 1e-9
-"""Steps of an iteration, in arms and radians, that end a row: any, and those that gain nothing."""
+MAX_TURN = 1.0
+"""[rad] Largest rotation of one iteration."""
 
-NEAREST = 128
-"""Poses around home from which least squares begin again."""
+INITIAL_DAMPING = 1e-3
+"""First damping, relative to the mean square of the slopes."""
 
-STARTS = 512
-"""Random poses per round of the search for assembly modes."""
+MIN_DAMPING = 1e-12
+"""Smallest damping."""
 
-DRAWS_OF_CRANKS = 32
-"""Poses drawn for each that all cranks can reach, at most."""
+MAX_DAMPING = 1e9
+"""Damping at which a pose is given up."""
 
-IDLE_ROUNDS, MOST_ROUNDS = 12, 100
-"""Rounds without a new assembly mode that end the search, and rounds at most."""
+MIN_STEP = 1e-14
+"""Step, in arms and radians, below which the iteration ends."""
+
+STALLED_STEP = 1e-9
+"""Step below which the iteration ends if it gained nothing."""
+
+NEAREST_STARTS = 128
+"""Poses around home from which the least squares restart."""
+
+RANDOM_STARTS = 512
+"""Random poses in each round of the search for assembly modes."""
+
+DRAWS_PER_CRANK_START = 32
+"""Largest number of draws for each pose that all cranks can reach."""
+
+MAX_IDLE_ROUNDS = 12
+"""Rounds without a new assembly mode after which the search ends."""
+
+MAX_ROUNDS = 100
+"""Largest number of rounds."""
 
 MAX_LENGTH = 1e3
 """Longest leg per size of the platform, or largest angle [rad], that a search takes."""
@@ -123,10 +141,10 @@ def nearest_poses(
     arm = characteristic_length(machine.platform_joints)
     scale = np.repeat([1.0, 1.0 / arm], 3)
     left, slopes = _misses(machine, coordinates, poses)
-    damping = np.full(len(poses), FIRST_DAMPING)
+    damping = np.full(len(poses), INITIAL_DAMPING)
     active: Any = np.isfinite(left).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
     left[~active], poses[~active] = np.nan, np.nan
-    for _ in range(ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         rows = np.flatnonzero(active)
         if not rows.size:
             break
@@ -135,7 +153,7 @@ def nearest_poses(
         size = np.trace(normal, axis1=1, axis2=2) / 6.0
         normal[:, range(6), range(6)] += (damping[rows] * size)[:, None]
         step = np.linalg.solve(normal, across @ left[rows, :, None])[..., 0] * scale
-        step /= np.maximum(np.linalg.norm(step[:, 3:], axis=1) / LARGEST_TURN, 1.0)[:, None]
+        step /= np.maximum(np.linalg.norm(step[:, 3:], axis=1) / MAX_TURN, 1.0)[:, None]
         trial = turned(poses[rows], step)
         trial[:, 3:] /= np.linalg.norm(trial[:, 3:], axis=1, keepdims=True)
         if machine.dof < 6:
@@ -145,10 +163,10 @@ def nearest_poses(
         good &= np.isfinite(rates).all(axis=(1, 2))
         better = rows[good]
         poses[better], left[better], slopes[better] = trial[good], now[good], rates[good]
-        damping[rows] = np.where(good, 0.1, 5.0) * np.maximum(damping[rows], LEAST_DAMPING)
+        damping[rows] = np.where(good, 0.1, 5.0) * np.maximum(damping[rows], MIN_DAMPING)
         size = np.abs(step / scale).max(axis=1) / arm
-        ended = (size < SMALLEST_STEP) | ~good & (size < ROUNDED_STEP)
-        active[rows[ended | (damping[rows] > LARGEST_DAMPING)]] = False
+        ended = (size < MIN_STEP) | ~good & (size < STALLED_STEP)
+        active[rows[ended | (damping[rows] > MAX_DAMPING)]] = False
     return poses, left
 
 
@@ -195,7 +213,7 @@ def _solved(machine: MachineBase, coordinates: FloatArray, residual: FloatArray)
     """Return whether residuals `(m,)` are rounding for coordinates `(m, n)`."""
     least = float(machine.home_reaches.max()) if machine.coordinate_unit == "m" else 1.0
     size = np.maximum(np.abs(coordinates).max(axis=1), least)
-    return np.asarray(residual <= SOLVED * size)
+    return np.asarray(residual <= RESIDUAL_TOLERANCE * size)
 
 
 def _recovered(machine: MachineBase, coordinates: FloatArray, found: FloatArray) -> bool:
@@ -245,11 +263,11 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     singular pose.
     """
     legs, count = machine.constants.legs, 6 - machine.dof
-    ways = np.random.default_rng(0).normal(size=(WAYS, 6))
+    ways = np.random.default_rng(0).normal(size=(SEARCH_DIRECTIONS, 6))
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
     arm = characteristic_length(machine.platform_joints)
     ways *= np.repeat([arm, 1.0], 3)
-    shares = LONGEST_WAY * np.arange(1, STEPS + 1) / STEPS
+    shares = SEARCH_LENGTH * np.arange(1, POSES_PER_DIRECTION + 1) / POSES_PER_DIRECTION
     steps = (shares[:, None] * ways[:, None]).reshape(-1, 6)
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
     if count:
@@ -262,8 +280,10 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
         good &= np.isfinite(at.rows).all(axis=(1, 2))
         sides = np.sign(np.linalg.det(np.where(good[:, None, None], at.rows, np.eye(6))))
         good &= sides == sides[-1]
-    length = np.logical_and.accumulate(good[:-1].reshape(WAYS, STEPS), axis=1).sum(axis=1)
-    row = STEPS * np.arange(WAYS)
+    length = np.logical_and.accumulate(
+        good[:-1].reshape(SEARCH_DIRECTIONS, POSES_PER_DIRECTION), axis=1
+    ).sum(axis=1)
+    row = POSES_PER_DIRECTION * np.arange(SEARCH_DIRECTIONS)
     ends = np.concatenate([(row + length - 1)[length > 0], (row + length // 2 - 1)[length > 1]])
     return read_only(poses[ends]), read_only(values[ends])
 
@@ -281,7 +301,7 @@ def poses_of(
         machine: the machine.
         coordinates: `(m, n)`.
         guess: `(m, 7)` to start from, alone; None for home, then poses around it.
-        tolerance: by which redundant legs may contradict each other; None for `usual_tolerance`.
+        tolerance: by which redundant legs may contradict each other; None for `default_tolerance`.
         number: of the first row, in errors.
 
     Raises:
@@ -290,7 +310,7 @@ def poses_of(
     found, failed = found_poses(machine, coordinates, guess)
     allowed = np.inf
     if machine.n_actuators > machine.dof and failed.any():
-        allowed = usual_tolerance(machine) if tolerance is None else tolerance
+        allowed = default_tolerance(machine) if tolerance is None else tolerance
         rows = np.flatnonzero(failed)
         start = None if guess is None else guess[rows]
         found[rows, :8] = _least_squares(machine, coordinates[rows], start)
@@ -322,7 +342,7 @@ def poses_along(machine: MachineBase, coordinates: FloatArray) -> FloatArray:
     return poses
 
 
-def usual_tolerance(machine: MachineBase) -> float:
+def default_tolerance(machine: MachineBase) -> float:
     """Return by how much [m] or [rad] coordinates of redundant legs may contradict each other.
 
     Three counts of the coarsest encoder; without encoders 1 mm at the legs' ends.
@@ -334,9 +354,9 @@ def usual_tolerance(machine: MachineBase) -> float:
             break
         counts.append(leg.encoder.resolution(turn))
     else:
-        return COUNTS * max(counts)
+        return ENCODER_COUNT_TOLERANCE * max(counts)
     lever = 1.0 if machine.coordinate_unit == "m" else float(machine.home_reaches.max())
-    return USUAL_TOLERANCE / lever
+    return DEFAULT_TOLERANCE / lever
 
 
 def _least_squares(
@@ -348,10 +368,10 @@ def _least_squares(
     found = np.column_stack([poses, np.abs(left).max(axis=1)])
     if guess is not None:
         return found
-    allowed = usual_tolerance(machine)
+    allowed = default_tolerance(machine)
     starts, there = waypoints(machine)
     for row in np.flatnonzero(~(found[:, 7] <= allowed)):
-        order = np.argsort(np.linalg.norm(there - coordinates[row], axis=1))[:NEAREST]
+        order = np.argsort(np.linalg.norm(there - coordinates[row], axis=1))[:NEAREST_STARTS]
         same = np.tile(coordinates[row], (len(order), 1))
         poses, left = nearest_poses(machine, same, starts[order])
         sizes = np.nan_to_num(np.abs(left).max(axis=1), nan=np.inf)
@@ -421,8 +441,8 @@ def assembly_modes(
         )
     allowed = 0.0
     if machine.n_actuators > machine.dof:
-        allowed = usual_tolerance(machine) if tolerance is None else tolerance
-    for _ in range(MOST_ROUNDS):
+        allowed = default_tolerance(machine) if tolerance is None else tolerance
+    for _ in range(MAX_ROUNDS):
         starts = _random_poses(machine, coordinates, random)
         wanted = np.tile(coordinates, (len(starts), 1))
         poses, left = nearest_poses(machine, wanted, starts)
@@ -434,7 +454,7 @@ def assembly_modes(
             if (apart.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, arm))).all():
                 modes = np.vstack([modes, pose])
         idle = 0 if len(modes) > before else idle + 1
-        if idle == IDLE_ROUNDS:
+        if idle == MAX_IDLE_ROUNDS:
             break
     modes[modes[:, 3:] @ machine.home[3:] < 0.0, 3:] *= -1.0
     apart = displacement(modes, np.tile(machine.home, (len(modes), 1)))
@@ -446,7 +466,7 @@ def _uncertainty(machine: MachineBase, pose: FloatArray, arm: float) -> float:
     """Return how far apart, in arms and radians, two solutions can be that are one pose `(7,)`."""
     values, rows = geometry(machine.constants.legs, pose[None], 6 - machine.dof)
     scaled = rows[0] * np.array([arm, arm, arm, 1.0, 1.0, 1.0])
-    left = 2.0 * SOLVED * np.abs(values).max()
+    left = 2.0 * RESIDUAL_TOLERANCE * np.abs(values).max()
     return float(left / max(np.linalg.svd(scaled, compute_uv=False)[-1], left))
 
 
@@ -454,7 +474,7 @@ def _random_poses(
     machine: MachineBase, coordinates: FloatArray, random: np.random.Generator
 ) -> FloatArray:
     """Return random poses `(m, 7)` in reach: any attitude, one leg as long as it is to be."""
-    count = STARTS if machine.leg.is_straight else DRAWS_OF_CRANKS * STARTS
+    count = RANDOM_STARTS if machine.leg.is_straight else DRAWS_PER_CRANK_START * RANDOM_STARTS
     turns = random.normal(size=(count, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     ways = random.normal(size=(count, 3))
@@ -471,4 +491,4 @@ def _random_poses(
         zero = np.zeros((count, 6))
         poses = constrained(machine.constants.legs, poses, zero, zero)[0]
     values = geometry(machine.constants.legs, poses, 0).values
-    return poses[np.isfinite(values).all(axis=1)][:STARTS]
+    return poses[np.isfinite(values).all(axis=1)][:RANDOM_STARTS]

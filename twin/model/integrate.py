@@ -9,17 +9,24 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, one_pose, positive
 from twin.errors import InputError, IntegrationError
-from twin.kernels.integrators import COLLAPSED, DONE, FULL, Steps, dormand_prince, runge_kutta
+from twin.kernels.integrators import (
+    BUFFERS_FULL,
+    END_REACHED,
+    STEP_COLLAPSED,
+    Steps,
+    dormand_prince,
+    runge_kutta,
+)
 from twin.kernels.legs.interface import Legs
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
 
-METHODS = ("dormand_prince", "rk4")
+INTEGRATION_METHODS = ("dormand_prince", "rk4")
 
-BUFFER = 512
+BUFFER_STEPS = 512
 
-LARGEST_COUNT = 1_000_000
+MAX_STEPS = 1_000_000
 """Steps of one integration; more would not fit into memory with their continuous output."""
 
 
@@ -149,16 +156,20 @@ def integrate(
     end = positive(duration, "duration")
     y = start_state(platform, pose, twist, deflection)
     push = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
-    one_of(method, "method", METHODS)
+    one_of(method, "method", INTEGRATION_METHODS)
     tolerances = (
         positive(relative_tolerance, "relative_tolerance"),
         positive(absolute_tolerance, "absolute_tolerance"),
     )
     step = positive(timestep, "timestep")
-    if method == "rk4" and end / step > LARGEST_COUNT:
-        raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
+    if method == "rk4" and end / step > MAX_STEPS:
+        raise InputError("timestep", f"more than {MAX_STEPS} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    buffers = np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size))
+    buffers = (
+        np.empty(BUFFER_STEPS),
+        np.empty((BUFFER_STEPS, y.size)),
+        np.empty((BUFFER_STEPS, 5, y.size)),
+    )
     start = y.copy()
     for begin, stop, force, slope in _segments(platform, forces, end):
         arguments = (*platform.constants[:2], y, (force, slope, push))
@@ -256,10 +267,12 @@ def _adaptive(
         times, states, dense = (buffer[:count].copy() for buffer in buffers)
         parts.append((begin + times, states, dense))
         total += count
-        if reason == DONE:
+        if reason == END_REACHED:
             return
-        if reason != FULL or total > LARGEST_COUNT:
-            kind = {FULL: "too many steps", COLLAPSED: "step size collapse"}.get(reason, "singular")
+        if reason != BUFFERS_FULL or total > MAX_STEPS:
+            kind = {BUFFERS_FULL: "too many steps", STEP_COLLAPSED: "step size collapse"}.get(
+                reason, "singular"
+            )
             _stopped(kind, begin + float(clock[0]), arguments[2], float(clock[1]))
 
 

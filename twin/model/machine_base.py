@@ -20,8 +20,8 @@ from twin.basics.arrays import BoolArray, FloatArray, as_floats, read_only
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.kernels.jit import interpreted
 from twin.kernels.kinematics import (
-    COUNT,
-    TOLERANCE,
+    CONSTRAINT_ROWS,
+    MOTION_TOLERANCE,
     constrain_batch,
     constraints_batch,
     inverse_kinematics_batch,
@@ -37,16 +37,16 @@ from twin.model.constants import pack, repacked, same_geometry
 if TYPE_CHECKING:
     from twin.kernels.legs.interface import Legs
 
-ROUNDING = 1e-12
+COORDINATE_TOLERANCE = 1e-12
 """Rounding error of a coordinate that still counts as inside, as a share of its limit."""
 
-INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
+RUN_INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
 
 FOR_MANY: ContextVar[bool] = ContextVar("for_many", default=False)
 
-REST = np.zeros(6)
+ZERO_VECTOR = np.zeros(6)
 
-SHARED = (
+GEOMETRY_ATTRIBUTES = (
     *("name", "kind", "base_joints", "platform_joints", "first_axes", "n_actuators", "dof"),
     *("home", "home_coordinates", "home_reaches", "minimum_coordinates", "maximum_coordinates"),
     *("n_deflections", "coordinate_unit", "force_unit"),
@@ -60,11 +60,11 @@ def without_compiling() -> Iterator[None]:
 
     Results are those of the kernels to rounding, not to the last bit.
     """
-    token = INTERPRETED.set(not FOR_MANY.get())
+    token = RUN_INTERPRETED.set(not FOR_MANY.get())
     try:
         yield
     finally:
-        INTERPRETED.reset(token)
+        RUN_INTERPRETED.reset(token)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def run(
     """Run a batch kernel over `arrays`; return the first state that failed, or -1."""
     if len(arrays[0]) == 0:
         return -1
-    if INTERPRETED.get():
+    if RUN_INTERPRETED.get():
         # Compiled kernels go on with inf and NaN without a word; NumPy's floats would warn.
         with suppress(ZeroDivisionError, ValueError), np.errstate(all="ignore"):
             return int(interpreted(kernel)(*constants, *arrays))
@@ -202,7 +202,7 @@ def coordinates_given(pose: Any, lengths: Any, n: int) -> tuple[tuple[int, ...],
 
 def inside(coordinates: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
     """Return `(...)` whether all coordinates `(..., n)` are within limits `(n,)`; NaN is not."""
-    slack = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    slack = COORDINATE_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
     return np.asarray(((coordinates >= low - slack) & (coordinates <= high + slack)).all(axis=-1))
 
 
@@ -212,7 +212,7 @@ def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatA
     Of each constraint: the row C of C twist = 0, the drift of C acceleration + drift = 0, and the
     error of the pose.
     """
-    rows = np.empty((len(poses), COUNT, 8))
+    rows = np.empty((len(poses), CONSTRAINT_ROWS, 8))
     run(constraints_batch, (legs,), (poses, twists, rows))
     return rows
 
@@ -256,7 +256,7 @@ def _sizes(values: FloatArray) -> FloatArray:
 
 def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
     worst = np.abs(off).max(axis=1, initial=0.0)
-    bad = np.flatnonzero(~(worst <= TOLERANCE * sizes))
+    bad = np.flatnonzero(~(worst <= MOTION_TOLERANCE * sizes))
     if bad.size:
         raise InputError(
             field,
@@ -296,7 +296,7 @@ def null_space(constraints: FloatArray) -> FloatArray:
     return np.swapaxes(np.linalg.svd(constraints)[2][..., count:, :], -1, -2)
 
 
-REST.flags.writeable = False
+ZERO_VECTOR.flags.writeable = False
 """Twist or acceleration of a platform at rest, or no wrench."""
 
 
@@ -394,7 +394,7 @@ class MachineBase:
 
     def _share(self, other: MachineBase) -> None:
         """Take over all that follows from the geometry of another machine."""
-        for name in SHARED:
+        for name in GEOMETRY_ATTRIBUTES:
             setattr(self, name, getattr(other, name))
         self.leg = self.parameters.leg
         self.constants = repacked(other.constants, other.parameters, self.parameters)

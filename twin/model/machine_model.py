@@ -27,11 +27,11 @@ from twin.kernels.kinematics import (
     jacobian_batch,
     jacobian_derivative_batch,
 )
-from twin.model.batch import run_given
+from twin.model.batch import run_unchecked
 from twin.model.forward_kinematics import FittedPoses, assembly_modes, poses_of
 from twin.model.machine_base import (
-    INTERPRETED,
-    REST,
+    RUN_INTERPRETED,
+    ZERO_VECTOR,
     LegCoordinates,
     MachineBase,
     PlatformMotion,
@@ -47,7 +47,7 @@ from twin.model.machine_base import (
     run_checked,
 )
 
-DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
+DYNAMICS_KERNELS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body beside the legs."""
 
 
@@ -207,7 +207,7 @@ class MachineModel(MachineBase):
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
         k = self.n_deflections
-        motion = REST if twist is None else twist
+        motion = ZERO_VECTOR if twist is None else twist
         if acceleration is None:
             acceleration = self.constrain(pose, motion).acceleration
         added = np.zeros(k) if deflection_acceleration is None else deflection_acceleration
@@ -270,7 +270,7 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        states = {"pose": pose, "twist": REST, "deflection": deflection}
+        states = {"pose": pose, "twist": ZERO_VECTOR, "deflection": deflection}
         return self._evaluate(mass_matrix_batch, (6, 6), **states)
 
     def forward_dynamics(
@@ -398,10 +398,10 @@ class MachineModel(MachineBase):
         for name in ("deflection", "wrench"):
             if name in states and states[name] is None:
                 states[name] = np.zeros(self._size(name))
-        constants = self.constants[:2] if kernel in DYNAMICS else (self.constants.legs,)
-        if not INTERPRETED.get():
+        constants = self.constants[:2] if kernel in DYNAMICS_KERNELS else (self.constants.legs,)
+        if not RUN_INTERPRETED.get():
             sizes = [self._size(name) for name in states]
-            found = run_given(kernel, constants, list(states.values()), sizes, row)
+            found = run_unchecked(kernel, constants, list(states.values()), sizes, row)
             if found is not None:
                 return found
         if len(states) == 1:
@@ -433,7 +433,7 @@ def forward_kinematics_all(
 
 def six_or_zero(value: Any, field: str) -> FloatArray:
     """Return a checked twist, acceleration or wrench `(..., 6)`; None: zero."""
-    return as_floats(REST if value is None else value, field, 6)
+    return as_floats(ZERO_VECTOR if value is None else value, field, 6)
 
 
 def as_model(value: Any) -> MachineModel:

@@ -9,15 +9,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch, read_only
 from twin.errors import StateError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
 
-PUSH = 1e-5
+DIFFERENCE_STEP = 1e-5
 """[m] Step of the finite differences for the stiffness of springs."""
 
-ROUNDS = 20
+MAX_ITERATIONS = 20
 
 AT_REST = 1e-9
 """[m/s2] of a spring that counts as standing still."""
@@ -34,12 +34,12 @@ def resting_deflection(platform: MachineModel, pose: Any = None) -> FloatArray:
         return np.empty(0)
     if pose is None:
         return _home_deflection(platform)
-    return static_deflection(platform, pose, REST, REST)
+    return static_deflection(platform, pose, ZERO_VECTOR, ZERO_VECTOR)
 
 
 @lru_cache(maxsize=32)
 def _home_deflection(platform: MachineModel) -> FloatArray:
-    return read_only(static_deflection(platform, platform.home, REST, REST))
+    return read_only(static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR))
 
 
 def static_deflection(
@@ -76,11 +76,11 @@ def static_deflection(
         found = platform.forward_dynamics(poses, twists, forces, wrench, deflection=inside)
         return found[..., 6:]
 
-    pushes = PUSH * np.vstack([np.zeros(k), np.eye(k)])[:, None]
-    for _ in range(ROUNDS):
+    pushes = DIFFERENCE_STEP * np.vstack([np.zeros(k), np.eye(k)])[:, None]
+    for _ in range(MAX_ITERATIONS):
         found, *pushed = accelerations(yields + pushes)
         if not np.abs(found).max(initial=0.0) > AT_REST:
             return np.hstack([yields, np.zeros((count, k))]).reshape((*shape, 2 * k))
-        slopes = np.stack([(after - found) / PUSH for after in pushed], axis=-1)
+        slopes = np.stack([(after - found) / DIFFERENCE_STEP for after in pushed], axis=-1)
         yields = yields - np.linalg.solve(slopes, found[..., None])[..., 0]
     raise StateError(f"{platform.name}: the springs in the legs find no place to rest")

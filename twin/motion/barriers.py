@@ -9,8 +9,8 @@ import numpy as np
 from twin.basics.arrays import ComplexArray, FloatArray, as_floats, bounded, read_only
 from twin.errors import InputError
 
-LARGEST_COUNT = 2_000
-"""Barriers on one course: ten minutes at any reasonable speed."""
+MAX_BARRIERS = 2_000
+"""Maximum number of barriers on one course: ten minutes at any reasonable speed."""
 
 
 class Barriers(NamedTuple):
@@ -40,9 +40,9 @@ class Barriers(NamedTuple):
             InputError: no barrier or far too many on it.
         """
         lap = float(self.spacings.sum())
-        if distance / lap * len(self.spacings) > LARGEST_COUNT:
+        if distance / lap * len(self.spacings) > MAX_BARRIERS:
             raise InputError(
-                "spacings", f"give more than {LARGEST_COUNT} barriers; wider, or shorter"
+                "spacings", f"give more than {MAX_BARRIERS} barriers; wider, or shorter"
             )
         laps = int(distance // lap) + 1
         steps = np.tile(self.spacings, laps)

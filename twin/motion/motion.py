@@ -29,28 +29,31 @@ from twin.basics.arrays import (
 from twin.errors import InputError, brief
 from twin.rotations import convention, times_unit
 
-POSITIONS = ("x", "y", "z")
+POSITION_AXES = ("x", "y", "z")
 
-SHORTEST_TIME = 1e-6
-"""[s] Below the step of any engine."""
+MIN_TIME = 1e-6
+"""[s] Shortest time, below the step of any engine."""
 
-LONGEST_TIME = 1e6
-"""[s] Above eleven days."""
+MAX_TIME = 1e6
+"""[s] Longest time, above eleven days."""
 
-LARGEST_FREQUENCY = 1e4
-"""[Hz] Above what any platform of this kind can follow."""
+MAX_FREQUENCY = 1e4
+"""[Hz] Largest frequency, above what any platform of this kind can follow."""
 
-LARGEST_AMPLITUDE = 1e6
-"""[m] or [rad] Keeps amplitude times frequency squared finite."""
+MAX_AMPLITUDE = 1e6
+"""[m] or [rad] Largest amplitude; it keeps amplitude times frequency squared finite."""
 
-LARGEST_SAMPLE = 1e30
-"""Of recorded columns in any unit; keeps sums, integrals and conversions finite."""
+MAX_SAMPLE = 1e30
+"""Largest number in recorded columns of any unit; it keeps sums, integrals and conversions finite.
+"""
 
 SERIES_BELOW = 1.0
 """Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""
 
 SERIES_TERMS = 11
-"""At a squared angle of 1 the next term is 1/24!, far below rounding."""
+"""Number of terms of the series: at a squared angle of 1 the next term is 1/24!, far below
+rounding.
+"""
 
 TIME_ROUNDING = 1e-9
 """Part of the duration by which a time may lie outside: what summing time steps can add up to."""
@@ -76,7 +79,7 @@ def axis_names(name: str = "yaw_pitch_roll") -> tuple[str, ...]:
         InputError: unknown convention.
     """
     angles = convention(name).angles
-    return POSITIONS + tuple(f"angle_{a}" if a in POSITIONS else a for a in angles)
+    return POSITION_AXES + tuple(f"angle_{a}" if a in POSITION_AXES else a for a in angles)
 
 
 def known_axis(axis: Any, field: str, name: str) -> int:
@@ -120,8 +123,8 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
                 f"number for each of {', '.join(names)}",
             )
         result = array.copy()
-    if np.abs(result).max() > LARGEST_AMPLITUDE:
-        raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {brief(value)}")
+    if np.abs(result).max() > MAX_AMPLITUDE:
+        raise InputError(field, f"must not exceed {MAX_AMPLITUDE:g}, got {brief(value)}")
     return result
 
 
@@ -418,7 +421,7 @@ class Motion(ABC):
         """
         pose = as_center(center)
         axis_names(convention)
-        seconds = bounded(duration, "duration", SHORTEST_TIME, LONGEST_TIME)
+        seconds = bounded(duration, "duration", MIN_TIME, MAX_TIME)
         fade = Fade(_fade_time(fade_in, "fade_in"), _fade_time(fade_out, "fade_out"), seconds)
         if fade.fade_in + fade.fade_out > seconds * (1.0 + TIME_ROUNDING):
             raise InputError(
@@ -486,7 +489,7 @@ class Motion(ABC):
 
 
 def _fade_time(value: Any, field: str) -> float:
-    seconds = bounded(value, field, 0.0, LONGEST_TIME)
-    if 0.0 < seconds < SHORTEST_TIME:
-        raise InputError(field, f"must be 0 (no fade) or at least {SHORTEST_TIME:g} s")
+    seconds = bounded(value, field, 0.0, MAX_TIME)
+    if 0.0 < seconds < MIN_TIME:
+        raise InputError(field, f"must be 0 (no fade) or at least {MIN_TIME:g} s")
     return seconds

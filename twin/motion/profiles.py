@@ -24,10 +24,10 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError
 from twin.motion.motion import (
-    LARGEST_AMPLITUDE,
-    LARGEST_FREQUENCY,
-    LONGEST_TIME,
-    SHORTEST_TIME,
+    MAX_AMPLITUDE,
+    MAX_FREQUENCY,
+    MAX_TIME,
+    MIN_TIME,
     TIME_ROUNDING,
     AxisSample,
     Motion,
@@ -36,22 +36,24 @@ from twin.motion.motion import (
     minimum_jerk,
 )
 
-SWEEPS = ("linear", "logarithmic")
+SWEEP_TYPES = ("linear", "logarithmic")
 
-LOWEST_FREQUENCY = 1e-6
-"""[Hz] One period in eleven days."""
+MIN_FREQUENCY = 1e-6
+"""[Hz] Lowest frequency: one period in eleven days."""
 
-BLOCK = 2_000_000
-"""Numbers held at a time while a series is evaluated: 32 MB."""
+BLOCK_SIZE = 2_000_000
+"""Largest number of values in memory while a series is evaluated: 32 MB."""
 
-PHASES = ("schroeder", "random")
+PHASE_CHOICES = ("schroeder", "random")
 
-PIECE = 10_000
-"""Coefficients of a spline that are solved for together; all at once take 130 bytes a sample."""
+SEGMENT_SIZE = 10_000
+"""Number of spline coefficients that are solved for together; all at once take 130 bytes a sample.
+"""
 
-OVERLAP = 500
-"""Samples beyond a piece that take part. The influence of a sample falls by 0.43 with each further
-one, for evenly spaced samples."""
+SEGMENT_OVERLAP = 500
+"""Number of samples beyond a segment that take part. The influence of a sample falls by 0.43 with
+each further one, for evenly spaced samples.
+"""
 
 
 class ChirpMotion(Motion):
@@ -99,12 +101,12 @@ class ChirpMotion(Motion):
             InputError: wrong shape, unknown axis or sweep, not finite, out of range.
         """
         super().__init__(center, duration, convention, fade_in, fade_out)
-        limits = (LOWEST_FREQUENCY, LARGEST_FREQUENCY)
+        limits = (MIN_FREQUENCY, MAX_FREQUENCY)
         self._set(
             amplitude=read_only(axis_values(amplitude, "amplitude", convention)),
             start_frequency=bounded(start_frequency, "start_frequency", *limits),
             end_frequency=bounded(end_frequency, "end_frequency", *limits),
-            sweep=one_of(sweep, "sweep", SWEEPS),
+            sweep=one_of(sweep, "sweep", SWEEP_TYPES),
         )
 
     def frequency(self, time: FloatArray) -> FloatArray:
@@ -158,7 +160,7 @@ class FourierMotion(Motion):
         of_cosine = np.hstack([a, column * b, -(column**2) * a])
         of_sine = np.hstack([b, -column * a, -(column**2) * b])
         result = np.empty((len(time), of_cosine.shape[1]))
-        rows = max(1, BLOCK // len(omega))
+        rows = max(1, BLOCK_SIZE // len(omega))
         for start in range(0, len(time), rows):
             part = slice(start, start + rows)
             argument = time[part, None] * omega
@@ -221,11 +223,11 @@ class MultiSineMotion(FourierMotion):
         lines = as_floats(frequencies, "frequencies")
         if lines.ndim != 1 or not lines.size:
             raise InputError("frequencies", f"must be a list (m,) [Hz], got shape {lines.shape}")
-        if lines.min() <= 0.0 or lines.max() > LARGEST_FREQUENCY or (np.diff(lines) <= 0.0).any():
+        if lines.min() <= 0.0 or lines.max() > MAX_FREQUENCY or (np.diff(lines) <= 0.0).any():
             raise InputError(
-                "frequencies", f"must increase, from above 0 to at most {LARGEST_FREQUENCY:g} Hz"
+                "frequencies", f"must increase, from above 0 to at most {MAX_FREQUENCY:g} Hz"
             )
-        one_of(phases, "phases", PHASES)
+        one_of(phases, "phases", PHASE_CHOICES)
         # Drawn for every axis, so that an axis keeps its phases when others come or go.
         drawn = np.random.default_rng(whole_number(seed, "seed", 0)).uniform(
             0.0, 2.0 * np.pi, (len(self.axis_names), len(lines))
@@ -236,10 +238,10 @@ class MultiSineMotion(FourierMotion):
         for axis, value in amplitude.items():
             column = known_axis(axis, "amplitude", convention)
             sizes = as_floats(value, f"amplitude[{axis!r}]")
-            if sizes.shape not in ((), lines.shape) or np.abs(sizes).max() > LARGEST_AMPLITUDE:
+            if sizes.shape not in ((), lines.shape) or np.abs(sizes).max() > MAX_AMPLITUDE:
                 raise InputError(
                     f"amplitude[{axis!r}]",
-                    f"must be one number or one per frequency, at most {LARGEST_AMPLITUDE:g}",
+                    f"must be one number or one per frequency, at most {MAX_AMPLITUDE:g}",
                 )
             sizes = np.broadcast_to(sizes, lines.shape)
             phase = drawn[column] if phases == "random" else schroeder_phases(sizes)
@@ -291,8 +293,8 @@ class SineMotion(Motion):
         super().__init__(center, duration, convention, fade_in, fade_out)
         sizes = axis_values(amplitude, "amplitude", convention)
         rates = axis_values(frequency, "frequency", convention, one_for_all=True)
-        if (rates < 0.0).any() or rates.max() > LARGEST_FREQUENCY:
-            raise InputError("frequency", f"must be from 0 to {LARGEST_FREQUENCY:g} Hz")
+        if (rates < 0.0).any() or rates.max() > MAX_FREQUENCY:
+            raise InputError("frequency", f"must be from 0 to {MAX_FREQUENCY:g} Hz")
         if (rates[sizes != 0.0] == 0.0).any():
             raise InputError("frequency", "every axis with an amplitude needs one above zero")
         self._set(
@@ -348,10 +350,10 @@ class StepMotion(Motion):
                 within `duration`.
         """
         super().__init__(center, duration, convention)
-        begin = bounded(start, "start", 0.0, LONGEST_TIME)
-        seconds = bounded(rise, "rise", 0.0, LONGEST_TIME)
-        if 0.0 < seconds < SHORTEST_TIME:
-            raise InputError("rise", f"must be 0 (ideal step) or at least {SHORTEST_TIME:g} s")
+        begin = bounded(start, "start", 0.0, MAX_TIME)
+        seconds = bounded(rise, "rise", 0.0, MAX_TIME)
+        if 0.0 < seconds < MIN_TIME:
+            raise InputError("rise", f"must be 0 (ideal step) or at least {MIN_TIME:g} s")
         if begin + seconds > self.duration * (1.0 + TIME_ROUNDING):
             raise InputError(
                 "start, rise, duration",
@@ -434,7 +436,7 @@ def shortest_rise(distance: Any, peak_acceleration: Any, law: str = "harmonic") 
 
 
 class RestToRestMotion(Motion):
-    """From rest at the centre to rest at the displacement; the transition is the whole motion.
+    """One transition from rest at the centre to rest at the displacement.
 
     Attributes:
         displacement: `(k,)` [m], [rad], read-only.
@@ -466,7 +468,7 @@ class RestToRestMotion(Motion):
         Raises:
             InputError: wrong shape, unknown axis, law or convention, not finite, out of range.
         """
-        super().__init__(center, bounded(rise, "rise", SHORTEST_TIME, LONGEST_TIME), convention)
+        super().__init__(center, bounded(rise, "rise", MIN_TIME, MAX_TIME), convention)
         self._set(
             displacement=read_only(axis_values(displacement, "displacement", convention)),
             law=one_of(law, "law", LAWS),
@@ -510,8 +512,8 @@ def spline_through(
 
     try:
         with np.errstate(all="ignore"):
-            if len(time) > PIECE + 2 * OVERLAP:
-                spline = _in_pieces(time, values, knots_of(time) if knots is None else knots)
+            if len(time) > SEGMENT_SIZE + 2 * SEGMENT_OVERLAP:
+                spline = _segmented_spline(time, values, knots_of(time) if knots is None else knots)
             else:
                 spline = make_interp_spline(time, values, k=5 if len(time) >= 6 else 3)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -521,7 +523,7 @@ def spline_through(
     return spline
 
 
-def _in_pieces(time: FloatArray, values: FloatArray, knots: FloatArray) -> Any:
+def _segmented_spline(time: FloatArray, values: FloatArray, knots: FloatArray) -> Any:
     """Return the quintic spline through many samples.
 
     Its coefficient j belongs to the knots from sample j - 3 to j + 3. So does that of a spline
@@ -531,10 +533,13 @@ def _in_pieces(time: FloatArray, values: FloatArray, knots: FloatArray) -> Any:
 
     count = len(time)
     coefficients = np.empty(count)
-    for begin in range(0, count, PIECE):
-        first, last = max(0, begin - OVERLAP), min(count, begin + PIECE + OVERLAP)
+    for begin in range(0, count, SEGMENT_SIZE):
+        first, last = (
+            max(0, begin - SEGMENT_OVERLAP),
+            min(count, begin + SEGMENT_SIZE + SEGMENT_OVERLAP),
+        )
         piece = make_interp_spline(time[first:last], values[first:last], k=5).c
-        coefficients[begin : begin + PIECE] = piece[begin - first :][:PIECE]
+        coefficients[begin : begin + SEGMENT_SIZE] = piece[begin - first :][:SEGMENT_SIZE]
     # The constructor would sort the knots, which takes three times their size.
     return BSpline.construct_fast(knots[2:-2], coefficients, 5)
 

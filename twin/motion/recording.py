@@ -18,13 +18,13 @@ from twin.errors import InputError, StateError
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
-from twin.motion.motion import POSITIONS, AxisSample, Motion
+from twin.motion.motion import POSITION_AXES, AxisSample, Motion
 from twin.motion.profiles import StepMotion, integrals, knots_of, spline_through
 from twin.motion.table import (
-    ACCELERATION,
-    ANGLE,
-    ANGULAR_ACCELERATION,
-    LENGTH,
+    ACCELERATION_QUANTITY,
+    ANGLE_QUANTITY,
+    ANGULAR_ACCELERATION_QUANTITY,
+    LENGTH_QUANTITY,
     SampleError,
     as_columns,
     check_sizes,
@@ -33,43 +33,49 @@ from twin.motion.table import (
     read_table,
 )
 
-LIMIT_SHARE = 0.8
-"""Share of the limits that a motion which was too large shall take."""
+FITTED_LIMIT_USE = 0.8
+"""Use of the limits that a motion which was too large is fitted to."""
 
-LARGEST_USE = 0.95
-"""Share of the limits that is accepted after the first change, as travel is not linear."""
+MAX_LIMIT_USE = 0.95
+"""Use of the limits that is accepted after the first change, as travel is not linear."""
 
-TIMESTEP = 1e-3
-"""[s] between the samples of a motion; a tank course has up to 70 Hz."""
+CHECK_TIMESTEP = 1e-3
+"""[s] Step between the checked samples of a motion; a tank course has up to 70 Hz."""
 
 JUMP_TIME = 0.12
 """[s] Adopted: an ideal step may ask for the travel at an actuator's speed limit over this time."""
 
-ROUNDING = 1e-9
-"""Rounding error of shares, and of displacements [m], [rad]."""
+ROUNDING_TOLERANCE = 1e-9
+"""Rounding error of fractions, and of displacements [m], [rad]."""
 
-SMALLEST = 1e-3
-"""Smallest motion as a share of the size that is asked for."""
+MIN_FRACTION = 1e-3
+"""Smallest motion as a fraction of the size that is asked for."""
 
 BASE_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 """Axes of the base, in the order of a twist."""
 
-LOCKED_SHARE = 0.5
-"""Share of a displacement that a machine misses along an axis that it cannot move. Along the others
-it misses nothing, and what its own constraints add in passing is no displacement."""
+LOCKED_FRACTION = 0.5
+"""Fraction of a displacement that a machine misses along an axis that it cannot move. Along the
+others it misses nothing, and what its own constraints add in passing is no displacement.
+"""
 
-DRIFT = ("detrend", "high_pass", "none")
+DRIFT_METHODS = ("detrend", "high_pass", "none")
 
-AT_ONCE = 10_000
-"""Samples that are checked together: what is computed of them is larger than they are."""
+BLOCK_SIZE = 10_000
+"""Number of samples that are checked together: what is computed of them is larger than they are."""
 
-MOST_SAMPLES = 10_000_000
-"""On the even grid of the high-pass filter; more means wildly uneven times."""
+MAX_SAMPLES = 10_000_000
+"""Maximum number of samples on the even grid of the high-pass filter; more means wildly uneven
+times.
+"""
 
 
-JUMP_SHARE, BLIND_SHARE = 0.25, 0.05
-"""Largest ideal step as a share of the stroke: a larger one than the first stops the loop for its
-following error; the second is for actuators without a speed limit."""
+MAX_JUMP_FRACTION = 0.25
+"""Largest ideal step as a fraction of the stroke; a larger one stops the loop for its following
+error.
+"""
+UNLIMITED_JUMP_FRACTION = 0.05
+"""Largest ideal step of actuators without a speed limit, as a fraction of the stroke."""
 
 
 Made = TypeVar("Made", bound=Motion)
@@ -94,7 +100,7 @@ def free_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the axes out of `BASE_AXES` along and about which a machine can move from home."""
     homes = np.tile(platform.home, (6, 1))
     twists = platform.constrain(homes, np.eye(6), np.zeros((6, 6))).twist
-    moved = np.abs(np.diagonal(twists)) > ROUNDING
+    moved = np.abs(np.diagonal(twists)) > ROUNDING_TOLERANCE
     return tuple(axis for axis, moves in zip(BASE_AXES, moved, strict=True) if moves)
 
 
@@ -106,18 +112,18 @@ def _refuse_locked_axes(
     sides = [np.linalg.norm(wanted[:, 3:] - sign * given[:, 3:], axis=1) for sign in (1.0, -1.0)]
     turned = 4.0 * np.arcsin(0.5 * np.minimum(*sides))
     for column, axis in enumerate(motion.axis_names):
-        missed = np.abs(wanted - given)[:, column] if axis in POSITIONS else turned
+        missed = np.abs(wanted - given)[:, column] if axis in POSITION_AXES else turned
         size = float(values[:, column].max())
-        if axis not in free and size > ROUNDING and missed.max() > LOCKED_SHARE * size:
+        if axis not in free and size > ROUNDING_TOLERANCE and missed.max() > LOCKED_FRACTION * size:
             raise InputError(
                 "axis",
                 f"{platform.name} cannot move along {axis}, and the motion has up to {size:.4g} "
-                f"{'m' if axis in POSITIONS else 'rad'} of it; its axes are {', '.join(free)}",
+                f"{'m' if axis in POSITION_AXES else 'rad'} of it; its axes are {', '.join(free)}",
             )
 
 
 def fitted_motion(
-    platform: MachineModel, make: Callable[[float], Made], size: Any, share: Any = LIMIT_SHARE
+    platform: MachineModel, make: Callable[[float], Made], size: Any, share: Any = FITTED_LIMIT_USE
 ) -> tuple[Made, float]:
     """Return a motion about home that the actuators can follow, and its size.
 
@@ -132,19 +138,19 @@ def fitted_motion(
     """
     machine, most = as_model(platform), positive(share, "share")
     fitted, bound = positive(size, "size"), most
-    while fitted > SMALLEST * size:
+    while fitted > MIN_FRACTION * size:
         motion = make(fitted)
         use = limit_use(machine, motion)
-        if use <= bound * (1.0 + ROUNDING):
+        if use <= bound * (1.0 + ROUNDING_TOLERANCE):
             return motion, fitted
         fitted *= most / use if np.isfinite(use) else 0.5
-        bound = max(most, min(LARGEST_USE, most * LARGEST_USE / LIMIT_SHARE))
+        bound = max(most, min(MAX_LIMIT_USE, most * MAX_LIMIT_USE / FITTED_LIMIT_USE))
     raise InputError(
         "amplitude", f"{machine.name} has no room about its home for this motion; give an amplitude"
     )
 
 
-def limit_use(machine: MachineModel, motion: Motion, timestep: float = TIMESTEP) -> float:
+def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIMESTEP) -> float:
     """Return the largest share of its limits that an actuator needs; infinite if out of reach.
 
     Shares of the travel from home to the ends, of the speed, and of the force that is left at
@@ -181,7 +187,9 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = TIMESTEP)
 def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
     home = machine.home_coordinates
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
-    away = np.where(np.abs(coordinates - home) > ROUNDING * (high - low), coordinates - home, 0.0)
+    away = np.where(
+        np.abs(coordinates - home) > ROUNDING_TOLERANCE * (high - low), coordinates - home, 0.0
+    )
     room = np.where(away > 0.0, high - home, home - low)
     without = np.where(away == 0.0, 0.0, np.inf)
     return float(np.divide(np.abs(away), room, out=without, where=room > 0.0).max())
@@ -197,7 +205,7 @@ def _force(machine: MachineModel, forces: FloatArray) -> float:
 
 def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
     speed = _limits(machine, "speed")
-    share = np.where(np.isfinite(speed), JUMP_SHARE, BLIND_SHARE)
+    share = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
     most = np.minimum(share * stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / most).max())
@@ -294,7 +302,7 @@ def integrated_curve(
     Raises:
         InputError: unknown treatment, cutoff outside what the record can hold.
     """
-    one_of(drift, "drift", DRIFT)
+    one_of(drift, "drift", DRIFT_METHODS)
     if drift == "none":
         return curve_of_accelerations(time, accelerations, field, knots)
     if drift == "high_pass":
@@ -308,8 +316,8 @@ def _trend(curve: Curve, time: FloatArray, degree: int) -> Polynomial:
     """Return the least-squares polynomial through a curve at even times, as many as samples."""
     products, moments = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
     span = (float(time[0]), float(time[-1]))
-    for begin in range(0, len(time), AT_ONCE):
-        rows = np.arange(begin, min(begin + AT_ONCE, len(time))) / (len(time) - 1)
+    for begin in range(0, len(time), BLOCK_SIZE):
+        rows = np.arange(begin, min(begin + BLOCK_SIZE, len(time))) / (len(time) - 1)
         terms = legvander(2.0 * rows - 1.0, degree)
         products += terms.T @ terms
         moments += terms.T @ curve.value(span[0] + rows * (span[1] - span[0]))
@@ -323,7 +331,7 @@ def _high_passed(
 
     duration = float(time[-1] - time[0])
     intervals = np.ceil(duration / float(np.median(np.diff(time))))
-    if intervals >= MOST_SAMPLES:
+    if intervals >= MAX_SAMPLES:
         raise InputError(field, "times are too uneven for the high-pass filter; resample them")
     rate = float(intervals) / duration
     low, high = 1.0 / duration, 0.45 * rate
@@ -402,14 +410,18 @@ class RecordedMotion(Motion):
         knots = knots_of(times) if len(times) >= 6 else None
         for name in tuple(samples):
             values = samples.pop(name)  # Released before the next curve needs memory.
-            if known[name].quantity in (LENGTH, ANGLE):
+            if known[name].quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
                 curve = curve_of_values(times, values, name, knots)
             else:
                 curve = integrated_curve(
                     times, values, name, drift=drift, cutoff=cutoff, knots=knots
                 )
             _check_curve(
-                curve, times, name, known[name].quantity in (LENGTH, ACCELERATION), check_size
+                curve,
+                times,
+                name,
+                known[name].quantity in (LENGTH_QUANTITY, ACCELERATION_QUANTITY),
+                check_size,
             )
             curves[known[name].axis] = curve
         self._set(time=read_only(times), curves=curves)
@@ -485,11 +497,15 @@ def _check_curve(
     curve: Curve, time: FloatArray, name: str, straight: bool, check_size: bool
 ) -> None:
     """Refuse a curve whose values are not finite or that no platform can follow."""
-    parts = (time[begin : begin + AT_ONCE] for begin in range(0, len(time), AT_ONCE))
+    parts = (time[begin : begin + BLOCK_SIZE] for begin in range(0, len(time), BLOCK_SIZE))
     values = np.max([np.abs(curve(part)).max(axis=0) for part in parts], axis=0)
     if not np.isfinite(values).all():
         raise InputError(name, "values are too large; check the units")
-    position, acceleration = (LENGTH, ACCELERATION) if straight else (ANGLE, ANGULAR_ACCELERATION)
+    position, acceleration = (
+        (LENGTH_QUANTITY, ACCELERATION_QUANTITY)
+        if straight
+        else (ANGLE_QUANTITY, ANGULAR_ACCELERATION_QUANTITY)
+    )
     if not check_size:
         return
     if values[0] > position.largest:

@@ -18,26 +18,26 @@ from twin.motion import (
     TankTrackMotion,
     axis_names,
 )
-from twin.motion.motion import POSITIONS
-from twin.motion.recording import LIMIT_SHARE, fitted_motion
+from twin.motion.motion import POSITION_AXES
+from twin.motion.recording import FITTED_LIMIT_USE, fitted_motion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
 
-STROKE_SHARE = 0.1
-"""Default amplitude per actuator's range."""
+STROKE_FRACTION = 0.1
+"""Default amplitude over an actuator's range."""
 
 DEFAULT_DURATION = 4.0
-"""[s] of motions that need no file."""
+"""[s] Default duration of motions that need no file."""
 
-FADE_SHARE = 0.1
-"""Rise and fall of oscillations as a share of their duration, where no fade is given."""
+FADE_FRACTION = 0.1
+"""Rise and fall of oscillations as a fraction of their duration, where no fade is given."""
 
 ONE_SIDED = ("step", "lift")
 """Motions to one side of home: where there is little room, they go to the other."""
 
-WIDER = 1.5
-"""Times that the other side must have more room."""
+OPPOSITE_SIZE_RATIO = 1.5
+"""A one-sided motion goes to the other side if it can be larger there by this factor."""
 
 
 class MotionSpecification(NamedTuple):
@@ -84,11 +84,11 @@ class MotionSpecification(NamedTuple):
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
         if self.amplitude is not None:
             return self.made(platform, self.amplitude)
-        usual = usual_amplitude(platform, "pitch" if name == "tank" else axis)
+        usual = default_amplitude(platform, "pitch" if name == "tank" else axis)
         motion, size = fitted_motion(platform, partial(self.made, platform), usual)
         if name in ONE_SIDED and size < usual:
             backwards, other = fitted_motion(platform, lambda s: self.made(platform, -s), usual)
-            return backwards if other > WIDER * size else motion
+            return backwards if other > OPPOSITE_SIZE_RATIO * size else motion
         return motion
 
     def made(self, platform: MachineModel, size: float) -> Motion:
@@ -101,7 +101,7 @@ class MotionSpecification(NamedTuple):
             rise = 0.4 * duration if name == "lift" else 0.0
             common |= {"rise": rise, "start": 0.1 * duration}
             return StepMotion(home, displacement={self.axis: size}, **common)
-        fade = FADE_SHARE * duration if self.fade is None else self.fade
+        fade = FADE_FRACTION * duration if self.fade is None else self.fade
         common |= {"amplitude": {self.axis: size}, "fade_in": fade, "fade_out": fade}
         if name == "sine":
             return SineMotion(home, frequency=self.frequency, **common)
@@ -114,21 +114,21 @@ def convention_of(platform: MachineModel) -> str:
     return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
 
 
-def usual_amplitude(platform: MachineModel, axis: str) -> float:
+def default_amplitude(platform: MachineModel, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     if platform.coordinate_unit == "rad":
         column = ("x", "y", "z", "roll", "pitch", "yaw").index(axis)
         rates = np.abs(platform.jacobian(platform.home)[:, column])
-        return float(STROKE_SHARE * (stroke / np.maximum(rates, rates.max() * 1e-3)).min())
-    length = STROKE_SHARE * float(stroke.min())
+        return float(STROKE_FRACTION * (stroke / np.maximum(rates, rates.max() * 1e-3)).min())
+    length = STROKE_FRACTION * float(stroke.min())
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    return length if axis in POSITIONS else length / radius
+    return length if axis in POSITION_AXES else length / radius
 
 
 def sine_amplitude(platform: MachineModel, axis: str) -> float:
     """Return the amplitude of the default sine; the usual one where home has no room for a sine."""
-    usual = usual_amplitude(platform, axis)
+    usual = default_amplitude(platform, axis)
     sine = MotionSpecification("sine", axis, frequency=1.0)
     try:
         return fitted_motion(platform, lambda size: sine.made(platform, size), usual)[1]
@@ -137,7 +137,7 @@ def sine_amplitude(platform: MachineModel, axis: str) -> float:
 
 
 def fitted_tank_course(
-    platform: MachineModel, peak_pitch: Any, duration: Any, share: Any = LIMIT_SHARE
+    platform: MachineModel, peak_pitch: Any, duration: Any, share: Any = FITTED_LIMIT_USE
 ) -> TankTrackMotion:
     """Return a tank course about home, made smaller until the actuators can follow it.
 

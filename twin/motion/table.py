@@ -19,32 +19,34 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, bounded
 from twin.basics.text_table import TIME_NAMES, TextTable, parse_time
 from twin.errors import InputError, brief
-from twin.machine.quantity import TITLE, is_number
-from twin.motion.motion import LARGEST_SAMPLE, LONGEST_TIME, POSITIONS, SHORTEST_TIME, axis_names
+from twin.machine.quantity import TITLE_PATTERN, is_number
+from twin.motion.motion import MAX_SAMPLE, MAX_TIME, MIN_TIME, POSITION_AXES, axis_names
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2]"""
 
-FEWEST_SAMPLES = 4
+MIN_SAMPLES = 4
 """A cubic spline needs four samples; from six on the spline is quintic."""
 
-SLOWEST_SAMPLING = 0.5
-"""[s] No motion of a platform can be read from samples further apart."""
+MAX_INTERVAL = 0.5
+"""[s] Longest interval: no motion of a platform can be read from samples further apart."""
 
 DEFAULT_GAP = 10.0
 """Median intervals that may be missing when no largest gap is given."""
 
-SMALLEST_INTERVAL = 1e-6
-"""Part of the median interval; closer samples make the spline meaningless."""
+MIN_INTERVAL_FRACTION = 1e-6
+"""Fraction of the median interval; closer samples make the spline meaningless."""
 
-LONGEST_NAME = 200
-"""Characters of a column name with its unit."""
+MAX_NAME_LENGTH = 200
+"""Maximum number of characters of a column name with its unit."""
 
-AT_ONCE = 1000
-"""Rows that are held as text."""
+BLOCK_ROWS = 1000
+"""Number of rows that are in memory as text."""
 
-LARGEST_FILE = 1_000_000_000
-"""Bytes; an hour of seven columns at 1 kHz has a third of it. A motion is held whole."""
+MAX_FILE_SIZE = 1_000_000_000
+"""[byte] Largest file; an hour of seven columns at 1 kHz has a third of it. A motion is in memory
+as a whole.
+"""
 
 
 class Quantity(NamedTuple):
@@ -58,16 +60,20 @@ class Quantity(NamedTuple):
     """[SI] magnitude above which the unit is taken to be wrong"""
 
 
-TIME = Quantity("time", "s", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}, 1e6)
-LENGTH = Quantity("length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0)
-ANGLE = Quantity("angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0)
-ACCELERATION = Quantity(
+TIME_QUANTITY = Quantity("time", "s", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}, 1e6)
+LENGTH_QUANTITY = Quantity(
+    "length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0
+)
+ANGLE_QUANTITY = Quantity(
+    "angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0
+)
+ACCELERATION_QUANTITY = Quantity(
     "acceleration",
     "m/s2",
     {"m/s2": 1.0, "m/s^2": 1.0, "mm/s2": 1e-3, "mm/s^2": 1e-3, "g": STANDARD_GRAVITY},
     500.0,
 )
-ANGULAR_ACCELERATION = Quantity(
+ANGULAR_ACCELERATION_QUANTITY = Quantity(
     "angular acceleration",
     "rad/s2",
     {"rad/s2": 1.0, "rad/s^2": 1.0, "deg/s2": math.pi / 180.0, "deg/s^2": math.pi / 180.0},
@@ -92,14 +98,14 @@ def known_columns(convention: str) -> dict[str, Column]:
     Raises:
         InputError: unknown convention.
     """
-    columns = {"time": Column("time", TIME)}
+    columns = {"time": Column("time", TIME_QUANTITY)}
     for axis in axis_names(convention):
-        if axis in POSITIONS:
-            columns[axis] = Column(axis, LENGTH)
-            columns[f"a{axis}"] = Column(axis, ACCELERATION)
+        if axis in POSITION_AXES:
+            columns[axis] = Column(axis, LENGTH_QUANTITY)
+            columns[f"a{axis}"] = Column(axis, ACCELERATION_QUANTITY)
         else:
-            columns[axis] = Column(axis, ANGLE)
-            columns[f"{axis}_acceleration"] = Column(axis, ANGULAR_ACCELERATION)
+            columns[axis] = Column(axis, ANGLE_QUANTITY)
+            columns[f"{axis}_acceleration"] = Column(axis, ANGULAR_ACCELERATION_QUANTITY)
     return columns
 
 
@@ -132,9 +138,9 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
     Raises:
         SampleError: says at which sample the fault is.
     """
-    if len(time) < FEWEST_SAMPLES:
+    if len(time) < MIN_SAMPLES:
         raise SampleError(
-            len(time) - 1, "time", f"the record ends here; it needs {FEWEST_SAMPLES} samples"
+            len(time) - 1, "time", f"the record ends here; it needs {MIN_SAMPLES} samples"
         )
     steps = np.diff(time)
     if (steps <= 0.0).any():
@@ -147,26 +153,26 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
             "samples and remove double ones",
         )
     median = float(np.median(steps))
-    if check_size and median > SLOWEST_SAMPLING:
+    if check_size and median > MAX_INTERVAL:
         raise SampleError(
             1,
             "time",
             f"samples are {median:g} s apart: wrong unit of time?",
         )
-    if not SHORTEST_TIME <= time[-1] - time[0] <= LONGEST_TIME:
+    if not MIN_TIME <= time[-1] - time[0] <= MAX_TIME:
         raise SampleError(
             len(time) - 1,
             "time",
-            f"the record lasts {time[-1] - time[0]:g} s, not {SHORTEST_TIME:g} to "
-            f"{LONGEST_TIME:g} s: wrong unit of time?",
+            f"the record lasts {time[-1] - time[0]:g} s, not {MIN_TIME:g} to "
+            f"{MAX_TIME:g} s: wrong unit of time?",
         )
-    if steps.min() < SMALLEST_INTERVAL * median:
+    if steps.min() < MIN_INTERVAL_FRACTION * median:
         row = int(steps.argmin()) + 1
         raise SampleError(row, "time", "hardly later than the sample before; remove one of the two")
     if largest_gap is None:
         allowed = DEFAULT_GAP * median
     else:
-        allowed = bounded(largest_gap, "largest_gap", SHORTEST_TIME, LONGEST_TIME)
+        allowed = bounded(largest_gap, "largest_gap", MIN_TIME, MAX_TIME)
     if steps.max() > allowed:
         row = int(steps.argmax()) + 1
         raise SampleError(
@@ -222,8 +228,8 @@ def as_columns(
         raise InputError(
             "columns", f"no axis is given; give at least one of {', '.join(list(known)[1:])}"
         )
-    if np.abs(times).max() > LARGEST_SAMPLE:
-        raise InputError("time", f"must not exceed {LARGEST_SAMPLE:g} s")
+    if np.abs(times).max() > MAX_SAMPLE:
+        raise InputError("time", f"must not exceed {MAX_SAMPLE:g} s")
     result: dict[str, FloatArray] = {}
     for name, values in columns.items():
         if not isinstance(name, str) or name not in known or name == "time":
@@ -238,8 +244,8 @@ def as_columns(
             raise InputError(
                 name, f"must hold one value per time {times.shape}, got {result[name].shape}"
             )
-        if np.abs(result[name]).max() > LARGEST_SAMPLE:
-            raise InputError(name, f"must not exceed {LARGEST_SAMPLE:g}")
+        if np.abs(result[name]).max() > MAX_SAMPLE:
+            raise InputError(name, f"must not exceed {MAX_SAMPLE:g}")
     return times, result
 
 
@@ -297,9 +303,9 @@ def read_header(
 
 def _split(table: TextTable, cell: str) -> tuple[str, str | None]:
     """Return the name in a cell, and the unit in its brackets."""
-    if len(cell) > LONGEST_NAME:
+    if len(cell) > MAX_NAME_LENGTH:
         table.fail(f"line {table.layout.line}: {cell[:20]!r}... is too long for a column name")
-    match = TITLE.fullmatch(cell)
+    match = TITLE_PATTERN.fullmatch(cell)
     if match is None:
         table.fail(f"line {table.layout.line}: {cell!r} is no column name; write it as name [unit]")
     return match["name"], match["unit"]
@@ -367,8 +373,8 @@ def read_table(
     given_units = _text_mapping(units, "units", known)
     renamed = None if columns is None else _text_mapping(columns, "columns", None)
     text = TextTable(path)
-    if text.path.stat().st_size > LARGEST_FILE:
-        text.fail(f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
+    if text.path.stat().st_size > MAX_FILE_SIZE:
+        text.fail(f"is larger than {MAX_FILE_SIZE} bytes; cut or decimate it")
     names, found_units = read_header(text, known, units=given_units, columns=renamed)
     lines, numbers = _numbers(text, names)
     if not lines:
@@ -385,7 +391,7 @@ def _numbers(
     """Return the line of each row, and the numbers of the columns that have a name."""
     lines, rows = array("I"), text.rows()
     picked = {name: (i, array("d")) for i, name in enumerate(names) if name is not None}
-    while chunk := list(islice(rows, AT_ONCE)):
+    while chunk := list(islice(rows, BLOCK_ROWS)):
         lines.extend(line for line, _ in chunk)
         for name, (i, column) in picked.items():
             column.frombytes(_column(text, name, i, chunk).tobytes())
@@ -398,7 +404,7 @@ def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]
         values = np.array([float(cells[i]) for _, cells in rows])
     except ValueError:
         values = np.full(1, np.nan)
-    if (np.abs(values) <= LARGEST_SAMPLE).all():
+    if (np.abs(values) <= MAX_SAMPLE).all():
         return values
     return np.array([_number(text, line, name, cells[i]) for line, cells in rows])
 
@@ -427,6 +433,6 @@ def _number(text: TextTable, line: int, name: str, cell: str) -> float:
         text.fail(f"{where}{cell[:40]!r} is not a number; {hint}")
     if not math.isfinite(value):
         text.fail(f"{where}is {cell}; fill it in or remove the line")
-    if abs(value) > LARGEST_SAMPLE:
+    if abs(value) > MAX_SAMPLE:
         text.fail(f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
     return value

@@ -93,10 +93,10 @@ class TrackedVehicle:
         return np.stack(columns, axis=1)
 
 
-BAND = (0.5, 70.0)
+FREQUENCY_BAND = (0.5, 70.0)
 """[Hz] Frequency content of tank motion in pitch (thesis, section 4.5)."""
 
-AXES = ("z", "pitch", "roll")
+HULL_AXES = ("z", "pitch", "roll")
 """Axes that move: heave, pitch, roll of the hull."""
 
 LINK_HARMONICS = 3
@@ -105,14 +105,14 @@ LINK_HARMONICS = 3
 LINK_RIPPLE = {"z": 0.5, "pitch": 0.5, "roll": 0.25}
 """[m/s2], [rad/s2] Adopted peak acceleration of the first line of the link ripple."""
 
-ROUGHNESS = {"z": 0.3, "pitch": 0.3, "roll": 0.2}
+DEFAULT_ROUGHNESS = {"z": 0.3, "pitch": 0.3, "roll": 0.2}
 """[m/s2], [rad/s2] Adopted root-mean-square acceleration of the broad-band part."""
 
-SHORTEST = 4.0
+MIN_DURATION = 4.0
 """[s] Two periods of the lowest frequency."""
 
-LONGEST = 600.0
-"""[s] Beyond this the series has more than 40,000 lines."""
+MAX_DURATION = 600.0
+"""[s] Longest duration, beyond which the series has more than 40,000 lines."""
 
 
 class TankTrackMotion(FourierMotion):
@@ -166,7 +166,7 @@ class TankTrackMotion(FourierMotion):
             link_ripple: z [m/s2], pitch, roll [rad/s2] -> peak acceleration of the first line;
                 default `LINK_RIPPLE`.
             roughness: z [m/s2], pitch, roll [rad/s2] -> root-mean-square acceleration of the
-                broad band; default `ROUGHNESS`.
+                broad band; default `DEFAULT_ROUGHNESS`.
             peak_pitch: [rad] scales the whole run to this largest pitch.
             peak_heave: [m] scales heave alone, after `peak_pitch`; 0 leaves it out.
             peak_roll: [rad] scales roll alone, after `peak_pitch`; 0 leaves it out.
@@ -182,9 +182,9 @@ class TankTrackMotion(FourierMotion):
         Reference:
             Albayrak, thesis, METU 2005, sections 1.1 and 4.5. The model is adopted.
         """
-        seconds = bounded(duration, "duration", SHORTEST, LONGEST)
+        seconds = bounded(duration, "duration", MIN_DURATION, MAX_DURATION)
         super().__init__(center, seconds, convention, fade_in, fade_out)
-        if not set(AXES) <= set(self.axis_names):
+        if not set(HULL_AXES) <= set(self.axis_names):
             raise InputError(
                 "convention", f"{convention} has no pitch and roll; use yaw_pitch_roll"
             )
@@ -199,12 +199,12 @@ class TankTrackMotion(FourierMotion):
         if not isinstance(self.vehicle, TrackedVehicle):
             raise InputError("vehicle", "must be a TrackedVehicle")
         ripple = _levels(LINK_RIPPLE if link_ripple is None else link_ripple, "link_ripple")
-        broad = _levels(ROUGHNESS if roughness is None else roughness, "roughness")
+        broad = _levels(DEFAULT_ROUGHNESS if roughness is None else roughness, "roughness")
         numbers = _line_numbers(self.duration)
         hull = self._hull(numbers / self.duration, ripple, broad)
         self._scale(numbers, hull, peak_heave, peak_pitch, peak_roll)
         amplitudes = np.zeros((len(numbers), len(self.axis_names)), dtype=complex)
-        amplitudes[:, [self.axis_names.index(axis) for axis in AXES]] = hull
+        amplitudes[:, [self.axis_names.index(axis) for axis in HULL_AXES]] = hull
         self._set_series(numbers / self.duration, amplitudes)
 
     def _hull(self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray) -> ComplexArray:
@@ -213,10 +213,10 @@ class TankTrackMotion(FourierMotion):
         left, right = self.barriers.amplitudes(2.0 * np.pi * frequencies / self.speed, distance)
         hull = self.vehicle.hull_motion(frequencies, self.speed, left, right)
         omega = 2.0 * np.pi * frequencies[:, None]
-        phases = generator.uniform(0.0, 2.0 * np.pi, (LINK_HARMONICS, len(AXES)))
+        phases = generator.uniform(0.0, 2.0 * np.pi, (LINK_HARMONICS, len(HULL_AXES)))
         for n in range(1, LINK_HARMONICS + 1):
             line = n * self.speed / self.vehicle.link_pitch
-            if BAND[0] <= line <= BAND[1]:
+            if FREQUENCY_BAND[0] <= line <= FREQUENCY_BAND[1]:
                 i = int(np.abs(frequencies - line).argmin())
                 hull[i] -= ripple / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
         phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
@@ -249,17 +249,17 @@ class TankTrackMotion(FourierMotion):
 
 
 def _levels(value: Any, field: str) -> FloatArray:
-    if not isinstance(value, Mapping) or not set(value) <= set(AXES):
-        raise InputError(field, f"must map some of {', '.join(AXES)} to accelerations")
+    if not isinstance(value, Mapping) or not set(value) <= set(HULL_AXES):
+        raise InputError(field, f"must map some of {', '.join(HULL_AXES)} to accelerations")
     return np.array(
-        [bounded(value.get(axis, 0.0), f"{field}[{axis!r}]", 0.0, 100.0) for axis in AXES]
+        [bounded(value.get(axis, 0.0), f"{field}[{axis!r}]", 0.0, 100.0) for axis in HULL_AXES]
     )
 
 
 def _line_numbers(duration: float) -> FloatArray:
     # The margin keeps 0.5 and 70 Hz themselves when duration times frequency is inexact.
-    first = int(np.ceil(BAND[0] * duration - 1e-9))
-    last = int(np.floor(BAND[1] * duration + 1e-9))
+    first = int(np.ceil(FREQUENCY_BAND[0] * duration - 1e-9))
+    last = int(np.floor(FREQUENCY_BAND[1] * duration + 1e-9))
     return np.arange(first, last + 1, dtype=float)
 
 

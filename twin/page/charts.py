@@ -18,12 +18,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.simulation.live.machine_charts import Chart, History
-from twin.simulation.live.runner import KEPT
+from twin.simulation.live.runner import HISTORY_LENGTH
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
-COLOURS = (
+SERIES_COLOURS = (
     "#0072B2",
     "#D55E00",
     "#009E73",
@@ -35,43 +35,44 @@ COLOURS = (
 )
 """Colours of Okabe and Ito, distinct also for the colour-blind, and two more at the end."""
 
-LIMIT = "#8A8A8A"
+LIMIT_COLOUR = "#8A8A8A"
 
-FONT = "11px system-ui, sans-serif"
+CHART_FONT = "11px system-ui, sans-serif"
 
-UNSEEN = "twin-unseen"
+HIDDEN_CLASS = "twin-unseen"
 """CSS class of entries of a legend that are not shown."""
 
-NARROWEST = 0.02
+MIN_RELATIVE_HEIGHT = 0.02
 """Least height of a chart, over the distance of its limits, or over twice its largest value."""
 
-LEGEND = (
+LEGEND_STYLE = (
     "display: flex; flex-wrap: wrap; gap: 0.1em 0.9em; padding: 0 0.9em 0.5em; font-size: 12px; "
     "font-variant-numeric: tabular-nums"
 )
 
-SMALLEST = 1e-3
+MIN_LOG_VALUE = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
 
-RESOLUTION = 2000.0
-"""Steps to which the range of a chart is rounded; charts are lower than that in pixels."""
+RANGE_STEPS = 2000.0
+"""Number of steps to which the range of a chart is rounded; charts are lower than that in pixels.
+"""
 
-FINEST = 1e-6
-"""Finest step of a chart as a share of its greatest value."""
+MIN_STEP_FRACTION = 1e-6
+"""Smallest step of a chart as a fraction of its greatest value."""
 
-POINTS = 320
-"""Largest number of samples in a chart, which is about as wide in pixels."""
+MAX_POINTS = 320
+"""Maximum number of samples in a chart, which is about as wide in pixels."""
 
-PERIOD = 0.1
+UPDATE_PERIOD = 0.1
 """[s] Shortest time between two updates."""
 
-FIRST = ("position", "forces")
+DEFAULT_CHARTS = ("position", "forces")
 """Charts that are shown at first, if the run has them."""
 
-COMPARED = "difference"
+COMPARISON_CHART = "difference"
 """Chart that opens when a run begins to have it."""
 
-HEIGHT = 180
+CHART_HEIGHT = 180
 """[pixels] Height of a chart without its legend."""
 
 
@@ -80,7 +81,7 @@ def curve_colours(chart: Chart) -> tuple[str, ...]:
     measured = [name for name in chart.series if name not in chart.setpoint]
     order = {name: k for k, name in enumerate(measured)}
     order |= {name: k for k, name in enumerate(chart.setpoint)}
-    return tuple(COLOURS[order[name] % len(COLOURS)] for name in chart.series)
+    return tuple(SERIES_COLOURS[order[name] % len(SERIES_COLOURS)] for name in chart.series)
 
 
 def series(
@@ -105,7 +106,7 @@ def series(
         drawn.append(
             {
                 "label": f"limit {chart.scale * limit:.4g}",
-                "stroke": LIMIT,
+                "stroke": LIMIT_COLOUR,
                 "width": 1.2,
                 "dash": (10, 3, 2, 3),
                 "auto": not fitted,
@@ -114,7 +115,9 @@ def series(
         )
     # Two points, unseen, that the height of a chart always includes.
     for end in ("low", "high"):
-        drawn.append({"label": end, "class": UNSEEN, "width": 0, "auto": fitted, "points": points})
+        drawn.append(
+            {"label": end, "class": HIDDEN_CLASS, "width": 0, "auto": fitted, "points": points}
+        )
     return tuple(drawn)
 
 
@@ -127,13 +130,13 @@ def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
     """
     finite = values[np.isfinite(values)]
     if finite.size == 0:
-        return SMALLEST, SMALLEST
+        return MIN_LOG_VALUE, MIN_LOG_VALUE
     low, high = float(finite.min()), float(finite.max())
     if chart.logarithmic or chart.least > 0.0:
         return low, high
     bounds = chart.scale * np.array(chart.limits)
     whole = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
-    middle, half = 0.5 * (low + high), 0.5 * NARROWEST * whole
+    middle, half = 0.5 * (low + high), 0.5 * MIN_RELATIVE_HEIGHT * whole
     # Rounded, so that they keep their place while the curves do.
     digits = 0 if half <= 0.0 else int(1 - np.floor(np.log10(half)))
     return round(middle - half, digits), round(middle + half, digits)
@@ -156,7 +159,7 @@ def legend_text(chart: Chart, values: FloatArray) -> str:
                 f"</span> {escape(name)} <b>{value + 0.0:.4g}</b></span>"
             )
     unit = f"<span>{escape(chart.unit)}</span>" if chart.unit and entries else ""
-    return f'<div class="twin-legend" style="{LEGEND}">{"".join(entries)}{unit}</div>'
+    return f'<div class="twin-legend" style="{LEGEND_STYLE}">{"".join(entries)}{unit}</div>'
 
 
 def scales(chart: Chart) -> dict[str, Any]:
@@ -164,7 +167,7 @@ def scales(chart: Chart) -> dict[str, Any]:
     height: dict[str, Any] = {}
     if chart.logarithmic:
         # Linear about zero and open to gaps, which uPlot's own logarithm is not.
-        height = {"distr": 4, "asinh": SMALLEST}
+        height = {"distr": 4, "asinh": MIN_LOG_VALUE}
     elif chart.least > 0.0:
         soft = chart.scale * chart.least
         ends = {"min": -soft, "max": soft}
@@ -174,8 +177,8 @@ def scales(chart: Chart) -> dict[str, Any]:
 
 def axes(chart: Chart) -> tuple[dict[str, Any], ...]:
     """Return the axis of time and that of the values, with their units."""
-    line = {"grid": {"width": 1}, "ticks": {"width": 1, "size": 4}, "gap": 3, "font": FONT}
-    label = {"labelFont": FONT, "labelSize": 16, "labelGap": 0}
+    line = {"grid": {"width": 1}, "ticks": {"width": 1, "size": 4}, "gap": 3, "font": CHART_FONT}
+    label = {"labelFont": CHART_FONT, "labelSize": 16, "labelGap": 0}
     unit = {**label, "label": chart.unit} if chart.unit else {}
     return (
         {**line, **label, "label": "time [s]", "size": 22},
@@ -241,14 +244,16 @@ def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
     if finite.size == 0:
         return values
     low, high = float(finite.min()), float(finite.max())
-    wide = max(high - low, FINEST * RESOLUTION * max(-low, high), least)
+    wide = max(high - low, MIN_STEP_FRACTION * RANGE_STEPS * max(-low, high), least)
     if wide <= 0.0:
         return values
-    return np.round(values, int(np.clip(np.ceil(np.log10(RESOLUTION / wide)), 0, 300)))
+    return np.round(values, int(np.clip(np.ceil(np.log10(RANGE_STEPS / wide)), 0, 300)))
 
 
-SHORTEST, USUAL = 5.0, 10.0
-"""[s] Time span of the charts: the shortest, and the usual one."""
+MIN_TIME_SPAN = 5.0
+"""[s] Shortest time span of the charts."""
+DEFAULT_TIME_SPAN = 10.0
+"""[s] Default time span of the charts."""
 
 
 class LiveCharts:
@@ -284,8 +289,12 @@ class LiveCharts:
         self._held: float | None = None
         gui = server.gui
         with container:
-            self._window = gui.add_slider("Shown [s]", SHORTEST, KEPT, 1.0, USUAL)
-            self._back = gui.add_slider("Look back [s]", 0.0, KEPT - SHORTEST, 0.5, 0.0)
+            self._window = gui.add_slider(
+                "Shown [s]", MIN_TIME_SPAN, HISTORY_LENGTH, 1.0, DEFAULT_TIME_SPAN
+            )
+            self._back = gui.add_slider(
+                "Look back [s]", 0.0, HISTORY_LENGTH - MIN_TIME_SPAN, 0.5, 0.0
+            )
             self._hold = gui.add_checkbox(
                 "Hold",
                 False,
@@ -298,7 +307,7 @@ class LiveCharts:
                 "Fit to curves", True, hint="Leave out limits that are far away"
             )
         self._compared = False
-        self._build(charts, FIRST)
+        self._build(charts, DEFAULT_CHARTS)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -321,7 +330,7 @@ class LiveCharts:
     @property
     def chosen(self) -> dict[str, tuple[str, ...]]:
         """The shown charts, as a control of a `SetUp`; without the usual ones."""
-        return {} if set(self.shown) == set(FIRST) else {"charts": self.shown}
+        return {} if set(self.shown) == set(DEFAULT_CHARTS) else {"charts": self.shown}
 
     def describe(self, controls: Mapping[str, Any]) -> None:
         """Show the charts of a `SetUp`; called on the run's thread.
@@ -329,7 +338,7 @@ class LiveCharts:
         Raises:
             InputError: as `show`.
         """
-        self.show(controls.get("charts", FIRST))
+        self.show(controls.get("charts", DEFAULT_CHARTS))
 
     def update(self, history: History) -> bool:
         """Draw the history if it has changed; return whether anything was sent.
@@ -347,7 +356,7 @@ class LiveCharts:
         chosen = (self._window.value, self._back.value, self._hold.value, self._fitted.value)
         state = (history.count, *chosen, self.shown)
         now = monotonic()
-        if state == self._drawn or now - self._last < PERIOD or len(history) == 0:
+        if state == self._drawn or now - self._last < UPDATE_PERIOD or len(history) == 0:
             return False
         changed = self._drawn[1:] != state[1:]
         self._drawn, self._last = state, now
@@ -399,23 +408,23 @@ class LiveCharts:
             scales=scales(chart),
             axes=axes(chart),  # type: ignore[arg-type]
             cursor={"points": {"show": False}},
-            height=HEIGHT,
+            height=CHART_HEIGHT,
             padding=(8, 14, 0, 0),
             visible=False,
         )
 
     def _open_difference(self, history: History) -> None:
         """Show the difference to a second engine while there is one; people may close it."""
-        if COMPARED in self._boxes and len(history):
-            compared = bool(np.isfinite(history.values(COMPARED)[-1]).any())
+        if COMPARISON_CHART in self._boxes and len(history):
+            compared = bool(np.isfinite(history.values(COMPARISON_CHART)[-1]).any())
             if compared != self._compared:
-                self._boxes[COMPARED].value = compared
+                self._boxes[COMPARISON_CHART].value = compared
             self._compared = compared
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
         time, values = span(time, values, end - self._window.value, end)
         begin = since_last_gap(values)
-        time, values = thinned(time[begin:], values[begin:], POINTS)
+        time, values = thinned(time[begin:], values[begin:], MAX_POINTS)
         there: Any = np.isfinite(values).any(axis=0)
         plot, style = self._plots[chart.name], (self._fitted.value, *there.tolist())
         if self._styles[chart.name] != style:
@@ -423,7 +432,7 @@ class LiveCharts:
             self._styles[chart.name] = style
         values = chart.scale * values
         if chart.logarithmic:
-            values = np.maximum(values, SMALLEST)
+            values = np.maximum(values, MIN_LOG_VALUE)
         else:
             values = rounded(values, chart.scale * chart.least)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]

@@ -26,7 +26,7 @@ from twin.page.page import Page, Tab
 from twin.page.panels.state import note
 from twin.page.requests import Requests
 from twin.simulation.live.machine_charts import Chart, History, actuator_limits
-from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.scene import Scene
 from twin.training.environments import (
     change_text,
@@ -35,26 +35,26 @@ from twin.training.environments import (
     merged_options,
     option_differences,
 )
-from twin.training.evaluation import ZERO
+from twin.training.evaluation import ZERO_ACTOR
 from twin.training.policy import Policy, policies_of, policy_for
-from twin.training.settings import LAWS, make_law
+from twin.training.settings import ENVIRONMENT_LAWS, make_law
 
-DEGREES = 180.0 / np.pi
+DEGREES_PER_RADIAN = 180.0 / np.pi
 
-AXES = ("x", "y", "z")
+AXIS_NAMES = ("x", "y", "z")
 
-ACCELERATION = Chart(
+ACCELERATION_CHART = Chart(
     "acceleration",
     "Acceleration in the world",
     "m/s²",
-    (*(f"{axis} of the base" for axis in AXES), *AXES),
-    setpoint=tuple(f"{axis} of the base" for axis in AXES),
+    (*(f"{axis} of the base" for axis in AXIS_NAMES), *AXIS_NAMES),
+    setpoint=tuple(f"{axis} of the base" for axis in AXIS_NAMES),
     least=0.1,
 )
 
-RANDOM = "random"
+RANDOM_POLICY = "random"
 
-REST = 1.5
+END_PAUSE = 1.5
 """[s] Adopted: time for which the end of an episode stays on the page."""
 
 
@@ -66,47 +66,67 @@ class Part(NamedTuple):
     """name in `info`, and the slice of its numbers"""
 
 
-LINEAR, ANGULAR, ALL = slice(0, 3), slice(3, 6), slice(None)
+LINEAR_PART = slice(0, 3)
+"""Linear part of a six-vector."""
+ANGULAR_PART = slice(3, 6)
+"""Angular part of a six-vector."""
+WHOLE_VECTOR = slice(None)
+"""All entries of a vector."""
 
 
-OWN_CHARTS: dict[str, tuple[Part, ...]] = {
+TASK_CHARTS: dict[str, tuple[Part, ...]] = {
     "PoseTracking": (
         Part(
-            Chart("position_error", "Position error", "mm", AXES, 1e3, least=1e-5),
-            (("position_error", ALL),),
+            Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, least=1e-5),
+            (("position_error", WHOLE_VECTOR),),
         ),
         Part(
-            Chart("rotation_error", "Rotation error", "deg", AXES, DEGREES, least=1e-4),
-            (("orientation_error", ALL),),
+            Chart(
+                "rotation_error",
+                "Rotation error",
+                "deg",
+                AXIS_NAMES,
+                DEGREES_PER_RADIAN,
+                least=1e-4,
+            ),
+            (("orientation_error", WHOLE_VECTOR),),
         ),
     ),
     "MotionCueing": (
         Part(
-            Chart("force_error", "Error of perceived force", "m/s²", AXES, least=0.1),
-            (("perceived_error", LINEAR),),
+            Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, least=0.1),
+            (("perceived_error", LINEAR_PART),),
         ),
         Part(
             Chart(
-                "turning_error", "Error of perceived turning", "deg/s", AXES, DEGREES, least=0.01
+                "turning_error",
+                "Error of perceived turning",
+                "deg/s",
+                AXIS_NAMES,
+                DEGREES_PER_RADIAN,
+                least=0.01,
             ),
-            (("perceived_error", ANGULAR),),
+            (("perceived_error", ANGULAR_PART),),
         ),
     ),
     "VibrationIsolation": (
-        Part(ACCELERATION, (("base_acceleration", ALL), ("absolute_acceleration", ALL))),
         Part(
-            Chart("displacement", "Displacement in the world", "mm", AXES, 1e3, least=1e-4),
-            (("absolute_displacement", ALL),),
+            ACCELERATION_CHART,
+            (("base_acceleration", WHOLE_VECTOR), ("absolute_acceleration", WHOLE_VECTOR)),
+        ),
+        Part(
+            Chart("displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, least=1e-4),
+            (("absolute_displacement", WHOLE_VECTOR),),
         ),
     ),
     "BallBalance": (
         Part(
-            Chart("ball_error", "Ball to target", "mm", AXES[:2], 1e3, least=1e-3),
-            (("target_error", ALL),),
+            Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, least=1e-3),
+            (("target_error", WHOLE_VECTOR),),
         ),
         Part(
-            Chart("slope", "Slope of the plate", "%", AXES[:2], 100.0, least=0.01),
-            (("slope", ALL),),
+            Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, least=0.01),
+            (("slope", WHOLE_VECTOR),),
         ),
     ),
 }
@@ -123,7 +143,7 @@ class EnvironmentCharts:
     def __init__(self, task: Task) -> None:
         """Describe the charts of a task."""
         self._task = task
-        self._own = OWN_CHARTS.get(type(task).__name__, ())
+        self._own = TASK_CHARTS.get(type(task).__name__, ())
         terms = tuple(task.terms)
         most = np.unique(actuator_limits(task.platform).force)
         bounds = tuple(most[np.isfinite(most)].tolist())
@@ -175,10 +195,10 @@ Driver = Callable[[FloatArray], Any]
 """Observation `(o,)` to action `(a,)`."""
 
 
-def own_laws(environment: str, env: Any) -> tuple[str, ...]:
+def available_laws(environment: str, env: Any) -> tuple[str, ...]:
     """Return the names of the laws that can act in an environment."""
     found = []
-    for name in LAWS.get(environment, ()):
+    for name in ENVIRONMENT_LAWS.get(environment, ()):
         with suppress(InputError):
             make_law(name, env)
             found.append(name)
@@ -197,14 +217,14 @@ def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
         InputError: an unknown name, or a policy that does not fit; lists the known names.
     """
     space = env.action_space
-    if name == ZERO:
+    if name == ZERO_ACTOR:
         return lambda _: np.zeros(space.shape, space.dtype)
-    if name == RANDOM:
+    if name == RANDOM_POLICY:
         return lambda _: space.sample()
-    laws = own_laws(environment, env)
+    laws = available_laws(environment, env)
     if name in laws:
         return make_law(str(name), env)
-    policy = policy_for(name, environment, (ZERO, RANDOM, *laws))
+    policy = policy_for(name, environment, (ZERO_ACTOR, RANDOM_POLICY, *laws))
     check_fit(policy, env)
     return policy
 
@@ -263,15 +283,15 @@ class EnvironmentSession:
         inner: Any = self._env.unwrapped
         self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
         self.period = float(inner.task.batch.period)
-        laws = own_laws(environment, self._env)
+        laws = available_laws(environment, self._env)
         given = () if name is None else (str(name),)
-        self.policies = tuple(dict.fromkeys((ZERO, RANDOM, *laws, *shipped, *given)))
+        self.policies = tuple(dict.fromkeys((ZERO_ACTOR, RANDOM_POLICY, *laws, *shipped, *given)))
         self._charts = EnvironmentCharts(inner.task)
-        self.history = History(self._charts.charts, round(KEPT / NOTE))
+        self.history = History(self._charts.charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
         self.real_time_factor = float("nan")
         self._first = seed
         try:
-            self.choose(name if name is not None else next(iter(laws), ZERO))
+            self.choose(name if name is not None else next(iter(laws), ZERO_ACTOR))
             self.begin(seed)
             self._scene: Scene = inner.scene
         except BaseException:
@@ -363,11 +383,11 @@ class EnvironmentSession:
         self.returned += reward
         self.steps += 1
         if self._time >= self._due or ended or truncated:
-            self._due = max(self._due + NOTE, self._time)
+            self._due = max(self._due + HISTORY_INTERVAL, self._time)
             self.history.append(self._time, self._charts.values(info, action, self.returned))
         if ended or truncated:
             self._reason = info["termination"] or "time is up"
-            self._rest = REST
+            self._rest = END_PAUSE
 
     def _guarded(self, function: Callable[[], None]) -> None:
         try:

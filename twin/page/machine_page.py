@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from twin.analysis.feasibility.course import Margin
-from twin.machine.file.configuration import IDEAL
+from twin.machine.file.configuration import IDEAL_CONFIGURATION
 from twin.page.page import Page, Tab
 from twin.page.panels.machine import MachinePanel, SavePanel
 from twin.page.panels.motion import UPLOAD_LIMIT, AxisSliders, MotionPanel
@@ -20,10 +20,10 @@ from twin.page.requests import Requests
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.replay import Replay
 
-HELD = 1.0
-"""[s] after a change by a person before the slider follows the recording again."""
+SLIDER_HOLD_TIME = 1.0
+"""[s] Time after a change by a person before the slider follows the recording again."""
 
-FINENESS = 1000
+SLIDER_STEPS = 1000
 """Approximate number of the slider's steps."""
 
 
@@ -32,7 +32,7 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
 
     def label() -> str:
         settings = session.settings
-        configuration = settings.configuration or IDEAL
+        configuration = settings.configuration or IDEAL_CONFIGURATION
         parts = [session.platform.name, configuration, settings.engine, settings.controller]
         return " \u00b7 ".join(parts if settings.limits else [*parts, "without limits"])
 
@@ -92,10 +92,10 @@ class ReplayPanel:
 
     def __init__(self, gui: Any, requests: Requests, replay: Replay) -> None:
         """Add the controls where the next ones come."""
-        self._replay, self._used = replay, -HELD
+        self._replay, self._used = replay, -SLIDER_HOLD_TIME
         run = replay.trajectory
         span = max(replay.end - replay.start, replay.period)
-        decimals = -floor(log10(span / FINENESS))
+        decimals = -floor(log10(span / SLIDER_STEPS))
         # Ends with more digits than steps would give the field numbers that are too long for it.
         start, end = round(replay.start, decimals), round(replay.start + span, decimals)
         self._time = gui.add_slider(
@@ -125,7 +125,7 @@ class ReplayPanel:
         if self._time.value != self._shown:
             # Somebody has just changed it; the request follows.
             self._shown, self._used = self._time.value, monotonic()
-        if monotonic() - self._used >= HELD:
+        if monotonic() - self._used >= SLIDER_HOLD_TIME:
             shown = round(self._replay.time, self._time.precision)
             self._shown = min(max(shown, self._time.min), self._time.max)
             self._time.value = self._shown

@@ -21,15 +21,16 @@ from twin.page.server.page_server import stack_above
 from twin.simulation.live.runner import Runner, Source
 from twin.simulation.live.settings import Value
 
-WIDTH = 360
-"""Of controls and charts [pixels]; all tabs fit in a row."""
+PANEL_WIDTH = 360
+"""[pixels] Width of controls and charts; all tabs fit in a row."""
 
-SLIM = 0.45
+STACKING_ASPECT = 0.45
 """Width over height of the scene below which the charts go below the controls. Widths in pixels
-would not do: the size of a pixel is not known."""
+would not do: the size of a pixel is not known.
+"""
 
-SETTLING = 10.0
-"""[s] after the first resize in which the machine is fitted to the scene."""
+FIT_TIME = 10.0
+"""[s] Time after the first resize in which the machine is fitted to the scene."""
 
 
 def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
@@ -46,9 +47,9 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     panel = gui.add_panel()
     charts = panel.add_tab("Charts")
     panel.dock_right()
-    panel.set_width(WIDTH)
+    panel.set_width(PANEL_WIDTH)
     gui.main_panel.dock_left()
-    gui.main_panel.set_width(WIDTH)
+    gui.main_panel.set_width(PANEL_WIDTH)
 
     def fit(client: Any) -> None:
         aspect, until, stacked, turn = client.camera.aspect, inf, False, Lock()
@@ -57,11 +58,14 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
             nonlocal aspect, until, stacked
             with turn:  # viser calls from several threads; controls that move close their tab
                 before, aspect = aspect, client.camera.aspect
-                stack, stacked = aspect < SLIM and not stacked, stacked or aspect < SLIM
+                stack, stacked = (
+                    aspect < STACKING_ASPECT and not stacked,
+                    stacked or aspect < STACKING_ASPECT,
+                )
             if stack:
                 stack_above(client, panel)
             if abs(aspect - before) > 0.01 * before and monotonic() < until:
-                until = min(until, monotonic() + SETTLING)
+                until = min(until, monotonic() + FIT_TIME)
                 look(client)
 
         client.camera.on_update(resized)
@@ -71,7 +75,7 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     return charts
 
 
-EVERY = 6
+FRAMES_PER_UPDATE = 6
 """Frames between two updates of texts and numbers, which come five times a second."""
 
 
@@ -83,7 +87,7 @@ class Panel(Protocol):
         ...
 
 
-class Kept(Protocol):
+class SavedControls(Protocol):
     """Controls that are part of a `SetUp`."""
 
     @property
@@ -157,7 +161,7 @@ class Page:
         self._panels: list[Panel] = [] if strip is None else [strip(server.gui)]
         run = RunPanel(server.gui, self.requests, self.runner, home)
         self._panels.append(run)
-        self.kept: list[Kept] = [run]
+        self.kept: list[SavedControls] = [run]
         group = server.gui.add_tab_group()
         for tab in tabs:
             with group.add_tab(tab.title):
@@ -176,7 +180,7 @@ class Page:
         source = self.runner.source
         self._draw()
         self._charts.update(source.history)
-        if self._frames % EVERY == 0:
+        if self._frames % FRAMES_PER_UPDATE == 0:
             self._show_status()
             for panel in self._panels:
                 panel.refresh()

@@ -11,17 +11,17 @@ from typing import Any
 
 from twin.errors import TwinError
 
-SHOWN = 12.0
-"""[s] that a notification stays on the page."""
+NOTIFICATION_TIME = 12.0
+"""[s] Time for which a notification stays on the page."""
 
 REQUEST_TIMEOUT = 20.0
-"""[s] that work elsewhere waits for the run's thread."""
+"""[s] Time for which work elsewhere waits for the run's thread."""
 
 TYPING_PAUSE = 0.5
-"""[s] without a change after which a typed number counts."""
+"""[s] Time without a change after which a typed number counts."""
 
 ARRIVAL_TIMEOUT = 120.0
-"""[s] for a browser to say it: a busy one draws the scene first."""
+"""[s] Time for a browser to say that it is there: a busy one draws the scene first."""
 
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class TypingPause:
 def notify(client: Any, title: str, text: str, color: str = "red") -> None:
     """Show a notification to one client of the page, who may have gone by now."""
     try:
-        client.add_notification(title, text, auto_close_seconds=SHOWN, color=color)
+        client.add_notification(title, text, auto_close_seconds=NOTIFICATION_TIME, color=color)
     except Exception:
         log.debug("a notification found no client", exc_info=True)
 

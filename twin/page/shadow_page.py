@@ -25,7 +25,7 @@ from twin.model.machine_model import MachineModel
 from twin.page.charts import LiveCharts
 from twin.page.page import lay_out
 from twin.page.panels.state import Status, note
-from twin.page.panels.view import DRAWN
+from twin.page.panels.view import DIFFERENCE_FACTORS
 from twin.page.scene.scene_view import FIRST_VIEW, SceneView
 from twin.page.server.page_server import PageServer
 from twin.rotations import displaced, displacement
@@ -33,20 +33,20 @@ from twin.shadow.detectors import Alarm
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import ShadowState
 from twin.simulation.live.live_machine import exaggerated
-from twin.simulation.live.machine_charts import MICRO, Chart, History
-from twin.simulation.live.runner import KEPT
+from twin.simulation.live.machine_charts import MICRO_SCALE, Chart, History
+from twin.simulation.live.runner import HISTORY_LENGTH
 from twin.simulation.scene import Scene
 
-PERIOD = 0.1
-"""[s] between two pictures."""
+FRAME_PERIOD = 0.1
+"""[s] Time between two pictures."""
 
-NEWEST = 8
-"""Alarms that are listed."""
+ALARMS_LISTED = 8
+"""Number of the newest alarms that are listed."""
 
-LEAST = 1e-5
+MIN_CHART_RANGE = 1e-5
 """[m, rad] Smallest range of the charts of the difference."""
 
-AXES = ("x", "y", "z")
+AXIS_NAMES = ("x", "y", "z")
 
 
 class Picture(NamedTuple):
@@ -71,13 +71,27 @@ class ShadowPage:
         server.gui.add_html(note("Machine as it is measured; the twin orange over it.", "colours"))
         self._drawn = server.gui.add_dropdown(
             "Difference drawn",
-            tuple(DRAWN),
+            tuple(DIFFERENCE_FACTORS),
             hint="Factor by which the drawn difference exceeds the true one.",
         )
         self._difference, self._alarms = server.gui.add_html(""), server.gui.add_html("")
         charts = (
-            Chart("place", "Position of machine less twin", "um", AXES, MICRO, least=LEAST),
-            Chart("angle", "Angle of machine less twin", "urad", AXES, MICRO, least=LEAST),
+            Chart(
+                "place",
+                "Position of machine less twin",
+                "um",
+                AXIS_NAMES,
+                MICRO_SCALE,
+                least=MIN_CHART_RANGE,
+            ),
+            Chart(
+                "angle",
+                "Angle of machine less twin",
+                "urad",
+                AXIS_NAMES,
+                MICRO_SCALE,
+                least=MIN_CHART_RANGE,
+            ),
             Chart(
                 "residuals",
                 "Residuals per threshold",
@@ -87,7 +101,7 @@ class ShadowPage:
                 least=1.0,
             ),
         )
-        self._history = History(charts, round(KEPT / PERIOD))
+        self._history = History(charts, round(HISTORY_LENGTH / FRAME_PERIOD))
         self._charts = LiveCharts(server, charts, container)
         self._charts.show(chart.name for chart in charts)
 
@@ -97,7 +111,9 @@ class ShadowPage:
         apart = displacement(measured, state.pose)
         values = {"place": apart[:3], "angle": apart[3:], "residuals": state.residuals}
         self._history.append(state.time, values)
-        drawn = exaggerated(self._platform, measured, state.pose, DRAWN[self._drawn.value])
+        drawn = exaggerated(
+            self._platform, measured, state.pose, DIFFERENCE_FACTORS[self._drawn.value]
+        )
         self._view.update(Scene(measured), state.time, Scene(drawn))
         self._charts.update(self._history)
         reason = str(picture.alarms[-1]) if picture.alarms else ""
@@ -111,9 +127,9 @@ class ShadowPage:
 def _difference_text(picture: Picture, apart: FloatArray) -> str:
     """Return HTML of the difference between machine and twin."""
     rows = "".join(
-        f"<tr><td>{axis}</td><td align='right'>{MICRO * apart[k]:.0f} \u00b5m</td>"
-        f"<td align='right'>{MICRO * apart[3 + k]:.0f} \u00b5rad</td></tr>"
-        for k, axis in enumerate(AXES)
+        f"<tr><td>{axis}</td><td align='right'>{MICRO_SCALE * apart[k]:.0f} \u00b5m</td>"
+        f"<td align='right'>{MICRO_SCALE * apart[3 + k]:.0f} \u00b5rad</td></tr>"
+        for k, axis in enumerate(AXIS_NAMES)
     )
     return (
         f"{picture.state.phase}; {picture.missed} samples missed<br>Machine less twin:"
@@ -126,7 +142,7 @@ def _alarms_text(alarms: tuple[Alarm, ...]) -> str:
     if not alarms:
         return "No alarm."
     rows = (f"<b>{escape(str(each))}</b><br>Look at {escape(each.look_at)}." for each in alarms)
-    return "<br>".join(reversed([*rows][-NEWEST:]))
+    return "<br>".join(reversed([*rows][-ALARMS_LISTED:]))
 
 
 class ShadowWindow:
@@ -173,7 +189,7 @@ class ShadowWindow:
         try:
             if self._connection.poll():
                 self._connection.recv()
-                alarms = tuple(session.alarms[-NEWEST:])
+                alarms = tuple(session.alarms[-ALARMS_LISTED:])
                 measured = measured_pose(self._platform, sample, state)
                 self._connection.send(Picture(state, measured, alarms, shadow.missed))
         except (EOFError, OSError):
@@ -217,7 +233,7 @@ def _serve(connection: Connection, platform: MachineModel, port: int | None, bro
             while True:
                 connection.send(None)
                 page.show(connection.recv())
-                clock.sleep(PERIOD)
+                clock.sleep(FRAME_PERIOD)
     except TwinError as error:
         connection.send(error)
     except (EOFError, OSError):

@@ -63,38 +63,38 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import AXES, MOVING, Path, axis_path
+from twin.analysis.frequency.estimate import AXES, MOVING_RATE_FRACTION, Path, axis_path
 from twin.analysis.frequency.response import FrequencyResponse, exact_response, response_figures
 from twin.analysis.platform import Platform
 from twin.analysis.tuning.steps import VelocityStep, VelocityStudy, heave_direction, leg_speeds
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray, positive
-from twin.control.controller import PERIOD
+from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
-from twin.model.machine_base import REST, Model, changed
+from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import mobility
 from twin.plant.plant import Plant
 
-FREE = 1e-9
-"""Share of the largest mobility below which actuators only push against each other."""
+MOBILITY_TOLERANCE = 1e-9
+"""Fraction of the largest mobility below which actuators only push against each other."""
 
-SMALLEST_SPREAD = 1e-7
-"""Of the poles per natural frequency: closer ones are moved apart by as much, which changes the
-response by its square."""
+MIN_POLE_DISTANCE = 1e-7
+"""Smallest distance of two poles per natural frequency. Closer ones are moved apart by as much,
+which changes the response by its square."""
 
-STUDY = VelocityStudy(carried=True)
+DEFAULT_STUDY = VelocityStudy(carried=True)
 
-FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])
-"""[Hz]"""
+RESPONSE_FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])
+"""[Hz] Frequencies at which loops are compared."""
 
-LATE = 2e-3
+PURE_DELAY = 2e-3
 """[s] The pure delay that the thesis saw, section 4.3.2.1."""
 
-UNSTABLE = 100.0
+UNSTABLE_DISTANCE = 100.0
 """Distance of a loop that has no response."""
 
 
@@ -124,7 +124,7 @@ class LoopModel:
     friction: float = 0.0
     """[N s/m] viscous"""
     feedforward: Literal["exact", "difference", "none"] = "exact"
-    """of velocity: the reference's own rate, its difference over a period, or nothing"""
+    """feedforward of velocity: the reference's own rate, its difference over a period, or none"""
     period: float = 1e-3
     """[s] of the position loop"""
     step: float = 1e-4
@@ -248,7 +248,7 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
     rates, shapes = np.linalg.eigh(mobility(as_model(platform)))
     rates, shapes = rates[::-1], canonical.modes(rates, shapes)[:, ::-1]
     masses = np.full(len(rates), np.inf)
-    free = rates > FREE * rates[0]
+    free = rates > MOBILITY_TOLERANCE * rates[0]
     masses[free] = 1.0 / rates[free]
     drives = [leg.drive for leg in platform.parameters.legs]
     motor = np.mean([0.0 if drive is None else drive.reflected().inertia for drive in drives])
@@ -266,7 +266,7 @@ def path_mass(platform: MachineModel, path: Path) -> float:
     """
     modes = actuator_modes(platform)
     shares = (modes.shapes.T @ path.rates) ** 2
-    seen = shares > FREE * shares.max()
+    seen = shares > MOBILITY_TOLERANCE * shares.max()
     return float(shares[seen] @ modes.masses[seen] / shares[seen].sum())
 
 
@@ -276,8 +276,8 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
     Raises:
         InputError: not a machine.
     """
-    gain, time = suitable_velocity_loop(as_model(platform), PERIOD)
-    position, integral = suitable_position_loop(platform, PERIOD)
+    gain, time = suitable_velocity_loop(as_model(platform), DEFAULT_PERIOD)
+    position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     return LoopModel(
         mass,
@@ -288,7 +288,7 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
         current_lag=max((drive.current_lag for drive in drives), default=0.0),
         delay=max((drive.delay for drive in drives), default=0.0),
         friction=max((drive.reflected().viscous for drive in drives), default=0.0),
-        period=PERIOD,
+        period=DEFAULT_PERIOD,
         step=step,
     )
 
@@ -311,7 +311,7 @@ def modelled_response(
     parts = modes.shapes.T @ path.rates
     moved = np.zeros((len(frequency), len(parts)), dtype=complex)
     for mass, shape, part in zip(modes.masses, modes.shapes.T, parts, strict=True):
-        if np.isfinite(mass) and abs(part) > FREE * np.abs(parts).max():
+        if np.isfinite(mass) and abs(part) > MOBILITY_TOLERANCE * np.abs(parts).max():
             gain = loop.changed(mass=mass).response(frequency).gain
             moved += part * np.outer(gain, shape)
     back = np.linalg.pinv(platform.jacobian(platform.home))
@@ -324,7 +324,7 @@ def modelled_response(
     largest = np.abs(path.rates).max()
     return exact_response(frequency, along), {
         k + 1: exact_response(frequency, moved[:, k] / path.rates[k])
-        for k in map(int, np.flatnonzero(np.abs(path.rates) > MOVING * largest))
+        for k in map(int, np.flatnonzero(np.abs(path.rates) > MOVING_RATE_FRACTION * largest))
     }
 
 
@@ -350,7 +350,7 @@ def heave_leg(platform: MachineModel) -> HeaveLeg:
     # Speed of the platform per speed of the actuator that moves most.
     speed = 1.0 / float(np.abs(platform.jacobian(platform.home)[:, 2]).max())
     mass = float(platform.mass_matrix(platform.home)[2, 2]) * speed**2
-    forces = platform.inverse_dynamics(platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     return HeaveLeg(
         mass / float(direction @ direction),
         float(forces @ direction) / float(direction @ direction),
@@ -379,8 +379,8 @@ def velocity_step_response(
     natural = np.sqrt(gain / integral_time / mass)
     damping = 0.5 * gain / mass
     spread = np.sqrt(complex(damping**2 - natural**2))
-    if abs(spread) < SMALLEST_SPREAD * natural:
-        spread = complex(SMALLEST_SPREAD * natural)
+    if abs(spread) < MIN_POLE_DISTANCE * natural:
+        spread = complex(MIN_POLE_DISTANCE * natural)
     poles = np.array([-damping + spread, -damping - spread])
     numerator = np.array([gain - weight / size, gain / integral_time]) / mass
     # Partial fractions of numerator / (s (s - p1) (s - p2)); the one of the pole 0 is 1.
@@ -412,7 +412,7 @@ class MotorStep(VelocityStep):
 
 
 def motor_response(
-    platform: MachineModel, gain: float, integral_time: float, study: VelocityStudy = STUDY
+    platform: MachineModel, gain: float, integral_time: float, study: VelocityStudy = DEFAULT_STUDY
 ) -> MotorResponse:
     """Return the response of a machine with drives to a velocity step upwards.
 
@@ -467,8 +467,11 @@ def with_armature(platform: Model, share: float) -> Model:
     return changed(platform, content)
 
 
-SHORTEST_LAG, LONGEST_LAG = 1e-5, 5e-3
-"""[s]"""
+MIN_LAG = 1e-5
+"""[s] Shortest lag of the current that is tried."""
+
+MAX_LAG = 5e-3
+"""[s] Longest lag of the current that is tried."""
 
 
 class Points(NamedTuple):
@@ -484,10 +487,11 @@ class Points(NamedTuple):
     """[Hz]"""
 
 
-PRINTED = Points(7.0, 150.0, 4.0, 220.0)
+PRINTED_POINTS = Points(7.0, 150.0, 4.0, 220.0)
+"""Points of the figure in the thesis."""
 
-SCALES = Points(1.0, 10.0, 1.0, 10.0)
-"""One of these counts as much as the others in a fit: "about" in the thesis' words."""
+FIT_SCALES = Points(1.0, 10.0, 1.0, 10.0)
+"""Deviations that weigh the same in a fit: what the thesis calls "about"."""
 
 
 class Candidate(NamedTuple):
@@ -499,7 +503,7 @@ class Candidate(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Root mean square of the differences to the thesis, in `SCALES`."""
+        """Root mean square of the differences to the thesis, in `FIT_SCALES`."""
         return float(np.sqrt(np.mean(_differences(self.points) ** 2)))
 
 
@@ -525,10 +529,10 @@ def points_of(response: FrequencyResponse) -> Points:
 
 def candidate(name: str, loop: LoopModel) -> Candidate:
     """Return an explanation with its points."""
-    return Candidate(name, loop, points_of(loop.response(FREQUENCIES)))
+    return Candidate(name, loop, points_of(loop.response(RESPONSE_FREQUENCIES)))
 
 
-def with_peak(loop: LoopModel, field: str, peak: float = PRINTED.peak) -> LoopModel:
+def with_peak(loop: LoopModel, field: str, peak: float = PRINTED_POINTS.peak) -> LoopModel:
     """Return the loop whose lag or delay gives a peak of that height [dB].
 
     Args:
@@ -537,19 +541,21 @@ def with_peak(loop: LoopModel, field: str, peak: float = PRINTED.peak) -> LoopMo
         peak: [dB], more than the loop has without.
 
     Raises:
-        InputError: no lag up to `LONGEST_LAG` gives that peak with a stable loop.
+        InputError: no lag up to `MAX_LAG` gives that peak with a stable loop.
     """
     from scipy.optimize import brentq
 
     def excess(exponent: float) -> float:
         tried = loop.changed(**{field: float(np.exp(exponent))})
-        return points_of(tried.response(FREQUENCIES)).peak - peak if tried.stable else UNSTABLE
-
-    low, high = np.log(SHORTEST_LAG), np.log(LONGEST_LAG)
-    if not excess(low) < 0.0 < excess(high):
-        raise InputError(
-            "peak", f"of {peak:g} dB is not that of any {field} up to {LONGEST_LAG:g} s"
+        return (
+            points_of(tried.response(RESPONSE_FREQUENCIES)).peak - peak
+            if tried.stable
+            else UNSTABLE_DISTANCE
         )
+
+    low, high = np.log(MIN_LAG), np.log(MAX_LAG)
+    if not excess(low) < 0.0 < excess(high):
+        raise InputError("peak", f"of {peak:g} dB is not that of any {field} up to {MAX_LAG:g} s")
     return loop.changed(**{field: float(np.exp(brentq(excess, low, high, xtol=1e-9)))})
 
 
@@ -576,8 +582,8 @@ def fitted(loop: LoopModel, free: Sequence[str]) -> LoopModel:
     def residuals(exponents: FloatArray) -> FloatArray:
         tried = loop_at(exponents)
         if not tried.stable:
-            return np.full(4, UNSTABLE)
-        return _differences(points_of(tried.response(FREQUENCIES)))
+            return np.full(4, UNSTABLE_DISTANCE)
+        return _differences(points_of(tried.response(RESPONSE_FREQUENCIES)))
 
     found = least_squares(residuals, np.zeros(len(free)), diff_step=1e-3, bounds=(-2.5, 2.5))
     return loop_at(found.x)
@@ -629,7 +635,10 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
         "heave": (f"machine in heave, {heave:.1f} kg", ideal.changed(mass=heave)),
         "pitch": (f"machine in pitch, {ideal.mass:.1f} kg", ideal),
         "difference": ("pitch, feedforward by difference", by_difference),
-        "late": (f"pitch, {1e3 * LATE:g} ms before the drive", ideal.changed(delay=LATE)),
+        "late": (
+            f"pitch, {1e3 * PURE_DELAY:g} ms before the drive",
+            ideal.changed(delay=PURE_DELAY),
+        ),
         "viscous": (
             f"pitch, viscous friction of the motor, {motor.viscous:.0f} N s/m",
             ideal.changed(friction=motor.viscous),
@@ -665,5 +674,5 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
 
 
 def _differences(points: Points) -> FloatArray:
-    found = np.array([value if isfinite(value) else FREQUENCIES[-1] for value in points])
-    return np.asarray((found - np.array(PRINTED)) / np.array(SCALES))
+    found = np.array([value if isfinite(value) else RESPONSE_FREQUENCIES[-1] for value in points])
+    return np.asarray((found - np.array(PRINTED_POINTS)) / np.array(FIT_SCALES))

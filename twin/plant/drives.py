@@ -23,9 +23,9 @@ from twin.model.machine_base import run_checked, without_compiling
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Command
 
-LIMITS = (("force", AT_EFFORT), ("speed", AT_SPEED), ("", OUT_OF_STEP))
+LIMIT_CODES = (("force", AT_EFFORT), ("speed", AT_SPEED), ("", OUT_OF_STEP))
 
-IDEAL = {
+IDEAL_DRIVE = {
     column.PEAK: inf,
     column.CONTINUOUS: inf,
     column.FASTEST: inf,
@@ -41,20 +41,21 @@ IDEAL = {
 }
 """Constants other than zero of an actuator without a drive and without limits."""
 
-UNLIMITED = (column.PEAK, column.CONTINUOUS, column.FASTEST)
+UNLIMITED_COLUMNS = (column.PEAK, column.CONTINUOUS, column.FASTEST)
 """Constants that are infinite without limits."""
 
 MOTOR_ANGLE = 0.2
 """[rad] Phase of the fastest oscillation of a motor on its transmission over one of its steps."""
 
-SHARE = 0.8
-"""Share of the longest stable step of an engine: legs are faster in other poses than home."""
+STABLE_STEP_FRACTION = 0.8
+"""Fraction of an engine's longest stable step that is allowed: legs are faster in other poses than
+home."""
 
-BACKWARDS = 0.01
-"""Least acceleration of an actuator under the forces of all, as a share of that under its own."""
+MIN_RESPONSE_FRACTION = 0.01
+"""Smallest acceleration of an actuator under the forces of all, relative to that under its own."""
 
-SMALLEST = 1e-12
-"""[1/kg, 1/(kg m2)] Acceleration per force that counts as none."""
+MIN_RESPONSE = 1e-12
+"""[1/kg, 1/(kg m2)] Smallest acceleration per force; less counts as none."""
 
 TINY_STEP = 1e-9
 """[s] Allowed by all drives."""
@@ -80,7 +81,7 @@ class Saturation(NamedTuple):
         """Return one sentence per limit that was reached; `rotary`: of cranks."""
         return [
             f"{_state(name, rotary, shares > 0.0)} {_percent(float(share))} of the time"
-            for (name, _), shares, share in zip(LIMITS, self[:3], self.together, strict=True)
+            for (name, _), shares, share in zip(LIMIT_CODES, self[:3], self.together, strict=True)
             if share > 0.0
         ]
 
@@ -89,7 +90,7 @@ def saturation(limited: FloatArray) -> Saturation:
     """Return the shares of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
     if not len(limited):
         limited = np.zeros((1, np.shape(limited)[1]))
-    at = np.array([limited == code for _, code in LIMITS])
+    at = np.array([limited == code for _, code in LIMIT_CODES])
     force, speed, out_of_step = at.mean(axis=1)
     return Saturation(force, speed, out_of_step, at.any(axis=2).mean(axis=1))
 
@@ -97,7 +98,9 @@ def saturation(limited: FloatArray) -> Saturation:
 def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
     """Return which drives are at which limit, `limited` `(n,)`; `rotary`: of cranks."""
     return [
-        _state(name, rotary, limited == code) for name, code in LIMITS if (limited == code).any()
+        _state(name, rotary, limited == code)
+        for name, code in LIMIT_CODES
+        if (limited == code).any()
     ]
 
 
@@ -124,7 +127,7 @@ def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
     found = drive.positioning()
     if found is None:
         return
-    row[column.POSITIONING] = column.STEPPER if found.stepper else column.SERVO
+    row[column.POSITIONING] = column.STEPPER_DRIVE if found.stepper else column.SERVO_DRIVE
     row[column.DEAD], row[column.SPAN] = found.half_dead_band, found.span
     row[column.DIGIT], row[column.FIELD_DAMPING] = found.digit, found.field_damping
     row[column.UPDATE] = max(1, round(1.0 / (found.update_rate * step)))
@@ -135,7 +138,7 @@ def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
 def drawing_stiffness(drives: FloatArray) -> FloatArray:
     """Return the stiffness `(m,)` with which position drives draw their motors, zero for others."""
     span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
-    slope = np.where(drives[:, column.POSITIONING] == column.STEPPER, 0.5 * np.pi, 1.0)
+    slope = np.where(drives[:, column.POSITIONING] == column.STEPPER_DRIVE, 0.5 * np.pi, 1.0)
     peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
     return np.asarray(slope * peak / span)
 
@@ -144,7 +147,7 @@ def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
     """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
     share = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
     span, sign = drives[:, column.SPAN], np.sign(share)
-    stepper = drives[:, column.POSITIONING] == column.STEPPER
+    stepper = drives[:, column.POSITIONING] == column.STEPPER_DRIVE
     lag = np.where(stepper, 2.0 / np.pi * np.arcsin(share), share)
     return np.asarray(sign * drives[:, column.DEAD] + span * lag)
 
@@ -165,8 +168,11 @@ def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> F
     return np.where(np.isnan(known), otherwise, known)
 
 
-FEWEST_PARTS, MOST_PARTS = 4, 1000
-"""Steps of a motor within one of the engine."""
+MIN_SUBSTEPS = 4
+"""Smallest number of steps of a motor within one of the engine."""
+
+MAX_SUBSTEPS = 1000
+"""Largest number of steps of a motor within one of the engine."""
 
 
 def drive_constants(platform: MachineModel, timestep: float, limits: bool = True) -> FloatArray:
@@ -180,9 +186,9 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
     Raises:
         InputError: the transmission would oscillate against steps of this length.
     """
-    rows = np.zeros((platform.n_actuators, column.CONSTANTS))
+    rows = np.zeros((platform.n_actuators, column.CONSTANT_COUNT))
     for index, (row, leg) in enumerate(zip(rows, platform.parameters.legs, strict=True)):
-        for place, value in IDEAL.items():
+        for place, value in IDEAL_DRIVE.items():
             row[place] = value
         _fill_actuator(row, leg.actuator)
         if leg.drive is not None:
@@ -192,7 +198,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
             _fill_limits(row, leg.drive, float(low), float(high))
             fill_positioning(row, leg.drive, timestep)
         if not limits:
-            row[list(UNLIMITED)] = inf
+            row[list(UNLIMITED_COLUMNS)] = inf
     check_step(platform, rows, timestep)
     return rows
 
@@ -264,13 +270,13 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
         moving[:, column.DAMPING] / inertia,
     ).max()
     parts = timestep * float(fastest) / MOTOR_ANGLE
-    if not parts <= MOST_PARTS:
+    if not parts <= MAX_SUBSTEPS:
         raise InputError(
             "leg.drive",
             f"a motor would need {parts:.3g} steps of its own on its transmission within one of "
             f"{timestep:g} s; give it its full inertia, or leave inertia and stiffness out",
         )
-    return max(ceil(parts), FEWEST_PARTS)
+    return max(ceil(parts), MIN_SUBSTEPS)
 
 
 def check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
@@ -291,15 +297,15 @@ def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
 
     A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
     while h^2 k/m + 2 h c/m < 4 where positions take the mean speed of a step, and while
-    h^2 k/m + h c/m < 2, which is less, where they take its last one. A `SHARE` of the latter is
-    allowed. With all legs in their end stops, which is rare, the whole is allowed.
+    h^2 k/m + h c/m < 2, which is less, where they take its last one. `STABLE_STEP_FRACTION` of
+    the latter is allowed. With all legs in their end stops, which is rare, the whole is allowed.
     """
     moves = drives[:, column.INERTIA] > 0.0
     stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
     damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
     response = mobility(platform)
     fastest = _largest(response)
-    free = SHARE * _stable_step(response, fastest, stiffness, damping)
+    free = STABLE_STEP_FRACTION * _stable_step(response, fastest, stiffness, damping)
     stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
     return min(free, _stable_step(response, fastest, *stops))
 
@@ -363,8 +369,8 @@ def equivalent_inertia(platform: MachineModel, response: FloatArray | None = Non
         response: accelerations per force `(n, n)`, default its `mobility`.
     """
     response = mobility(platform) if response is None else response
-    alone = np.maximum(np.diag(response), SMALLEST)
-    legs = 1.0 / np.maximum(response.sum(axis=1), BACKWARDS * alone)
+    alone = np.maximum(np.diag(response), MIN_RESPONSE)
+    legs = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * alone)
     drives = [leg.drive for leg in platform.parameters.legs]
     motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     return np.asarray(legs + motors)

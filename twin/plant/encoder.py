@@ -12,22 +12,22 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.errors import InputError
 from twin.kernels.plant.encoder import (
-    COUNTED_POSITION,
-    COUNTER,
-    DECODER,
-    FAULT,
-    FINE,
-    INDEX,
-    INDEXED,
-    LAST,
+    COUNTER_POSITION,
+    COUNTER_SIZE,
+    COUNTER_ZERO,
+    DECODER_FAULT,
+    DECODER_INDEXED,
+    DECODER_RAW,
+    DECODER_SIZE,
+    DECODER_TRAVEL,
+    NO_FAULT,
     NO_INDEX,
-    ORIGIN,
-    RAW,
-    RESOLUTION,
-    SCALE,
+    SCALE_INDEX,
+    SCALE_ORIGIN,
+    SCALE_RESOLUTION,
+    SCALE_SIZE,
+    SCALE_TURN,
     TOO_FAST,
-    TRAVEL,
-    TURN,
     count,
     count_many,
     power_up,
@@ -37,8 +37,8 @@ from twin.kernels.plant.encoder import (
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.signals import seed_sequence
 
-FEWEST_COUNTS = 4
-"""Over one turn: with fewer, the direction is unknown."""
+MIN_COUNTS_PER_TURN = 4
+"""Smallest number of counts in one turn; with fewer, the direction is unknown."""
 
 
 class Encoders:
@@ -77,22 +77,22 @@ class Encoders:
         turns = np.broadcast_to(as_floats(turn, "turn"), (n,)) if np.ndim(turn) == 0 else (
             as_vector(turn, "turn", n)
         )  # fmt: skip
-        if not (turns >= FEWEST_COUNTS).all() or (turns != np.floor(turns)).any():
-            raise InputError("turn", f"must be whole numbers, {FEWEST_COUNTS} or more")
+        if not (turns >= MIN_COUNTS_PER_TURN).all() or (turns != np.floor(turns)).any():
+            raise InputError("turn", f"must be whole numbers, {MIN_COUNTS_PER_TURN} or more")
         random = np.random.default_rng(seed_sequence(seed, "encoders"))
-        scales = np.empty((n, SCALE))
-        scales[:, RESOLUTION], scales[:, TURN] = steps, turns
-        scales[:, ORIGIN] = as_vector(origin, "origin", n) - random.random(n) * steps
-        scales[:, INDEX] = np.floor(random.random(n) * turns)
-        self._scales, self._states = scales, np.zeros((n, COUNTER))
+        scales = np.empty((n, SCALE_SIZE))
+        scales[:, SCALE_RESOLUTION], scales[:, SCALE_TURN] = steps, turns
+        scales[:, SCALE_ORIGIN] = as_vector(origin, "origin", n) - random.random(n) * steps
+        scales[:, SCALE_INDEX] = np.floor(random.random(n) * turns)
+        self._scales, self._states = scales, np.zeros((n, COUNTER_SIZE))
         self.turn, self.resolution = read_only(turns), read_only(steps)
-        middle = scales[:, ORIGIN] + (scales[:, INDEX] + 0.5) * steps
+        middle = scales[:, SCALE_ORIGIN] + (scales[:, SCALE_INDEX] + 0.5) * steps
         self.index_coordinates = read_only(middle)
 
     @property
     def raw(self) -> FloatArray:
         """Present values `(n,)` of the counters, whole numbers."""
-        return np.asarray(self._states[:, COUNTED_POSITION] - self._states[:, LAST])
+        return np.asarray(self._states[:, COUNTER_POSITION] - self._states[:, COUNTER_ZERO])
 
     def __copy__(self) -> Encoders:
         """Return encoders with the same places of counts, and counters of their own."""
@@ -144,13 +144,13 @@ def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
     return Encoders(steps, turns, platform.minimum_coordinates, seed=seed)
 
 
-REASONS = {
+FAULT_REASONS = {
     TOO_FAST: "moves by more counts in a sample than its encoder can resolve",
     NO_INDEX: "turns without index pulse: check the encoder's cable",
 }
 """Fault -> its description."""
 
-SLOW = 64
+MAX_HOMING_COUNTS = 64
 """Counts in a sample that are possible while homing; a larger jump is the index pulse."""
 
 
@@ -168,7 +168,7 @@ class EncoderDecoder:
     """
 
     def __init__(
-        self, resolution: Any, turn: Any, *, largest: Any = None, slow: Any = SLOW
+        self, resolution: Any, turn: Any, *, largest: Any = None, slow: Any = MAX_HOMING_COUNTS
     ) -> None:
         """Describe the encoders.
 
@@ -187,43 +187,43 @@ class EncoderDecoder:
         half = np.ceil(0.5 * self.turn) - 1.0
         self._largest = half if largest is None else _counts(largest, "largest", half)
         self._slow = _counts(slow, "slow", half)
-        self._states = np.zeros((n, DECODER))
+        self._states = np.zeros((n, DECODER_SIZE))
         self._anchor = np.full(n, np.nan)
 
     @property
     def travel(self) -> FloatArray:
         """Counts `(n,)` since power-up; those around the first index pulse are estimated."""
-        return self._states[:, TRAVEL].copy()
+        return self._states[:, DECODER_TRAVEL].copy()
 
     @property
     def indexed(self) -> FloatArray:
         """`(n,)` 1 where an index pulse was seen, else 0."""
-        return self._states[:, INDEXED].copy()
+        return self._states[:, DECODER_INDEXED].copy()
 
     @property
     def next_pulse(self) -> FloatArray:
         """Travel `(n,)` at the first index pulse above the present count; infinite before any."""
         states = self._states
-        above = self.turn - np.mod(states[:, RAW], self.turn)
-        return np.where(states[:, INDEXED] > 0.0, states[:, TRAVEL] + above, np.inf)
+        above = self.turn - np.mod(states[:, DECODER_RAW], self.turn)
+        return np.where(states[:, DECODER_INDEXED] > 0.0, states[:, DECODER_TRAVEL] + above, np.inf)
 
     @property
     def coordinates(self) -> FloatArray:
         """`(n,)` [m, rad]; NaN for actuators without reference."""
-        return np.asarray(self._anchor + self._states[:, TRAVEL] * self.resolution)
+        return np.asarray(self._anchor + self._states[:, DECODER_TRAVEL] * self.resolution)
 
     @property
     def fault(self) -> str:
         """Fault of the first actuator that has one; empty if none has."""
-        for number, code in enumerate(self._states[:, FAULT], 1):
-            if code != FINE:
-                return f"leg {number} {REASONS[int(code)]}"
+        for number, code in enumerate(self._states[:, DECODER_FAULT], 1):
+            if code != NO_FAULT:
+                return f"leg {number} {FAULT_REASONS[int(code)]}"
         return ""
 
     @property
     def faulty(self) -> FloatArray:
         """`(n,)` 1 where something is wrong with the counts, else 0."""
-        return np.asarray(self._states[:, FAULT] != FINE, dtype=float)
+        return np.asarray(self._states[:, DECODER_FAULT] != NO_FAULT, dtype=float)
 
     def start(self, raw: Any, coordinates: Any = None) -> None:
         """Begin at counter values `(n,)`.
@@ -237,11 +237,11 @@ class EncoderDecoder:
             InputError: wrong shapes, not finite.
         """
         self._states[:] = 0.0
-        self._states[:, RAW] = as_vector(raw, "raw", len(self.turn))
+        self._states[:, DECODER_RAW] = as_vector(raw, "raw", len(self.turn))
         self._anchor[:] = np.nan
         if coordinates is not None:
             self._anchor[:] = as_vector(coordinates, "coordinates", len(self.turn))
-            self._states[:, INDEXED] = 1.0
+            self._states[:, DECODER_INDEXED] = 1.0
 
     def update(self, raw: Any, expected: Any = None) -> None:
         """Take the next sample.
@@ -277,13 +277,13 @@ class EncoderDecoder:
             InputError: an actuator that has not seen its index pulse.
         """
         state, step = self._states[actuator], self.resolution[actuator]
-        if not state[INDEXED] > 0.0:
+        if not state[DECODER_INDEXED] > 0.0:
             raise InputError("actuator", f"leg {actuator + 1} has not seen its index pulse")
         turn = self.turn[actuator] * step
-        above = state[RAW] * step
+        above = state[DECODER_RAW] * step
         number = np.round((estimate - above - index_coordinate) / turn)
         present = float(index_coordinate + number * turn + above)
-        self._anchor[actuator] = present - state[TRAVEL] * step
+        self._anchor[actuator] = present - state[DECODER_TRAVEL] * step
         return float(estimate - present)
 
     def decode(self, raw: Any) -> tuple[FloatArray, FloatArray]:

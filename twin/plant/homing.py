@@ -16,22 +16,25 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import actuator_limit
 from twin.plant.encoder import EncoderDecoder
 
-CREEP = 0.08
-"""Adopted: strokes per second towards the switch, and the largest share of the speed limit."""
+CREEP_SPEED = 0.08
+"""Adopted: speed towards the switch, in strokes per second; also the largest fraction of the speed
+limit."""
 
-SEARCH = 0.5
-"""Adopted: speed to the index pulse, per creep speed."""
+INDEX_SPEED_FRACTION = 0.5
+"""Adopted: speed to the index pulse, as a fraction of the creep speed."""
 
 APPROACH_SPEED_FRACTION = 0.4
-"""Adopted: peak of the way to the start, strokes per second and share of the speed limit."""
+"""Adopted: peak speed of the approach to the start, in strokes per second and as a fraction of the
+speed limit."""
 
-MARGIN = 2.0
-"""Adopted: time allowed for a search, per time that the whole stroke takes."""
+SEARCH_TIME_MARGIN = 2.0
+"""Adopted: time allowed for a search, relative to the time that the whole stroke takes."""
 
-TOLERANCE = 40.0
-"""Adopted: counts from the start that count as there; 0.05 mm for the thesis' actuators."""
+START_TOLERANCE = 40.0
+"""Adopted: distance from the start [counts] at which an actuator has arrived; 0.05 mm for the
+thesis' actuators."""
 
-PHASES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
+PHASE_NAMES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
 """Names of the phases of an actuator, in their order: the brake opens; creep to the
 lower switch; creep off it to the first index pulse; wait for the others; move to the start."""
 
@@ -118,7 +121,7 @@ def homing_settings(
     steps, counts = as_vector(resolution, "resolution", n), as_vector(turn, "turn", n)
     stroke = high - low
     fastest = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
-    creep = np.minimum(CREEP * fastest, 32.0 * steps / positive(period, "period"))
+    creep = np.minimum(CREEP_SPEED * fastest, 32.0 * steps / positive(period, "period"))
     approach = APPROACH_SPEED_FRACTION * fastest
     return HomingSettings(
         read_only(steps),
@@ -127,15 +130,27 @@ def homing_settings(
         low,
         read_only(goals),
         read_only(creep),
-        read_only(SEARCH * creep),
+        read_only(INDEX_SPEED_FRACTION * creep),
         read_only(approach),
-        read_only(MARGIN * np.maximum(stroke / creep, counts * steps / (SEARCH * creep))),
-        read_only(TOLERANCE * steps),
+        read_only(
+            SEARCH_TIME_MARGIN
+            * np.maximum(stroke / creep, counts * steps / (INDEX_SPEED_FRACTION * creep))
+        ),
+        read_only(START_TOLERANCE * steps),
         **{name: positive(value, name) for name, value in options.items()},
     )
 
 
-BRAKES, INWARD, OUTWARD, WAITING, APPROACH, READY, FAULT = range(7)
+(
+    BRAKE_PHASE,
+    INWARD_PHASE,
+    OUTWARD_PHASE,
+    WAITING_PHASE,
+    APPROACH_PHASE,
+    READY_PHASE,
+    FAULT_PHASE,
+) = range(7)
+"""Phases of an actuator, as `PHASE_NAMES` lists them."""
 
 
 class HomingInputs(NamedTuple):
@@ -157,7 +172,7 @@ class HomingOutputs(NamedTuple):
     brakes: FloatArray
     """`(n,)` 1 where the brake shall hold"""
     phases: tuple[str, ...]
-    """of every actuator, among `PHASES`"""
+    """phase of every actuator, one of `PHASE_NAMES`"""
     coordinates: FloatArray
     """`(n,)` [m, rad]; NaN for actuators without reference"""
     ready: bool
@@ -181,7 +196,7 @@ class Homing:
         n = len(settings.start)
         self.decoder = EncoderDecoder(settings.resolution, settings.turn)
         self.corrections = np.full(n, np.nan)
-        self._phases = np.full(n, BRAKES)
+        self._phases = np.full(n, BRAKE_PHASE)
         self._released = np.full(n, np.nan)
         self._goal = np.full(n, np.inf)
         self._indexed = np.zeros(n)
@@ -195,7 +210,7 @@ class Homing:
     @property
     def phases(self) -> tuple[str, ...]:
         """Names of the actuators' phases."""
-        return tuple(PHASES[phase] for phase in self._phases)
+        return tuple(PHASE_NAMES[phase] for phase in self._phases)
 
     def update(self, inputs: HomingInputs) -> HomingOutputs:
         """Return what to do until the next control period.
@@ -220,14 +235,14 @@ class Homing:
             self._fault = f"homing: {self.decoder.fault}" if self.decoder.fault else ""
             travel = self.decoder.travel
             for i in range(n):
-                if not self._fault and self._phases[i] < WAITING:
+                if not self._fault and self._phases[i] < WAITING_PHASE:
                     speeds[i] = self._search(i, inputs.time, travel[i], bool(pressed[i]))
-        if not self._fault and (self._phases >= WAITING).all():
+        if not self._fault and (self._phases >= WAITING_PHASE).all():
             speeds = self._go(inputs.time)
         if self._fault:
-            self._phases[:], speeds[:] = FAULT, 0.0
-        held = (self._phases == FAULT).astype(float)
-        ready = bool((self._phases == READY).all())
+            self._phases[:], speeds[:] = FAULT_PHASE, 0.0
+        held = (self._phases == FAULT_PHASE).astype(float)
+        ready = bool((self._phases == READY_PHASE).all())
         return HomingOutputs(
             speeds, held, self.phases, self.decoder.coordinates, ready, self._fault
         )
@@ -239,13 +254,13 @@ class Homing:
     def _search(self, i: int, time: float, travel: float, pressed: bool) -> float:
         """Return the speed of an actuator that looks for its reference."""
         settings, elapsed = self.settings, time - self._since[i]
-        if self._phases[i] == BRAKES:
+        if self._phases[i] == BRAKE_PHASE:
             if elapsed >= settings.release_time:
-                self._enter(i, INWARD, time, travel)
+                self._enter(i, INWARD_PHASE, time, travel)
             return 0.0
-        if self._phases[i] == INWARD:
+        if self._phases[i] == INWARD_PHASE:
             if pressed:
-                self._enter(i, OUTWARD, time, travel)
+                self._enter(i, OUTWARD_PHASE, time, travel)
             elif elapsed > settings.longest_search[i]:
                 self._give_up(i, f"did not reach its lower switch in {elapsed:.3g} s")
             else:
@@ -266,7 +281,7 @@ class Homing:
             if new or travel >= self._goal[i]:
                 estimate = settings.switch[i] + away * settings.resolution[i]
                 self.corrections[i] = decoder.refer(i, settings.index_coordinates[i], estimate)
-                self._enter(i, WAITING, time, travel)
+                self._enter(i, WAITING_PHASE, time, travel)
                 return 0.0
             if away > 1.5 * settings.turn[i]:
                 self._give_up(i, "passed no index pulse over one and a half turns")
@@ -289,11 +304,11 @@ class Homing:
     def _go(self, time: float) -> FloatArray:
         """Return the speeds `(n,)` on the way to the start, all actuators in the same time."""
         settings, present = self.settings, self.decoder.coordinates
-        if self._phases[0] == WAITING:
+        if self._phases[0] == WAITING_PHASE:
             self._origin = present
             far = np.abs(settings.start - present) / settings.approach
             self._duration = float(max(15.0 / 8.0 * far.max(), settings.shortest_approach))
-            self._phases[:], self._since[:] = APPROACH, time
+            self._phases[:], self._since[:] = APPROACH_PHASE, time
         elapsed = time - self._since[0]
         phase = min(elapsed / self._duration, 1.0)
         # The transition of least jerk: at rest and without acceleration at both ends.
@@ -301,11 +316,11 @@ class Homing:
         slope = 30.0 * (phase * (1.0 - phase)) ** 2 / self._duration
         way = settings.start - self._origin
         error = self._origin + share * way - present
-        if phase == 1.0 and self._phases[0] == APPROACH:
+        if phase == 1.0 and self._phases[0] == APPROACH_PHASE:
             near = (np.abs(error) <= settings.tolerance).all()
             self._rested = self._rested if near else elapsed
             if elapsed - max(self._rested, self._duration) >= settings.settling:
-                self._phases[:] = READY
+                self._phases[:] = READY_PHASE
             elif elapsed - self._duration > settings.longest_settling:
                 leg = int(np.argmax(np.abs(error) / settings.tolerance))
                 self._give_up(leg, f"stays {abs(error[leg]):.3g} from the start")

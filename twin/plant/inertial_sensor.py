@@ -51,7 +51,7 @@ class InertialErrors(NamedTuple):
 
     def model(self) -> FloatArray:
         """Return the table `(6, COLUMNS)` that the kernel takes."""
-        model = np.empty((6, column.COLUMNS))
+        model = np.empty((6, column.COLUMN_COUNT))
         model[:, :6] = self.matrix
         model[:, column.BIAS] = self.bias
         model[:, column.NOISE] = self.noise
@@ -112,10 +112,10 @@ class InertialLog(NamedTuple):
         return np.hstack([self.specific_force, self.angular_rate])
 
 
-BLOCK = 256
+DRAWS_PER_BLOCK = 256
 """Steps for which normal numbers are drawn at a time."""
 
-REST = read_only(np.zeros(6))
+ZERO_VECTOR = read_only(np.zeros(6))
 
 
 class InertialUnit:
@@ -166,7 +166,7 @@ class InertialUnit:
         errors, self._noise = seed_sequence(seed, "inertial sensor").spawn(2)
         self.errors = draw_errors(parameters, np.random.default_rng(errors))
         self.rotation = read_only(Rotation.from_euler("ZYX", parameters.attitude).as_matrix())
-        settings = np.zeros(entry.SETTINGS)
+        settings = np.zeros(entry.SETTING_COUNT)
         settings[entry.FREQUENCY] = 2.0 * pi * (parameters.bandwidth or 0.0)
         settings[entry.DAMPING] = parameters.damping_ratio
         settings[entry.PERIOD] = 1.0 / parameters.output_rate if parameters.output_rate else 0.0
@@ -174,7 +174,7 @@ class InertialUnit:
         settings[entry.PLACE : entry.PLACE + 3] = parameters.position
         settings[entry.AXES : entry.AXES + 9] = self.rotation.ravel()
         self._model, self._settings = self.errors.model(), settings
-        self._states, self._felt = np.zeros(entry.STATES), np.empty(6)
+        self._states, self._felt = np.zeros(entry.STATE_COUNT), np.empty(6)
         self._started = False
 
     def __repr__(self) -> str:
@@ -196,10 +196,13 @@ class InertialUnit:
             InputError: wrong shape, not finite, no unit quaternion, or a reading beyond floats.
         """
         self._random = np.random.default_rng(self._noise)
-        self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 1
+        self._draws, self._next = (
+            self._random.standard_normal((DRAWS_PER_BLOCK, entry.DRAW_COUNT)),
+            1,
+        )
         place = _unit_poses(as_vector(pose, "pose", 7))
         rates = as_vector(twist, "twist", 6)
-        self._begin(self._states, place, rates, REST, self._draws[0])
+        self._begin(self._states, place, rates, ZERO_VECTOR, self._draws[0])
         self._started = True
         return self.reading
 
@@ -228,8 +231,11 @@ class InertialUnit:
         """
         if not (self._started and interval > 0.0):
             raise InputError("interval", "must be above zero, and the sensor started")
-        if self._next == BLOCK:
-            self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 0
+        if self._next == DRAWS_PER_BLOCK:
+            self._draws, self._next = (
+                self._random.standard_normal((DRAWS_PER_BLOCK, entry.DRAW_COUNT)),
+                0,
+            )
         draws = self._draws[self._next]
         self._next += 1
         status = advance_sensor(
@@ -263,12 +269,12 @@ class InertialUnit:
                 raise InputError(name, f"must have {len(times)} rows, got shape {part.shape}")
         random = np.random.default_rng(self._noise)
         states = self._states.copy()
-        self._begin(states, poses[0], rates[0], moved[0], random.standard_normal(entry.DRAWS))
+        self._begin(states, poses[0], rates[0], moved[0], random.standard_normal(entry.DRAW_COUNT))
         readings, fresh = np.empty((len(times), 6)), np.ones(len(times))
         readings[0] = states[entry.READING : entry.READING + 6]
-        for first in range(0, len(times) - 1, BLOCK):
-            rows = slice(first, min(first + BLOCK + 1, len(times)))
-            draws = random.standard_normal((len(times[rows]) - 1, entry.DRAWS))
+        for first in range(0, len(times) - 1, DRAWS_PER_BLOCK):
+            rows = slice(first, min(first + DRAWS_PER_BLOCK + 1, len(times)))
+            draws = random.standard_normal((len(times[rows]) - 1, entry.DRAW_COUNT))
             motion = MotionSamples(times[rows], poses[rows], rates[rows], moved[rows])
             failed = advance_many(
                 self._model, self._settings, states, motion,

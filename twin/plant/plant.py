@@ -18,19 +18,19 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
-from twin.model.machine_base import FOR_MANY, REST, run_checked, without_compiling
+from twin.model.machine_base import FOR_MANY, ZERO_VECTOR, run_checked, without_compiling
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import bound, drawn_lead, drive_constants, follow, motor_parts, take_over
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
-from twin.plant.signals import MODES, NOTHING, Command, Measurement, Mode, as_spans
+from twin.plant.signals import COMMAND_MODES, NO_READING, Command, Measurement, Mode, as_spans
 
 if TYPE_CHECKING:
     from twin.model.engine import State
 
-STILL = np.zeros(6)
-"""No acceleration, no wrench; writeable, as kernels are compiled for."""
+WRITABLE_ZEROS = np.zeros(6)
+"""No acceleration or no wrench, in an array that is writable, as the kernels are compiled for."""
 
 
 class PreparedDrives(NamedTuple):
@@ -85,10 +85,12 @@ def holding_forces(platform: MachineModel, state: State) -> FloatArray:
     inside, k = state.deflection.copy(), platform.n_deflections
     inside[k:] = 0.0
     if platform.dof < 6:  # what moves has to turn as well
-        rest = platform.constrain(state.pose, state.twist, REST).acceleration
+        rest = platform.constrain(state.pose, state.twist, ZERO_VECTOR).acceleration
         return platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
     constants, held = platform.constants, np.empty((1, platform.n_actuators))
-    motion = tuple(part[None] for part in (state.pose, state.twist, inside, STILL, STILL))
+    motion = tuple(
+        part[None] for part in (state.pose, state.twist, inside, WRITABLE_ZEROS, WRITABLE_ZEROS)
+    )
     run_checked(inverse_dynamics_batch, constants[:2], (*motion, held), constants.legs)
     return np.asarray(held[0])
 
@@ -98,7 +100,9 @@ def forces_at_home(platform: MachineModel) -> FloatArray:
     """Return the forces `(n,)` of the actuators that hold a machine at rest at home, read-only."""
     inside = resting_deflection(platform)
     with without_compiling():
-        return read_only(platform.inverse_dynamics(platform.home, REST, REST, deflection=inside))
+        return read_only(
+            platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
+        )
 
 
 def _rests_at_home(platform: MachineModel, state: State) -> bool:
@@ -166,7 +170,7 @@ class Plant:
         imu, gravity = platform.parameters.imu, platform.parameters.gravity
         wanted = as_flag(inertial, "inertial")
         self._inertial = InertialUnit(imu, gravity=gravity, seed=seed) if imu and wanted else None
-        self._states = np.zeros((n, column.STATES))
+        self._states = np.zeros((n, column.STATE_COUNT))
         self._forces, self._nothing = np.zeros(n), np.zeros(n)
         self._internal, self._step = platform.n_deflections, 0.0
 
@@ -324,7 +328,7 @@ class Plant:
             self._nothing if command.brakes is None else command.brakes,
             coordinates,
             rates,
-            MODES.index(command.mode),
+            COMMAND_MODES.index(command.mode),
             self._step,
             self._parts,
             self._forces,
@@ -349,14 +353,14 @@ class Plant:
         coordinates, rates = self.actuated(state)
         # After a silence the difference of two counts spans the whole of it.
         span = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
-        found = np.empty((reading.ROWS, len(coordinates)))
+        found = np.empty((reading.ROW_COUNT, len(coordinates)))
         constants = (self._drives, self._states, self._resolution)
         read_actuators(*constants, self._read, span, coordinates, rates, found)
-        counted = NOTHING
+        counted = NO_READING
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
             counted = self._encoders.raw
-        inertial = NOTHING if self._inertial is None else self._inertial.reading
+        inertial = NO_READING if self._inertial is None else self._inertial.reading
         measured, speeds, at_minimum, at_maximum = found
         forces = self._forces.copy()
         self._last = Measurement(

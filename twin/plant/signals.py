@@ -13,8 +13,9 @@ from twin.basics.arrays import FloatArray, read_only, whole_number
 from twin.errors import InputError, brief
 
 Mode = Literal["force", "velocity", "position"]
-MODES: tuple[Mode, ...] = ("force", "velocity", "position")
-"""Modes of commands; their indices are `FORCE`, `VELOCITY` and `PLACE` of the kernels."""
+COMMAND_MODES: tuple[Mode, ...] = ("force", "velocity", "position")
+"""Modes of commands; their indices are `FORCE_MODE`, `VELOCITY_MODE` and `POSITION_MODE` of the
+kernels."""
 
 
 class Command(NamedTuple):
@@ -31,8 +32,8 @@ class Command(NamedTuple):
     """`(n,)` 1 where the brake shall hold, 0 where it shall be free; None for free"""
 
 
-NOTHING = read_only(np.empty(0))
-"""Of machines without the sensor."""
+NO_READING = read_only(np.empty(0))
+"""Reading of a sensor that the machine does not have."""
 
 
 class Measurement(NamedTuple):
@@ -49,13 +50,13 @@ class Measurement(NamedTuple):
     """`(n,)` on the legs over the last step of the engine [N, N m]"""
     valid: bool = True
     """False: the sensors gave nothing, and these are the last good readings"""
-    inertial: FloatArray = NOTHING
+    inertial: FloatArray = NO_READING
     """`(6,)` of an inertial sensor: specific force [m/s2], angular rate [rad/s], sensor axes"""
-    counts: FloatArray = NOTHING
+    counts: FloatArray = NO_READING
     """`(n,)` raw encoder counts since power-up or the last index pulse"""
-    at_minimum: FloatArray = NOTHING
+    at_minimum: FloatArray = NO_READING
     """`(n,)` 1 where the switch at the shorter limit is pressed, else 0"""
-    at_maximum: FloatArray = NOTHING
+    at_maximum: FloatArray = NO_READING
     """`(n,)` the same of the longer limit"""
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from twin.shadow.derive import derive_thresholds, read_thresholds, write_thresholds
-from twin.shadow.detectors import KINDS, Alarm, Thresholds
+from twin.shadow.detectors import ALARM_KINDS, Alarm, Thresholds
 from twin.shadow.shadow import Shadow, ShadowState
 
 __all__ = [
-    "KINDS",
+    "ALARM_KINDS",
     "Alarm",
     "Shadow",
     "ShadowState",

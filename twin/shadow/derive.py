@@ -14,7 +14,7 @@ from twin.basics.arrays import positive, whole_number
 from twin.basics.files import write_text
 from twin.basics.progress import Progress
 from twin.basics.toml import read_toml
-from twin.control.controller import PERIOD, Reference, sample_reference
+from twin.control.controller import DEFAULT_PERIOD, Reference, sample_reference
 from twin.errors import ParameterError, brief
 from twin.link.emulated import EmulatedMachine, Fault
 from twin.link.protocol import Sample
@@ -22,39 +22,43 @@ from twin.machine.randomisation.randomisation import hardware_spread
 from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import MultiSineMotion
-from twin.motion.motion import POSITIONS
+from twin.motion.motion import POSITION_AXES
 from twin.motion.recording import free_axes
 from twin.motion.specification import convention_of
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import seed_sequence
 from twin.shadow.detectors import Collection, Thresholds
-from twin.shadow.shadow import BLOCK, SETTLING, Shadow
+from twin.shadow.shadow import DETECTION_INTERVAL, SETTLING_TIME, Shadow
 
-FREQUENCIES = 0.1 + 0.05 * np.arange(39)
-"""[Hz] 0.1 to 2: above what washout filters leave, up to what a cabin is shaken with."""
+LINE_FREQUENCIES = 0.1 + 0.05 * np.arange(39)
+"""[Hz] Frequencies of the motion, 0.1 to 2: above what washout filters leave, up to what a cabin is
+shaken with.
+"""
 
-CORNER = 0.3
-"""[Hz] Adopted: from which amplitudes fall with frequency, as those of vehicles do."""
+CORNER_FREQUENCY = 0.3
+"""[Hz] Adopted: frequency from which amplitudes fall, as those of vehicles do."""
 
-FADE = 2.0
-"""[s] from rest."""
+FADE_TIME = 2.0
+"""[s] Duration of the fade-in from rest."""
 
-NOISE = {"pose": 20e-6, "attitude": 50e-6, "forces": 5.0}
-"""Adopted: a laser tracker [m, rad], and forces from motor currents [N, N m]."""
+DEFAULT_NOISE = {"pose": 20e-6, "attitude": 50e-6, "forces": 5.0}
+"""Adopted: noise of a laser tracker [m, rad], and of forces from motor currents [N, N m]."""
 
-CHANNELS = ("forces", "pose")
-"""Measured beside the coordinates, as far as a machine has them."""
+DEFAULT_CHANNELS = ("forces", "pose")
+"""Channels measured in addition to the coordinates, as far as a machine has them."""
 
-NEVER = Thresholds(*[np.inf] * len(Thresholds._fields))
-"""Of a shadow that raises no alarm."""
+INFINITE_THRESHOLDS = Thresholds(*[np.inf] * len(Thresholds._fields))
+"""Thresholds of a shadow that raises no alarm."""
 
 
-STROKE, SPEED = 0.5, 0.6
-"""Adopted: largest part of half the stroke, and of the speed limit, that any actuator uses."""
+STROKE_FRACTION = 0.5
+"""Adopted: largest fraction of half the stroke that any actuator uses."""
+SPEED_FRACTION = 0.6
+"""Adopted: largest fraction of the speed limit that any actuator uses."""
 
 
 def working_motion(machine: MachineModel, duration: float, seed: int) -> Reference:
-    """Return a motion of all axes of a machine at once, as large as `STROKE` and `SPEED` allow.
+    """Return a motion of all axes at once, as large as the two fractions above allow.
 
     Args:
         machine: that shall do it.
@@ -70,23 +74,25 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
     size = 1e-3 * float(half.min()) if machine.coordinate_unit == "m" else 1e-3 * length
     axes = free_axes(machine)
     for _ in range(3):  # the last one is true to some per cent
-        lines = size / (CORNER + FREQUENCIES)
+        lines = size / (CORNER_FREQUENCY + LINE_FREQUENCIES)
         amplitude: dict[str, object] = {
-            axis: lines if axis in POSITIONS else lines / length for axis in axes
+            axis: lines if axis in POSITION_AXES else lines / length for axis in axes
         }
         motion = MultiSineMotion(
             machine.home,
-            frequencies=FREQUENCIES,
+            frequencies=LINE_FREQUENCIES,
             amplitude=amplitude,
             duration=duration,
             convention=convention_of(machine),
             phases="random",
             seed=seed,
-            fade_in=min(FADE, 0.5 * duration),
+            fade_in=min(FADE_TIME, 0.5 * duration),
         )
-        found = sample_reference(machine, motion, PERIOD)
-        moved = np.abs(found.coordinates - found.coordinates[0]).max(axis=0) / (STROKE * half)
-        fast = np.abs(found.rates).max(axis=0) / (SPEED * speed)
+        found = sample_reference(machine, motion, DEFAULT_PERIOD)
+        moved = np.abs(found.coordinates - found.coordinates[0]).max(axis=0) / (
+            STROKE_FRACTION * half
+        )
+        fast = np.abs(found.rates).max(axis=0) / (SPEED_FRACTION * speed)
         size /= float(max(moved.max(), fast.max()))
     return found
 
@@ -108,7 +114,7 @@ def work(
     *,
     hidden: MachineModel | None = None,
     faults: Iterable[Fault] = (),
-    noise: Mapping[str, float] = NOISE,
+    noise: Mapping[str, float] = DEFAULT_NOISE,
     seed: int = 0,
 ) -> Iterator[Sample]:
     """Yield the measurements of an emulated machine that follows a reference, one a period.
@@ -142,8 +148,8 @@ def derive_thresholds(
     machine: MachineModel,
     rate: float = 1000.0,
     *,
-    channels: Names[str] = CHANNELS,
-    noise: Mapping[str, float] = NOISE,
+    channels: Names[str] = DEFAULT_CHANNELS,
+    noise: Mapping[str, float] = DEFAULT_NOISE,
     machines: int = 4,
     learning: float = 10.0,
     duration: float = 10.0,
@@ -172,13 +178,13 @@ def derive_thresholds(
     """
     model = as_model(machine)
     whole_number(machines, "machines", 1)
-    first = positive(learning, "learning") + SETTLING
+    first = positive(learning, "learning") + SETTLING_TIME
     length = first + positive(duration, "duration") + 1.0
-    every = max(1, round(1.0 / (positive(rate, "rate") * PERIOD)))
-    rate = 1.0 / (every * PERIOD)
-    shadow = Shadow(model, rate, thresholds=NEVER, learning=learning)
+    every = max(1, round(1.0 / (positive(rate, "rate") * DEFAULT_PERIOD)))
+    rate = 1.0 / (every * DEFAULT_PERIOD)
+    shadow = Shadow(model, rate, thresholds=INFINITE_THRESHOLDS, learning=learning)
     collection, steps = Collection(), 0
-    with Progress("thresholds", round(machines * length / PERIOD), progress) as bar:
+    with Progress("thresholds", round(machines * length / DEFAULT_PERIOD), progress) as bar:
         for number in range(machines):
             shadow.reset()
             own = seed + number
@@ -190,9 +196,9 @@ def derive_thresholds(
                 if steps % every:
                     continue
                 shadow.update(measured_by(sample, channels))
-                if sample.time > SETTLING:
+                if sample.time > SETTLING_TIME:
                     collection.add_jump(shadow.jump)
-                if sample.time > first + 1.0 and steps % (every * BLOCK) == 0:
+                if sample.time > first + 1.0 and steps % (every * DETECTION_INTERVAL) == 0:
                     collection.add(shadow.sizes)
     return collection.thresholds(model.n_actuators, rate)
 

@@ -12,42 +12,51 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
 from twin.model.machine_model import MachineModel
 
-WINDOW = 0.3
-"""[s] Adopted: over which evidence is forgotten, a fraction of the 2 s that detection may take."""
+FORGETTING_TIME = 0.3
+"""[s] Adopted: time constant with which the fault statistics forget, a fraction of the 2 s that
+detection may take.
+"""
 
-MOVING = 0.2
-"""Share of a window in which a leg must move to show its friction."""
+MIN_MOVING_FRACTION = 0.2
+"""Fraction of a window in which a leg must move to show its friction."""
 
 FALSE_ALARMS = 1.0
 """[1/h] Of all detectors together, at most."""
 
-SLOW = 3
+SLOW_DETECTORS = 3
 """Number of slow detectors: of friction, of backlash, and of the load on the platform."""
 
-BEYOND = 2.0
-"""Adopted: threshold per largest size that healthy machines show; a few do not show the worst."""
+THRESHOLD_MARGIN = 2.0
+"""Adopted: threshold over the largest size that healthy machines show; a few do not show the worst.
+"""
 
-SEVERAL = 0.6
-"""[s] The same for friction in several legs at once, which a steady force can look like."""
+COMMON_FRICTION_CONFIRMATION = 0.6
+"""[s] Adopted: how long friction in several legs at once must stand, which a steady force can look
+like.
+"""
 
-EXPLAINED = 0.6
-"""Adopted: share of what the best cause explains that a simpler one has to explain."""
+MIN_EXPLAINED_FRACTION = 0.6
+"""Adopted: fraction of what the best cause explains that a simpler one has to explain."""
 
-NEARLY = 0.9
-"""Adopted: share of the rating from which efforts are taken for a coming overload."""
+OVERLOAD_FRACTION = 0.9
+"""Adopted: fraction of the rating from which efforts are taken for a coming overload."""
 
-CLEARED = 0.5
-"""Adopted: share of a threshold below which an alarm ends."""
+CLEARING_FRACTION = 0.5
+"""Adopted: fraction of a threshold below which an alarm ends."""
 
-ENDS = 2.0
-"""[s] Adopted: after which it does; a leg that stands for a moment shows no friction."""
+CLEARING_TIME = 2.0
+"""[s] Adopted: time below it after which an alarm ends; a leg that stands for a moment shows no
+friction.
+"""
 
 
-ONE, SQUARE, FRICTION, LOAD, PAYLOAD, PLAY, FORCE, EFFORT = range(8)
+ONE_ROW, SQUARE_ROW, FRICTION_ROW, LOAD_ROW, PAYLOAD_ROW, BACKLASH_ROW, FORCE_ROW, EFFORT_ROW = (
+    range(8)
+)
 """Rows of the sums, in this order: 1, direction^2, direction r, u^2, u r, side p, r, effort^2."""
 
 
-class Sizes(NamedTuple):
+class FaultSizes(NamedTuple):
     """Estimated sizes of faults, and how much of the unexplained forces r each explains."""
 
     friction: FloatArray
@@ -68,12 +77,12 @@ class Sizes(NamedTuple):
     """sum that a steady force of each leg explains"""
 
 
-class Evidence:
+class FaultStatistics:
     """Sums over an exponential window, one matched filter per fault and leg."""
 
     def __init__(self, legs: int, period: float) -> None:
         """Begin without evidence."""
-        self._keep = exp(-period / WINDOW)
+        self._keep = exp(-period / FORGETTING_TIME)
         self._sums = np.zeros((8, legs))
         self._rows = np.ones((8, legs))
 
@@ -92,35 +101,35 @@ class Evidence:
         """Add one sample: `unexplained` `(n, 2)`, the others `(n,)`; see `Residuals`."""
         force, play = unexplained.T
         rows = self._rows
-        rows[SQUARE] = direction * direction
-        rows[FRICTION] = direction * force
-        rows[LOAD] = load * load
-        rows[PAYLOAD] = load * force
-        rows[PLAY] = side * play
-        rows[FORCE] = force
-        rows[EFFORT] = effort * effort
+        rows[SQUARE_ROW] = direction * direction
+        rows[FRICTION_ROW] = direction * force
+        rows[LOAD_ROW] = load * load
+        rows[PAYLOAD_ROW] = load * force
+        rows[BACKLASH_ROW] = side * play
+        rows[FORCE_ROW] = force
+        rows[EFFORT_ROW] = effort * effort
         self._sums *= self._keep
         self._sums += rows
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> FaultSizes:
         """Return what the window shows."""
         sums = self._sums
-        count = max(sums[ONE, 0], 1.0)
-        moving = sums[SQUARE] > MOVING * count
-        square = np.where(moving, sums[SQUARE], np.inf)
-        friction = sums[FRICTION] / square
-        loads = float(sums[LOAD].sum())
-        payload = float(sums[PAYLOAD].sum()) / loads if loads > 0.0 else 0.0
-        mean = sums[FORCE] / count
-        return Sizes(
+        count = max(sums[ONE_ROW, 0], 1.0)
+        moving = sums[SQUARE_ROW] > MIN_MOVING_FRACTION * count
+        square = np.where(moving, sums[SQUARE_ROW], np.inf)
+        friction = sums[FRICTION_ROW] / square
+        loads = float(sums[LOAD_ROW].sum())
+        payload = float(sums[PAYLOAD_ROW].sum()) / loads if loads > 0.0 else 0.0
+        mean = sums[FORCE_ROW] / count
+        return FaultSizes(
             friction,
-            2.0 * sums[PLAY] / count,
+            2.0 * sums[BACKLASH_ROW] / count,
             payload,
             mean,
-            np.sqrt(sums[EFFORT] / count),
-            float((np.abs(friction) * sums[FRICTION]).sum()),
-            payload * float(sums[PAYLOAD].sum()),
-            float((mean * sums[FORCE]).sum()),
+            np.sqrt(sums[EFFORT_ROW] / count),
+            float((np.abs(friction) * sums[FRICTION_ROW]).sum()),
+            payload * float(sums[PAYLOAD_ROW].sum()),
+            float((mean * sums[FORCE_ROW]).sum()),
         )
 
 
@@ -136,7 +145,7 @@ class Thresholds(NamedTuple):
     force: float
     """root mean square over the legs of the unexplained force [N, N m]"""
     jump: float
-    """of an innovation, in standard deviations"""
+    """threshold of an innovation, in standard deviations"""
 
 
 def quantiles(legs: int, rate: float) -> tuple[float, float]:
@@ -147,8 +156,8 @@ def quantiles(legs: int, rate: float) -> tuple[float, float]:
     """
     from scipy.stats import norm
 
-    share = FALSE_ALARMS / (SLOW + 1)
-    looks = np.array([3600.0 / (2.0 * WINDOW), 3600.0 * rate]) * legs
+    share = FALSE_ALARMS / (SLOW_DETECTORS + 1)
+    looks = np.array([3600.0 / (2.0 * FORGETTING_TIME), 3600.0 * rate]) * legs
     slow, fast = norm.isf(0.5 * share / looks)
     return float(slow), float(fast)
 
@@ -161,7 +170,7 @@ class Collection:
         self._rows: list[tuple[FloatArray, ...]] = []
         self._jump = 0.0
 
-    def add(self, sizes: Sizes) -> None:
+    def add(self, sizes: FaultSizes) -> None:
         """Add what a healthy machine shows."""
         force = np.sqrt(np.mean(sizes.force**2))
         self._rows.append((sizes.friction, sizes.backlash, np.array(sizes.payload), force))
@@ -171,23 +180,23 @@ class Collection:
         self._jump = max(self._jump, jump)
 
     def thresholds(self, legs: int, rate: float) -> Thresholds:
-        """Return the thresholds: normal quantile or `BEYOND` the largest, whichever is more."""
+        """Return the normal quantile or `THRESHOLD_MARGIN` times the largest size, if larger."""
         slow, fast = quantiles(legs, rate)
         columns = [np.abs(np.array(column)) for column in zip(*self._rows, strict=True)]
         found = [
-            max(slow * float(np.sqrt(np.mean(column**2))), BEYOND * float(column.max()))
+            max(slow * float(np.sqrt(np.mean(column**2))), THRESHOLD_MARGIN * float(column.max()))
             for column in columns
         ]
         friction, backlash, payload, force = found
-        jump = max(fast, BEYOND * self._jump)
+        jump = max(fast, THRESHOLD_MARGIN * self._jump)
         return Thresholds(friction, backlash or np.inf, payload, force, jump)
 
 
 Kind = Literal["friction", "backlash", "counts", "payload", "sensor", "overload", "silence"]
 """Faults of the machine, and samples that do not come any more."""
 
-KINDS: tuple[Kind, ...] = ("friction", "backlash", "counts", "payload", "sensor", "overload")
-"""In the order of the field `alarms` of an estimate."""
+ALARM_KINDS: tuple[Kind, ...] = ("friction", "backlash", "counts", "payload", "sensor", "overload")
+"""Kinds of alarms, in the order of the field `alarms` of an estimate."""
 
 LOOK_AT: dict[Kind, str] = {
     "friction": "lubrication, screw and bearings of the leg; temperature of the motor",
@@ -207,7 +216,7 @@ class Alarm(NamedTuple):
     """[s] of the sample"""
     kind: Kind
     leg: int | None
-    """from 1; None for the machine as a whole"""
+    """number of the leg from 1; None for the machine as a whole"""
     size: float
     """estimate of what has changed"""
     unit: str
@@ -225,7 +234,12 @@ class Alarm(NamedTuple):
         return f"{self.time:.3f} s: {self.kind}, {where}, {self.size:.4g} {self.unit}{note}"
 
 
-CONFIRM: dict[Kind, float] = {"friction": 0.2, "backlash": 0.2, "payload": 0.3, "overload": 0.05}
+CONFIRMATION_TIMES: dict[Kind, float] = {
+    "friction": 0.2,
+    "backlash": 0.2,
+    "payload": 0.3,
+    "overload": 0.05,
+}
 """[s] Adopted: how long a candidate must stand. Payload waits for what could be an overload."""
 
 
@@ -271,11 +285,11 @@ class SlowDetectors:
         self._since: dict[Cause, float] = {}
         self._seen: dict[Cause, float] = {}
 
-    def update(self, time: float, sizes: Sizes, jacobian: FloatArray) -> list[Alarm]:
+    def update(self, time: float, sizes: FaultSizes, jacobian: FloatArray) -> list[Alarm]:
         """Return the alarms that are new at `time` [s]."""
         found = dict(self._candidates(sizes, jacobian))
         self._seen |= dict.fromkeys(found, time)
-        for cause in [each for each in self.active if time - self._seen[each] > ENDS]:
+        for cause in [each for each in self.active if time - self._seen[each] > CLEARING_TIME]:
             del self.active[cause]
         beyond = {cause: each for cause, each in found.items() if each.ratio >= 1.0}
         self._since = {cause: self._since.get(cause, time) for cause in beyond}
@@ -287,7 +301,7 @@ class SlowDetectors:
                 new.append(alarm)
         return new
 
-    def ratios(self, sizes: Sizes) -> FloatArray:
+    def ratios(self, sizes: FaultSizes) -> FloatArray:
         """Return the largest size per its threshold of every leg `(n,)`."""
         limits = self.thresholds
         shares = [
@@ -298,16 +312,18 @@ class SlowDetectors:
         ]
         return np.asarray(np.max(shares, axis=0))
 
-    def _candidates(self, sizes: Sizes, jacobian: FloatArray) -> Iterator[tuple[Cause, Candidate]]:
+    def _candidates(
+        self, sizes: FaultSizes, jacobian: FloatArray
+    ) -> Iterator[tuple[Cause, Candidate]]:
         limits, (force_unit, unit) = self.thresholds, self._units
         effort = sizes.effort / self._rating
         for leg, ratio in _large(effort):
             size, note = float(sizes.effort[leg]), "effort beyond the continuous rating"
-            found = Candidate(ratio, size, force_unit, CONFIRM["overload"], note)
+            found = Candidate(ratio, size, force_unit, CONFIRMATION_TIMES["overload"], note)
             yield ("overload", leg + 1), found
-        if effort.max() > NEARLY:
+        if effort.max() > OVERLOAD_FRACTION:
             return
-        best = EXPLAINED * max(sizes.friction_energy, sizes.force_energy)
+        best = MIN_EXPLAINED_FRACTION * max(sizes.friction_energy, sizes.force_energy)
         heavy = sizes.payload_energy > best
         # Legs that a force moves to one side look rubbing: once it is known, friction has to
         # explain more than it.
@@ -316,31 +332,42 @@ class SlowDetectors:
         force = float(np.sqrt(np.mean(sizes.force**2))) / limits.force
         if rubbing and not heavy:
             rising = list(_large(sizes.friction / limits.friction))
-            confirm = CONFIRM["friction"] if len(rising) == 1 else SEVERAL
+            confirm = (
+                CONFIRMATION_TIMES["friction"] if len(rising) == 1 else COMMON_FRICTION_CONFIRMATION
+            )
             for leg, ratio in rising:
                 size = float(sizes.friction[leg])
                 yield ("friction", leg + 1), Candidate(ratio, size, force_unit, confirm)
         elif heavy and abs(sizes.payload) <= self._mass:
             ratio = abs(sizes.payload) / limits.payload
-            if ratio > CLEARED:
-                yield ("payload", None), Candidate(ratio, sizes.payload, "kg", CONFIRM["payload"])
-        elif force > CLEARED:
+            if ratio > CLEARING_FRACTION:
+                yield (
+                    ("payload", None),
+                    Candidate(ratio, sizes.payload, "kg", CONFIRMATION_TIMES["payload"]),
+                )
+        elif force > CLEARING_FRACTION:
             wrench = -jacobian.T @ sizes.force
             note = f"force from outside, moment {np.linalg.norm(wrench[3:]):.3g} N m"
             size = float(np.linalg.norm(wrench[:3]))
-            yield ("overload", None), Candidate(force, size, "N", CONFIRM["payload"], note)
+            yield (
+                ("overload", None),
+                Candidate(force, size, "N", CONFIRMATION_TIMES["payload"], note),
+            )
         # Forces that the model does not know of wind the transmissions up.
         windup = 2.0 * self._compliance * np.abs(sizes.force)
         spread = sizes.backlash**2
         # What moves the platform moves all legs; play moves its own.
-        if force > CLEARED and spread.max() < EXPLAINED * spread.sum():
+        if force > CLEARING_FRACTION and spread.max() < MIN_EXPLAINED_FRACTION * spread.sum():
             return
         for leg, ratio in _large(sizes.backlash / (limits.backlash + windup)):
             size = float(sizes.backlash[leg])
-            yield ("backlash", leg + 1), Candidate(ratio, size, unit, CONFIRM["backlash"])
+            yield (
+                ("backlash", leg + 1),
+                Candidate(ratio, size, unit, CONFIRMATION_TIMES["backlash"]),
+            )
 
 
 def _large(ratios: FloatArray) -> Iterator[tuple[int, float]]:
-    """Yield legs, from 0, with ratios above `CLEARED`."""
-    for leg in np.flatnonzero(ratios > CLEARED).tolist():
+    """Yield legs, from 0, with ratios above `CLEARING_FRACTION`."""
+    for leg in np.flatnonzero(ratios > CLEARING_FRACTION).tolist():
         yield leg, float(ratios[leg])

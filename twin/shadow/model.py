@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model, transmission_ratio
-from twin.control.observer.cascade import SWINGING, suitable_design
+from twin.control.observer.cascade import SWING_MASS_RATIO, suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
 from twin.control.position_loop import has_encoders
 from twin.errors import InputError
@@ -22,58 +22,65 @@ from twin.rotations import displaced
 from twin.shadow.detectors import Alarm
 from twin.simulation.batched import make_batched_plant
 
-WATCHED = ("forces", "pose", "accelerometer", "gyroscope")
+WATCHED_CHANNELS = ("forces", "pose", "accelerometer", "gyroscope")
 
 UNCHANGED_TIME = 0.1
 """[s] Adopted: time without any change, while the machine moves; sensors hold theirs for 5 ms."""
 
-GONE = 0.5
-"""[s] Adopted: time without a channel that was there before."""
+CHANNEL_TIMEOUT = 0.5
+"""[s] Adopted: time without a channel that was there before, after which it is reported as missing.
+"""
 
-MOVES = 2e-3
-"""[1/s] Adopted: speed in parts of the stroke from which readings of a machine must change."""
+MIN_MOVING_SPEED = 2e-3
+"""[1/s] Adopted: speed, in strokes per second, from which readings of a machine must change."""
 
-LONGEST_SILENCE = 100
-"""Missing periods over which the model goes on alone; then it starts anew at the next reading."""
+MAX_MISSING_PERIODS = 100
+"""Maximum number of missing periods over which the model goes on alone; then it starts anew at the
+next reading.
+"""
 
 DEAD_READING_TIME = 0.02
 """[s] Adopted: shortest time for which a reading must not change to be called dead."""
 
-STUCK = 6.0
+STICKING_FORCE_RATIO = 6.0
 """Largest change of the force on a leg that sticks, over the largest dry friction of the file.
 
 It is 2 for both directions, times 1.5 for the spread of data sheets, times 2 for a rise. The force
-at which both sides of a play touch is added."""
+at which both sides of the backlash touch is added.
+"""
 
-ERRATIC = 4
-"""Adopted: jumps of one encoder in a row that are no lost counts any more."""
+MAX_JUMPS = 4
+"""Adopted: number of jumps of one encoder in a row from which on they are no longer lost counts."""
 
-QUIET = 0.02
+QUIET_TIME = 0.02
 """[s] Adopted: time without a further jump after which lost counts are reported."""
 
-PAUSE = 0.2
+MAX_PAUSE = 0.2
 """[s] Adopted: longest time for which one leg alone stands still at work."""
 
-SHOCK = 0.1
-"""[s] Adopted: after a shock to the machine, in which innovations are no jumps of encoders."""
+SHOCK_TIME = 0.1
+"""[s] Adopted: time after a shock to the machine in which innovations are no jumps of encoders."""
 
-OUTSIDE = 0.1
-"""Share of the stroke beyond its ends, or in a jump, where a reading is none of the machine's."""
+OUTLIER_FRACTION = 0.1
+"""Fraction of the stroke, beyond its ends or in a jump, from which a reading cannot be one of the
+machine.
+"""
 
-REGRESSORS = 4
-"""One, direction, rate and acceleration of an actuator."""
+REGRESSOR_COUNT = 4
+"""Number of regressors: one, direction, rate and acceleration of an actuator."""
 
-CHANNELS = 2
-"""Force against the motor, and play of the transmission."""
+REGRESSION_CHANNELS = 2
+"""Number of channels explained by them: force on the motor, and deflection within the backlash."""
 
-RIDGE = 1e-6
-"""Share of the regressors' squares that holds coefficients which the motion does not show."""
+RIDGE_FRACTION = 1e-6
+"""Fraction of the regressors' squares that holds coefficients which the motion does not show."""
 
-SMOOTHING = 0.01
-"""[s] Adopted: filter behind which the acceleration of an actuator is taken."""
+ACCELERATION_FILTER_TIME = 0.01
+"""[s] Adopted: time constant of the filter behind which the acceleration of an actuator is taken.
+"""
 
-PUSHED = 0.1
-"""Share of the holding force from which a transmission lies at one side of its play."""
+CONTACT_FORCE_FRACTION = 0.1
+"""Fraction of the holding force from which a transmission lies at one side of its backlash."""
 
 
 class ChannelWatch:
@@ -86,7 +93,7 @@ class ChannelWatch:
     def __init__(self, stroke: FloatArray, period: float) -> None:
         """Watch a machine whose actuators have a `stroke` `(n,)`, once a `period` [s]."""
         self.dead: set[str] = set()
-        self._fast, self._period = MOVES * float(stroke.min()), period
+        self._fast, self._period = MIN_MOVING_SPEED * float(stroke.min()), period
         self._last: dict[str, FloatArray] = {}
         self._still: dict[str, FloatArray] = {}
         self._gone: dict[str, float] = {}
@@ -97,13 +104,13 @@ class ChannelWatch:
         """Return new alarms of a sample, at rates `(n,)` of the model."""
         alarms = []
         moving = float(np.abs(rates).max()) > self._fast
-        for name in WATCHED:
+        for name in WATCHED_CHANNELS:
             value = values.get(name)
             if name in self.dead or (value is None and name not in self._last):
                 continue
             if value is None:
                 self._gone[name] += self._period
-                if self._gone[name] > GONE:
+                if self._gone[name] > CHANNEL_TIMEOUT:
                     alarms.append(self._died(time, name, None, self._gone[name], "is missing"))
                 continue
             self._gone[name] = 0.0
@@ -184,11 +191,11 @@ class ShadowModel:
         design = suitable_design(machine, period)
         steady = steady_gains(design)
         self._gain = steady.gain[0]
-        self.spread = innovation_spread(design, steady.covariance[0], LONGEST_SILENCE)
+        self.spread = innovation_std(design, steady.covariance[0], MAX_MISSING_PERIODS)
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
         self._looped = mode == "velocity"
-        self._together = transmission_ratio(machine) > SWINGING
+        self._together = transmission_ratio(machine) > SWING_MASS_RATIO
         self._link()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -271,7 +278,7 @@ class ShadowModel:
         return found
 
 
-def innovation_spread(design: ObserverDesign, covariance: FloatArray, count: int) -> FloatArray:
+def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -> FloatArray:
     """Return standard deviations `(count, n)` of innovations 1.. periods after a reading.
 
     Args:
@@ -305,9 +312,9 @@ class EncoderWatch:
         machine = model.machine
         n = machine.n_actuators
         self._model, self.limit, drives = model, limit, drive_model(machine)
-        self._stuck = STUCK * drives.breakaway + drives.touching
+        self._stuck = STICKING_FORCE_RATIO * drives.breakaway + drives.touching
         self._count, self._unit = drives.resolution, machine.coordinate_unit
-        self._far = OUTSIDE * (machine.maximum_coordinates - machine.minimum_coordinates)
+        self._far = OUTLIER_FRACTION * (machine.maximum_coordinates - machine.minimum_coordinates)
         self._low = machine.minimum_coordinates - self._far
         self._high = machine.maximum_coordinates + self._far
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
@@ -355,7 +362,7 @@ class EncoderWatch:
 
         The loop moves the leg of a frozen reading, and the model takes what holds it for a force.
         """
-        standing = np.flatnonzero((self._still >= PAUSE) & ~self.dead).tolist()
+        standing = np.flatnonzero((self._still >= MAX_PAUSE) & ~self.dead).tolist()
         return [self._died(time, leg) for leg in standing] if len(standing) == 1 else []
 
     def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
@@ -368,15 +375,15 @@ class EncoderWatch:
             for leg, (_, _, before) in self._jumps.items():
                 self.offset[leg] = before
             self._jumps.clear()
-            self._shaken = time + SHOCK
+            self._shaken = time + SHOCK_TIME
             return
         for leg, (last, count, before) in list(self._jumps.items()):
             outside = not self._low[leg] <= reading[leg] <= self._high[leg]
             outside |= abs(self.offset[leg] - before) > self._far[leg]
-            if outside or count >= ERRATIC:
+            if outside or count >= MAX_JUMPS:
                 self.offset[leg] = before
                 yield self._died(time, leg, "out of reach" if outside else "")
-            elif time - last >= QUIET > self._still[leg]:  # it reads on: it is not dead
+            elif time - last >= QUIET_TIME > self._still[leg]:  # it reads on: it is not dead
                 del self._jumps[leg]
                 lost, step = before - float(self.offset[leg]), self._count[leg]
                 size, unit = (round(lost / step), "counts") if step > 0.0 else (lost, self._unit)
@@ -399,9 +406,9 @@ class Baseline:
 
     def __init__(self, legs: int) -> None:
         """Begin without data."""
-        self._squares = np.zeros((legs, REGRESSORS, REGRESSORS))
-        self._products = np.zeros((legs, REGRESSORS, CHANNELS))
-        self._law = np.zeros((legs, REGRESSORS, CHANNELS))
+        self._squares = np.zeros((legs, REGRESSOR_COUNT, REGRESSOR_COUNT))
+        self._products = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
+        self._law = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
 
     def add(self, regressors: FloatArray, residuals: FloatArray) -> None:
         """Add one sample: regressors `(n, 4)` and residuals `(n, 2)`."""
@@ -414,7 +421,7 @@ class Baseline:
         scale[scale == 0.0] = 1.0
         squares = self._squares / (scale[:, :, None] * scale[:, None, :])
         solved = np.linalg.solve(
-            squares + RIDGE * np.eye(REGRESSORS), self._products / scale[:, :, None]
+            squares + RIDGE_FRACTION * np.eye(REGRESSOR_COUNT), self._products / scale[:, :, None]
         )
         self._law = solved / scale[:, :, None]
 
@@ -453,9 +460,12 @@ class Residuals:
         self._model, drives = model, drive_model(machine)
         self._slow = np.maximum(drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing)
         self._touching = drives.touching
-        self._keep = exp(-model.period / SMOOTHING)
+        self._keep = exp(-model.period / ACCELERATION_FILTER_TIME)
         self._filtered = np.zeros(n)
-        self.values, self.regressors = np.zeros((n, CHANNELS)), np.ones((n, REGRESSORS))
+        self.values, self.regressors = (
+            np.zeros((n, REGRESSION_CHANNELS)),
+            np.ones((n, REGRESSOR_COUNT)),
+        )
         self.side, self.load = np.zeros(n), np.zeros(n)
         self._poses, self._legs = np.zeros((2, 7)), np.zeros((2, n))
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
@@ -476,7 +486,7 @@ class Residuals:
         regressors[:, 1] = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
         regressors[:, 2] = rates
         behind = rates - self._filtered
-        regressors[:, 3] = behind / SMOOTHING
+        regressors[:, 3] = behind / ACCELERATION_FILTER_TIME
         self._filtered += (1.0 - self._keep) * behind
         forces, pose = values.get("forces"), values.get("pose")
         self.values[:, 0] = model.disturbance if forces is None else forces - model.efforts
@@ -487,7 +497,7 @@ class Residuals:
         inverse_kinematics_batch(model.machine.constants.legs, self._poses, self._legs)
         self.values[:, 1] = self._legs[0] - self._legs[1]
         # Where an unknown force could have turned the load, the side is unknown.
-        pushed = np.abs(model.forces) > PUSHED * self._touching + np.abs(force)
+        pushed = np.abs(model.forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(force)
         self.side[:] = np.sign(model.forces) * pushed
 
     def refresh(self) -> FloatArray:

@@ -17,11 +17,11 @@ from twin.logs import Log, signal_units
 from twin.logs.log import POSE_UNITS
 from twin.logs.recorder import LogRecorder
 from twin.model.machine_model import MachineModel
-from twin.shadow.detectors import KINDS, Alarm
+from twin.shadow.detectors import ALARM_KINDS, Alarm
 from twin.shadow.shadow import Shadow, ShadowState
 
-LARGEST = 1 << 28
-"""Numbers that a ring may hold: 2 GiB."""
+MAX_RING_SIZE = 1 << 28
+"""Maximum number of values that a ring may hold: 2 GiB."""
 
 
 class Ring:
@@ -50,7 +50,7 @@ class Ring:
             "residuals": ("1",) * n,
         }
         rows = max(1, round(seconds / period))
-        if rows * sum(map(len, self._units.values())) > LARGEST:
+        if rows * sum(map(len, self._units.values())) > MAX_RING_SIZE:
             raise InputError("ring", f"{seconds:g} s are too long for the memory; take fewer")
         self._time: FloatArray = np.empty(rows)
         self._values: dict[str, FloatArray] = {
@@ -103,20 +103,20 @@ def metadata_of(machine: str) -> dict[str, str]:
     return {"machine": machine, "engine": "shadow"}
 
 
-KEPT = 10_000
-"""Durations that are kept."""
+DURATIONS_KEPT = 10_000
+"""Number of the latest durations that are kept."""
 
-SHORT_SHARE = 0.5
-"""Adopted: of the motion of a stream shorter than its learning time, taken for healthy."""
+SHORT_STREAM_FRACTION = 0.5
+"""Adopted: fraction of a stream shorter than its learning time that is taken for healthy."""
 
-LEAST_LEARNING = 1.0
-"""[s] Adopted: of motion, from less of which nothing is judged but encoders and dead sensors."""
+MIN_LEARNING_TIME = 1.0
+"""[s] Adopted: duration of motion below which nothing is judged but encoders and dead sensors."""
 
-SILENCE = 1.0
-"""[s] Adopted: without a sample, after which a live source is silent."""
+SILENCE_TIMEOUT = 1.0
+"""[s] Adopted: time without a sample after which a live source is silent."""
 
-LONGEST_STEP = 10.0
-"""[s] Adopted: between two samples; a longer one is a clock that was set."""
+MAX_CLOCK_STEP = 10.0
+"""[s] Adopted: longest time between two samples; a longer one is a clock that was set."""
 
 
 class ShadowSession:
@@ -157,7 +157,7 @@ class ShadowSession:
         self.alarms: list[Alarm] = []
         self.elapsed = 0.0
         self._seconds, self.telemetry = positive(ring, "ring"), telemetry
-        self._spent, self._count, self.last = np.zeros(KEPT), 0, 0.0
+        self._spent, self._count, self.last = np.zeros(DURATIONS_KEPT), 0, 0.0
         self._heard, self._silent, self._told = clock.monotonic(), False, 0
         self.shortened = False
         rows = max(1, round(self._seconds / shadow.period))
@@ -173,7 +173,7 @@ class ShadowSession:
         """Return percentiles of the last updates' durations [s]; zeros before the first."""
         if not self._count:
             return [0.0] * len(percentiles)
-        kept = self._spent[: min(self._count, KEPT)]
+        kept = self._spent[: min(self._count, DURATIONS_KEPT)]
         return [float(value) for value in np.percentile(kept, percentiles)]
 
     def receive(self, timeout: float) -> bool:
@@ -184,7 +184,7 @@ class ShadowSession:
             return True
         self._record(1)
         silent = clock.monotonic() - self._heard
-        if silent >= SILENCE and not (self._silent or self.source.ended):
+        if silent >= SILENCE_TIMEOUT and not (self._silent or self.source.ended):
             self._silent = True
             since = 0.0 if self.sample is None else self.sample.time
             note = f"no samples since {since:.3f} s"
@@ -199,7 +199,7 @@ class ShadowSession:
         if taken is None:
             return self.state
         self.last = clock.perf_counter() - begin
-        self._spent[self._count % KEPT] = self.last
+        self._spent[self._count % DURATIONS_KEPT] = self.last
         self._count += 1
         self.alarms += shadow.alarms[self._told :]
         self._told = len(shadow.alarms)
@@ -213,7 +213,7 @@ class ShadowSession:
         self._record(self._block)
         self._send(self._estimate(taken, state))
         step = 0.0 if self.sample is None else taken.time - self.sample.time
-        self.elapsed += step if 0.0 < step < LONGEST_STEP else 0.0
+        self.elapsed += step if 0.0 < step < MAX_CLOCK_STEP else 0.0
         self.sample, self.state = taken, state
         return state
 
@@ -243,8 +243,8 @@ class ShadowSession:
         The shadow takes the samples that are kept once more, with the first half of their motion
         for healthy.
         """
-        shadow, half = self.shadow, SHORT_SHARE * self.shadow.learned
-        if not shadow.is_learning or half < LEAST_LEARNING:
+        shadow, half = self.shadow, SHORT_STREAM_FRACTION * self.shadow.learned
+        if not shadow.is_learning or half < MIN_LEARNING_TIME:
             return False
         shadow.reset(learning=half)
         for sample in self._early:
@@ -265,6 +265,6 @@ class ShadowSession:
             "forces": state.forces,
             "wrench": state.wrench,
             "residuals": state.residuals,
-            "alarms": np.array([float(kind in active) for kind in KINDS]),
+            "alarms": np.array([float(kind in active) for kind in ALARM_KINDS]),
         }
         return Sample("estimate", sample.time, values, sample.sequence, sample.sequence)

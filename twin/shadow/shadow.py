@@ -13,12 +13,19 @@ from twin.basics.arrays import BoolArray, FloatArray, as_instance, bounded, not_
 from twin.control.gains import suitable_position_loop
 from twin.control.position_loop import PositionLoop, takes_positions
 from twin.errors import TwinError
-from twin.link.protocol import FIELDS, LATEST, NORM_TOLERANCE, POSES, Sample, width_of
+from twin.link.protocol import FIELD_WIDTHS, MAX_TIME, NORM_TOLERANCE, POSE_FIELDS, Sample, width_of
 from twin.model.machine_model import MachineModel, as_model
-from twin.plant.signals import MODES, Mode
-from twin.shadow.detectors import WINDOW, Alarm, Evidence, Sizes, SlowDetectors, Thresholds
+from twin.plant.signals import COMMAND_MODES, Mode
+from twin.shadow.detectors import (
+    FORGETTING_TIME,
+    Alarm,
+    FaultSizes,
+    FaultStatistics,
+    SlowDetectors,
+    Thresholds,
+)
 from twin.shadow.model import (
-    LONGEST_SILENCE,
+    MAX_MISSING_PERIODS,
     Baseline,
     ChannelWatch,
     EncoderWatch,
@@ -26,32 +33,35 @@ from twin.shadow.model import (
     ShadowModel,
 )
 
-LARGEST_VALUE = 1e9
-"""[SI] Adopted: beyond which a number is no reading of any machine."""
+MAX_READING = 1e9
+"""[SI] Adopted: magnitude beyond which a number is no reading of any machine."""
 
-EMPTY = np.zeros(0)
+EMPTY_ARRAY = np.zeros(0)
 
-REACH = 0.5
-"""Adopted: share of the stroke beyond its ends from which coordinates are none of the machine's."""
+MAX_OVERTRAVEL_FRACTION = 0.5
+"""Adopted: fraction of the stroke beyond its ends from which coordinates cannot be those of the
+machine.
+"""
 
-REFERENCE = 1.0
-"""[s] Adopted: over which the force that drives begin with is taken anew after a gap."""
+REFERENCE_TIME = 1.0
+"""[s] Adopted: time over which the force that drives begin with is taken anew after a gap."""
 
-BLOCK = 10
-"""Samples between two looks of slow detectors."""
+DETECTION_INTERVAL = 10
+"""Number of samples between two evaluations of the slow detectors."""
 
-SLOWEST = 200.0
-"""[Hz] Adopted: of samples; at 100 Hz lost counts look like a dead encoder, at 50 Hz the observer
-of `stewart` does not follow it."""
+MIN_SAMPLE_RATE = 200.0
+"""[Hz] Adopted: lowest sample rate; at 100 Hz lost counts look like a dead encoder, at 50 Hz the
+observer of `stewart` does not follow it.
+"""
 
-SETTLING = 1.0
-"""[s] Adopted: after a start, until the observer has forgotten it."""
+SETTLING_TIME = 1.0
+"""[s] Adopted: time after a start until the observer has forgotten it."""
 
-LEARNING = 20.0
-"""[s] Adopted: of the machine's usual motion, over which it is taken for healthy."""
+LEARNING_TIME = 20.0
+"""[s] Adopted: duration of the machine's ordinary motion over which it is taken for healthy."""
 
-RESTART = 1.0
-"""[s] By which a clock that goes back has begun anew."""
+RESTART_THRESHOLD = 1.0
+"""[s] Time by which a clock must go back to count as restarted."""
 
 
 class SampleCheck:
@@ -67,15 +77,17 @@ class SampleCheck:
         self.refused: Counter[str] = Counter()
         self.latest: dict[str, str] = {}
         self._unit = machine.coordinate_unit
-        beyond = REACH * (machine.maximum_coordinates - machine.minimum_coordinates)
+        beyond = MAX_OVERTRAVEL_FRACTION * (
+            machine.maximum_coordinates - machine.minimum_coordinates
+        )
         self._low = machine.minimum_coordinates - beyond
         self._high = machine.maximum_coordinates + beyond
-        self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELDS}
+        self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELD_WIDTHS}
 
     def usable(self, sample: Sample) -> Sample | None:
         """Return a sample without the fields that cannot be used; None where its time cannot."""
-        if not 0.0 <= sample.time <= LATEST:
-            self.refuse(f"times that are not from 0 to {LATEST:g} s", f"{sample.time:.6g} s")
+        if not 0.0 <= sample.time <= MAX_TIME:
+            self.refuse(f"times that are not from 0 to {MAX_TIME:g} s", f"{sample.time:.6g} s")
             return None
         values = sample.values
         if self._sound(values):
@@ -110,10 +122,10 @@ class SampleCheck:
         known = [name for name in values if name in self._shapes]
         if any(getattr(values[name], "shape", None) != self._shapes[name] for name in known):
             return False
-        numbers = np.concatenate([EMPTY, *(values[name] for name in known)])
-        if not np.abs(numbers).max(initial=0.0) <= LARGEST_VALUE:
+        numbers = np.concatenate([EMPTY_ARRAY, *(values[name] for name in known)])
+        if not np.abs(numbers).max(initial=0.0) <= MAX_READING:
             return False
-        return all(_is_turned(values[name]) for name in POSES if name in values)
+        return all(_is_turned(values[name]) for name in POSE_FIELDS if name in values)
 
     def _wrong(self, name: str, value: FloatArray) -> str:
         """Return what is wrong with a field, or nothing."""
@@ -122,9 +134,9 @@ class SampleCheck:
             return ""
         if np.shape(value) != shape:
             return f"that are not {shape[0]} numbers"
-        if not np.abs(value).max() <= LARGEST_VALUE:
-            return f"that are not finite, or beyond {LARGEST_VALUE:g}"
-        return "without a unit quaternion" if name in POSES and not _is_turned(value) else ""
+        if not np.abs(value).max() <= MAX_READING:
+            return f"that are not finite, or beyond {MAX_READING:g}"
+        return "without a unit quaternion" if name in POSE_FIELDS and not _is_turned(value) else ""
 
 
 def _is_turned(pose: FloatArray) -> bool:
@@ -147,7 +159,7 @@ class MachineWatch:
         n = model.machine.n_actuators
         self._model, self._learning = model, learning
         self._residuals = Residuals(model)
-        self._baseline, self._evidence = Baseline(n), Evidence(n, model.period)
+        self._baseline, self._evidence = Baseline(n), FaultStatistics(n, model.period)
         self._detectors = SlowDetectors(model.machine, thresholds)
         self.learned = self._watched = self._reference = 0
         self._force, self._references = np.zeros(n), np.zeros(n)
@@ -164,7 +176,7 @@ class MachineWatch:
         return list(self._detectors.active.values())
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> FaultSizes:
         """Sizes of faults over the last moments, whatever the thresholds are."""
         return self._evidence.sizes()
 
@@ -175,7 +187,7 @@ class MachineWatch:
     def disturbed(self) -> None:
         """Go on after a gap: the force that the drives began with is no longer known."""
         self._residuals.start()
-        self._reference = round(REFERENCE / self._model.period)
+        self._reference = round(REFERENCE_TIME / self._model.period)
         self._references[:] = 0.0
 
     def update(self, time: float, values: Mapping[str, FloatArray]) -> list[Alarm]:
@@ -190,7 +202,7 @@ class MachineWatch:
         if fresh:
             self._refer(unexplained[:, 0])
             return []
-        due = self._watched % BLOCK == 0
+        due = self._watched % DETECTION_INTERVAL == 0
         if due:
             jacobian = residuals.refresh()
         direction = residuals.regressors[:, 1]
@@ -198,7 +210,7 @@ class MachineWatch:
             unexplained, direction, residuals.load, residuals.side, self._model.efforts
         )
         self._watched += 1
-        if due and self._watched > 3.0 * WINDOW / self._model.period:
+        if due and self._watched > 3.0 * FORGETTING_TIME / self._model.period:
             sizes = self._evidence.sizes()
             self._force, self.wrench = sizes.force, -jacobian.T @ sizes.force
             self.ratios = self._detectors.ratios(sizes)
@@ -218,7 +230,7 @@ class MachineWatch:
 
     def _refer(self, force: FloatArray) -> None:
         """Take the unexplained force to be what it was before the gap, in the mean."""
-        count = round(REFERENCE / self._model.period)
+        count = round(REFERENCE_TIME / self._model.period)
         self._references += force / count
         self._reference -= 1
         if self._reference == 0:
@@ -227,11 +239,18 @@ class MachineWatch:
             self._watched = 0
 
 
-GAP, CALM = 3, 0.2
-"""Adopted: after so many missing samples the observer needs so many seconds [s] to settle."""
+MAX_GAP = 3
+"""Adopted: maximum number of missing samples after which the observer need not settle."""
+GAP_SETTLING_TIME = 0.2
+"""[s] Adopted: time that the observer needs to settle after a longer gap."""
 
 
-WAITING, GOING, LEARNED = "waiting", "learning", "watching"
+WAITING_STATE = "waiting"
+"""State of a shadow that waits for its first samples."""
+LEARNING_STATE = "learning"
+"""State of a shadow that still learns."""
+WATCHING_STATE = "watching"
+"""State of a shadow that raises alarms."""
 
 
 class ShadowState(NamedTuple):
@@ -287,7 +306,7 @@ class Shadow:
         *,
         thresholds: Thresholds,
         mode: Mode | None = None,
-        learning: float = LEARNING,
+        learning: float = LEARNING_TIME,
     ) -> None:
         """Prepare model, observer and detectors.
 
@@ -303,11 +322,11 @@ class Shadow:
             StateError: the observer of this machine has no steady gains.
         """
         self.machine = as_model(machine)
-        self.period = 1.0 / bounded(rate, "rate", SLOWEST, 1e5)
+        self.period = 1.0 / bounded(rate, "rate", MIN_SAMPLE_RATE, 1e5)
         self.thresholds = as_instance(thresholds, "thresholds", Thresholds)
         usual: Mode = "position" if takes_positions(machine) else "velocity"
         self.mode: Mode = usual if mode is None else mode
-        one_of(self.mode, "mode", MODES)
+        one_of(self.mode, "mode", COMMAND_MODES)
         self.model = ShadowModel(self.machine, self.period, self.mode)
         self._loop = PositionLoop(
             self.machine, self.period, *suitable_position_loop(self.machine, self.period)
@@ -332,7 +351,7 @@ class Shadow:
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
         stroke = machine.maximum_coordinates - machine.minimum_coordinates
-        self._channels = ChannelWatch(stroke, BLOCK * self.period)
+        self._channels = ChannelWatch(stroke, DETECTION_INTERVAL * self.period)
         self._watch = MachineWatch(self.model, self.thresholds, round(self.learning / self.period))
         self._time, self._running, self._calm = 0.0, False, 0.0
         self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
@@ -349,8 +368,8 @@ class Shadow:
     def phase(self) -> str:
         """Phase: "waiting", "learning" or "watching"."""
         if not self._running:
-            return WAITING
-        return GOING if self.is_learning else LEARNED
+            return WAITING_STATE
+        return LEARNING_STATE if self.is_learning else WATCHING_STATE
 
     @property
     def is_learning(self) -> bool:
@@ -363,7 +382,7 @@ class Shadow:
         return self._watch.learned * self.period
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> FaultSizes:
         """Sizes of faults over the last moments, whatever the thresholds are."""
         return self._watch.sizes
 
@@ -380,7 +399,7 @@ class Shadow:
         values, time = self.taken.values, sample.time
         coordinates = values.get("coordinates")
         periods = round((time - self._time) / self.period) if self._running else 1
-        if -RESTART < periods * self.period < 0.5 * self.period:
+        if -RESTART_THRESHOLD < periods * self.period < 0.5 * self.period:
             self.late += 1
             return self._state()
         missed = max(periods - 1, 0)
@@ -388,7 +407,7 @@ class Shadow:
         self._time = time
         before = self._command
         self._take_command(values)
-        if sample.state == "stopped" or missed > LONGEST_SILENCE or periods < 1:
+        if sample.state == "stopped" or missed > MAX_MISSING_PERIODS or periods < 1:
             self._running = False
         if not self._running:
             if coordinates is not None and sample.state != "stopped":
@@ -399,8 +418,8 @@ class Shadow:
             if not self.model.advance(command, self._feedforward):
                 self._running = False
                 return self._state()
-        if missed > GAP:
-            self._disturbed(CALM)
+        if missed > MAX_GAP:
+            self._disturbed(GAP_SETTLING_TIME)
         self._unheard += periods
         if coordinates is None:
             self.missed += 1
@@ -421,7 +440,7 @@ class Shadow:
             return
         self._running = True
         self.restarts += 1
-        self._disturbed(SETTLING)
+        self._disturbed(SETTLING_TIME)
 
     def _disturbed(self, seconds: float) -> None:
         """Let the observer settle, and forget the force that the drives began with."""
@@ -458,7 +477,7 @@ class Shadow:
         if time < self._calm:
             return
         self._looks += 1
-        if self._looks % BLOCK == 0:
+        if self._looks % DETECTION_INTERVAL == 0:
             found = self._channels.check(time, values, self.model.rates)
             if found:
                 self._watch.clear()  # of readings that were already dead

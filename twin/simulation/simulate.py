@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from twin.plant.plant import Plant
 
 ForceFunction = Callable[[int, State], FloatArray]
-"""Forces `(n,)` of a step, from its index and the state at its start"""
+"""Returns the actuator forces `(n,)` of a step, from its index and the state at its start."""
 
 WrenchFunction = Callable[[State], FloatArray | None]
-"""Wrench `(6,)` on the platform over a step, from the state at its start; None for none"""
+"""Returns the wrench `(6,)` on the platform, from the state at a step's start; None for none."""
 
 
 def engine_steps(
     engine: Engine,
     state: State,
     steps: range,
-    force_at: ForceFunction,
-    wrench_at: WrenchFunction,
+    forces: ForceFunction,
+    wrench: WrenchFunction,
 ) -> Iterator[tuple[int, State]]:
     """Yield the index of each step and the state at its end.
 
@@ -45,19 +45,19 @@ def engine_steps(
         engine: in `state`.
         state: at the start.
         steps: indices of the steps.
-        force_at: such as `ClosedLoop.step`, which measures, controls and drives.
-        wrench_at: disturbance of the platform.
+        forces: of a step, such as `ClosedLoop.step`, which measures, controls and drives.
+        wrench: disturbance of the platform.
 
     Raises:
         SimulationStoppedError: the engine or the drives cannot go on.
     """
     for index in steps:
-        state = engine.step(force_at(index, state), wrench_at(state))
+        state = engine.step(forces(index, state), wrench(state))
         yield index, state
 
 
 def force_function(forces: Any, n: int, steps: int) -> ForceFunction:
-    """Return the forces as a function of step and state: given as such, constant, or a table.
+    """Return forces as a function of step and state, from a function, `(n,)` or `(steps, n)`.
 
     Raises:
         InputError: wrong shape, not finite, or a function of other arguments.
@@ -65,16 +65,16 @@ def force_function(forces: Any, n: int, steps: int) -> ForceFunction:
     if callable(forces):
         check_arguments(forces, "forces", "time", "state")
         return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
-    table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
-    if table.ndim == 1:
-        return lambda _, __: table
-    if table.shape != (steps, n):
-        raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}")
-    return lambda k, _: table[k]
+    forces = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
+    if forces.ndim == 1:
+        return lambda _, __: forces
+    if forces.shape != (steps, n):
+        raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {forces.shape}")
+    return lambda index, _: forces[index]
 
 
 def wrench_function(wrench: Any) -> WrenchFunction:
-    """Return the wrench as a function of the state: given as such, constant, or none.
+    """Return the wrench as a function of the state, from a function, `(6,)` or None.
 
     Raises:
         InputError: wrong shape, not finite, or a function of other arguments.
@@ -82,11 +82,11 @@ def wrench_function(wrench: Any) -> WrenchFunction:
     if callable(wrench):
         check_arguments(wrench, "wrench", "time", "state")
         return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
-    load = None if wrench is None else as_vector(wrench, "wrench", 6)
-    return lambda _: load
+    wrench = None if wrench is None else as_vector(wrench, "wrench", 6)
+    return lambda _: wrench
 
 
-LARGEST_COUNT = 100_000_000
+MAX_STEPS = 100_000_000
 
 
 def simulate(
@@ -106,7 +106,7 @@ def simulate(
     fidelity: str = "accurate",
     every: int = 1,
     progress: bool | None = None,
-    **options: Any,
+    **engine_options: Any,
 ) -> Trajectory:
     """Return the motion of a machine under actuator forces, held constant over each step.
 
@@ -136,7 +136,7 @@ def simulate(
         fidelity: "accurate" or "fast".
         every: keep every so many steps.
         progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
-        options: passed to the engine.
+        engine_options: passed to the engine.
 
     Raises:
         InputError: wrong shapes, not finite, a duration that is no multiple of the step, or a
@@ -145,17 +145,17 @@ def simulate(
         MissingDependencyError: the engine's library is not installed.
     """
     as_model(platform)
-    named = isinstance(engine, str)
-    engine = _engine(platform, engine, timestep, fidelity, options)
+    opened_here = isinstance(engine, str)
+    engine = _engine(platform, engine, timestep, fidelity, engine_options)
     with ExitStack() as stack:
-        if named:
+        if opened_here:
             stack.callback(engine.close)
         steps = _steps(duration, engine.timestep)
         if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
-        wrench_at = wrench_function(wrench)
+        wrench = wrench_function(wrench)
         loop = _closed_loop(platform, controller, period, plant, forces)
-        force_at = loop.step if loop else force_function(forces, platform.n_actuators, steps)
+        forces = loop.step if loop else force_function(forces, platform.n_actuators, steps)
         if loop and deflection is None:
             deflection = loop.springs(pose)
         start = engine.reset(pose, twist, deflection)
@@ -165,17 +165,17 @@ def simulate(
         tick = stack.enter_context(Progress(title, steps, progress)).tick
         states, applied = [start], []
 
-        def kept_force(k: int, state: State) -> FloatArray:
-            force = force_at(k, state)
-            if k % every == 0:
-                applied.append(force.copy())  # a force function may reuse its array
-            return force
+        def recorded_forces(index: int, state: State) -> FloatArray:
+            values: FloatArray = forces(index, state)
+            if index % every == 0:
+                applied.append(values.copy())  # a force function may reuse its array
+            return values
 
         try:
-            for k, state in engine_steps(engine, start, range(steps), kept_force, wrench_at):
-                if (k + 1) % every == 0:
+            for index, state in engine_steps(engine, start, range(steps), recorded_forces, wrench):
+                if (index + 1) % every == 0:
                     states.append(state)
-                tick(k)
+                tick(index)
                 if loop and loop.finished:
                     break
         except SimulationStoppedError as error:
@@ -188,17 +188,17 @@ def simulate(
 def _trajectory(
     engine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
-    """Return the trajectory; the last forces are repeated, unless a stop fell between two rows."""
+    """Return the trajectory; its last row repeats the last forces applied."""
     platform = engine.platform
     last = applied[-1:] or [np.zeros(platform.n_actuators)]
-    held = [*applied[: len(states)], *last]
+    forces = [*applied[: len(states)], *last]
     return Trajectory(
         time=np.array([state.time for state in states]),
         pose=np.array([state.pose for state in states]),
         twist=np.array([state.twist for state in states]),
         lengths=np.array([state.lengths for state in states]),
         rates=np.array([state.rates for state in states]),
-        forces=np.array(held[: len(states)]),
+        forces=np.array(forces[: len(states)]),
         deflection=np.array([state.deflection for state in states]),
         machine=platform.name,
         engine=engine.name,
@@ -230,23 +230,27 @@ def _closed_loop(
 
 
 def _engine(
-    platform: MachineModel, engine: Any, timestep: float, fidelity: str, options: dict[str, Any]
+    platform: MachineModel,
+    engine: Any,
+    timestep: float,
+    fidelity: str,
+    engine_options: dict[str, Any],
 ) -> Engine:
     """Return a new engine of that name, or the given one if it is of this machine."""
     if isinstance(engine, str):
-        return make_engine(engine, platform, timestep, fidelity, **options)
+        return make_engine(engine, platform, timestep, fidelity, **engine_options)
     if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
         raise InputError("engine", f"must be a name or an engine, not {brief(engine)}")
     given: Engine = engine
-    if options or given.platform.hash != platform.hash:
+    if engine_options or given.platform.hash != platform.hash:
         raise InputError("engine", "must be of this machine, and takes no further options")
     return given
 
 
 def _steps(duration: Any, timestep: float) -> int:
     span = positive(duration, "duration")
-    if span / timestep > LARGEST_COUNT:
-        raise InputError("duration", f"takes more than {LARGEST_COUNT} steps")
+    if span / timestep > MAX_STEPS:
+        raise InputError("duration", f"takes more than {MAX_STEPS} steps")
     steps = round(span / timestep)
     if steps < 1 or abs(steps * timestep - span) > 1e-9 * span:
         raise InputError(

@@ -10,13 +10,13 @@ from twin.sweep.description import (
     Sweep,
     read_sweep,
 )
-from twin.sweep.folder import BACKENDS, read_results
-from twin.sweep.plan import MEASURES, Task, plan
+from twin.sweep.folder import BACKEND_NAMES, read_results
+from twin.sweep.plan import MEASURE_UNITS, Task, plan
 from twin.sweep.run import run_sweep
 
 __all__ = [
-    "BACKENDS",
-    "MEASURES",
+    "BACKEND_NAMES",
+    "MEASURE_UNITS",
     "ControllerChoice",
     "MotionChoice",
     "PayloadChoice",

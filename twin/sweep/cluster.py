@@ -12,17 +12,17 @@ from twin.basics.optional import optional
 from twin.errors import InputError, StateError
 from twin.sweep.work import Lost, call_argument, joblib_workers
 
-LOCAL = "local"
+LOCAL_ADDRESS = "local"
 """Address of a cluster that is started on this computer and ends with the sweep."""
 
-LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+LOOPBACK_VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Set to 0 before Ray is imported, it keeps a cluster of this computer on the loopback interface,
 on every system; otherwise its ports are open to the network."""
 
-USAGE = "RAY_USAGE_STATS_ENABLED"
+USAGE_VARIABLE = "RAY_USAGE_STATS_ENABLED"
 """Set to 0 it keeps Ray from reporting its use."""
 
-REMEDY = (
+RECOMMENDATION = (
     "What is finished is kept, the same call computes the rest. Every computer of the cluster "
     "needs the same version of this package."
 )
@@ -32,15 +32,15 @@ def ray_library(address: str | None = None) -> ModuleType:
     """Return Ray, without its usage reports.
 
     Args:
-        address: of the cluster; for one of this computer (None or `LOCAL`) Ray is kept away from
-            the network, unless it has been imported before.
+        address: of the cluster; for one of this computer (None or `LOCAL_ADDRESS`) Ray is kept away
+            from the network, unless it has been imported before.
 
     Raises:
         MissingDependencyError: it is not installed.
     """
-    os.environ.setdefault(USAGE, "0")
-    if address in (None, LOCAL):
-        os.environ.setdefault(LOOPBACK, "0")
+    os.environ.setdefault(USAGE_VARIABLE, "0")
+    if address in (None, LOCAL_ADDRESS):
+        os.environ.setdefault(LOOPBACK_VARIABLE, "0")
     return optional("ray")
 
 
@@ -49,8 +49,8 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
     """Be connected to a cluster inside; one that is connected to already stays so.
 
     Args:
-        address: of a running cluster as `ray.init` takes it, such as "auto"; None or `LOCAL`: one
-            on this computer, which other computers cannot reach.
+        address: of a running cluster as `ray.init` takes it, such as "auto"; None or
+            `LOCAL_ADDRESS`: one on this computer, which other computers cannot reach.
         workers: cores of a cluster that is started here; None: all.
 
     Raises:
@@ -62,10 +62,10 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
         yield
         return
     try:
-        if address in (None, LOCAL):
+        if address in (None, LOCAL_ADDRESS):
             # Without an address Ray would join a cluster that it finds running.
             ray.init(
-                LOCAL,
+                LOCAL_ADDRESS,
                 num_cpus=workers,
                 include_dashboard=False,
                 log_to_driver=False,
@@ -146,7 +146,7 @@ def cluster_backend(count: int) -> Any:
             except dead as error:
                 return [Lost(call_argument(func), str(error).partition("\n")[0])]
             except ray.exceptions.RayError as error:
-                raise StateError(f"the cluster cannot go on: {error}\n{REMEDY}") from None
+                raise StateError(f"the cluster cannot go on: {error}\n{RECOMMENDATION}") from None
 
         def terminate(self) -> None:
             """End what is under way."""

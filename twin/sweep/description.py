@@ -27,19 +27,21 @@ from twin.sweep.quantities import in_si
 
 LARGEST_COUNT = 1_000_000
 
-FORM = "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
+VALUES_HINT = (
+    "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
+)
 
-FUNCTION = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
+FUNCTION_PATTERN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 """What `measure` looks like."""
 
-MOTION = ("amplitude", "frequency", "duration")
+MOTION_FIELDS = ("amplitude", "frequency", "duration")
 """What parameters that begin with `motion.` may name."""
 
 
 Spacing = Literal["linear", "logarithmic"]
 
 
-RANGE, LIST = "a range", "a list"
+RANGE_TAG, LIST_TAG = "a range", "a list"
 """Tags of the two forms of values. Pydantic puts them into the path of an error; `problems` leaves
 them out."""
 
@@ -48,7 +50,7 @@ def problems(error: ValidationError) -> list[tuple[str, str]]:
     """Return pairs of field and what is wrong with it."""
     found = []
     for entry in error.errors(include_url=False):
-        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE, LIST))
+        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE_TAG, LIST_TAG))
         unknown = entry["type"] == "extra_forbidden"
         message = "unknown field; check its spelling" if unknown else entry["msg"]
         found.append((field or "sweep", message.removeprefix("Value error, ")))
@@ -117,7 +119,7 @@ def _from_text(text: str) -> Any:
     if len(parts) == 1:
         return tuple(_number(part) for part in text.split(","))
     if len(parts) not in (2, 3, 4):
-        raise ValueError(FORM)
+        raise ValueError(VALUES_HINT)
     content: dict[str, Any] = {"start": _number(parts[0]), "stop": _number(parts[1])}
     if len(parts) > 2:
         content["count"] = parts[2]
@@ -128,16 +130,16 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number; {FORM}") from None
+        raise ValueError(f"{text!r} is no number; {VALUES_HINT}") from None
 
 
 def _form(value: Any) -> str:
-    return RANGE if isinstance(value, (dict, Range)) else LIST
+    return RANGE_TAG if isinstance(value, (dict, Range)) else LIST_TAG
 
 
 Numbers = Annotated[
-    Annotated[Range, Tag(RANGE)]
-    | Annotated[tuple[float, ...], Field(min_length=1, max_length=LARGEST_COUNT), Tag(LIST)],
+    Annotated[Range, Tag(RANGE_TAG)]
+    | Annotated[tuple[float, ...], Field(min_length=1, max_length=LARGEST_COUNT), Tag(LIST_TAG)],
     Discriminator(_form),
     BeforeValidator(_read),
 ]
@@ -175,7 +177,7 @@ class ControllerChoice(Part):
     """What it is designed for: the machine of the run, or the one without payload and without the
     sweep's values"""
     label: str = ""
-    """In tables; default: name and options"""
+    """Name in tables; default: name and options"""
 
     @model_validator(mode="before")
     @classmethod
@@ -233,9 +235,9 @@ class PayloadChoice(Part):
     inertia: tuple[float, float, float] | None = None
     """Principal moments about the centre of mass [kg m2], platform axes; None: a point mass"""
     occupant: Person | None = None
-    """In place of a mass"""
+    """A person in place of a mass"""
     label: str = ""
-    """In tables; default: what it is"""
+    """Name in tables; default: what it is"""
 
     @model_validator(mode="before")
     @classmethod
@@ -324,7 +326,7 @@ Seeds = Annotated[
 EngineName = Literal["analytic", "mujoco", "bullet"]
 
 
-CASCADE = ControllerChoice.model_validate("cascade")
+DEFAULT_CONTROLLER = ControllerChoice.model_validate("cascade")
 
 
 class Sweep(Part):
@@ -345,12 +347,12 @@ class Sweep(Part):
     """Configurations of the machine's file; empty for the file as it is"""
     engines: Annotated[tuple[EngineName, ...], Field(min_length=1), OneOrMore] = ("analytic",)
     fidelity: Literal["accurate", "fast"] = "accurate"
-    """Of the engines"""
+    """Fidelity of the engines"""
     timestep: float | None = Field(None, gt=0)
     """[s] of the engines; None: half a control period, or what a stiff machine needs"""
     motion: MotionChoice = MotionChoice()
     controllers: Annotated[tuple[ControllerChoice, ...], Field(min_length=1), OneOrMore] = (
-        CASCADE,
+        DEFAULT_CONTROLLER,
     )
     parameters: dict[str, Numbers] = Field(default_factory=dict)
     """Values by dotted path"""
@@ -358,10 +360,10 @@ class Sweep(Part):
         PayloadChoice(),
     )
     seeds: Seeds = (0,)
-    """Of the sensors' errors"""
+    """Seed of the sensors' errors"""
     sampling: Sampling | None = None
     """Points between the ends of the ranges in place of the grid; lists stay as they are"""
-    measure: str | None = Field(None, pattern=f"^{FUNCTION}$")
+    measure: str | None = Field(None, pattern=f"^{FUNCTION_PATTERN}$")
     """`package.module:function`, called with a trajectory and its platform, returns more columns"""
 
     @model_validator(mode="before")
@@ -374,8 +376,8 @@ class Sweep(Part):
     def _named(cls, value: dict[str, Any]) -> dict[str, Any]:
         for path in value:
             table, _, field = path.partition(".")
-            if table == "motion" and field not in MOTION:
-                known = ", ".join(f"motion.{name}" for name in MOTION)
+            if table == "motion" and field not in MOTION_FIELDS:
+                known = ", ".join(f"motion.{name}" for name in MOTION_FIELDS)
                 raise ValueError(f"{path}: the motion's numbers are {known}")
         return value
 

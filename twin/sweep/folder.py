@@ -17,26 +17,26 @@ from twin.errors import InputError
 from twin.sweep.cluster import cluster_backend, cluster_cores, connected, ray_library
 from twin.sweep.description import Sweep
 from twin.sweep.plan import Task
-from twin.sweep.work import REPEATED, Row, run_task
+from twin.sweep.work import REPEATED_STATUSES, Row, run_task
 
 if TYPE_CHECKING:
     import pyarrow
 
-BACKENDS = ("loky", "ray", "serial")
+BACKEND_NAMES = ("loky", "ray", "serial")
 """Processes of this computer, a Ray cluster, or this process."""
 
-FORMAT = 1
+FORMAT_VERSION = 1
 
-MANIFEST = "sweep.json"
+MANIFEST_FILE = "sweep.json"
 
-RESULTS = "results.parquet"
+RESULTS_FILE = "results.parquet"
 
-PARTS = "parts"
+PARTS_FOLDER = "parts"
 
-AGAIN = ".again"
+REPEATED_ENDING = ".again"
 """Before the ending of parts that a later call computes again."""
 
-SMALL = {"use_dictionary": False, "write_statistics": False}
+PARQUET_OPTIONS = {"use_dictionary": False, "write_statistics": False}
 """A part has one row: a third less without what makes many rows small."""
 
 
@@ -103,7 +103,7 @@ def check_crew(backend: str, workers: int | None, address: str | None) -> None:
         InputError: an unknown backend, workers below one, or an address that nobody asks for.
         MissingDependencyError: joblib or Ray is not installed.
     """
-    one_of(backend, "backend", BACKENDS)
+    one_of(backend, "backend", BACKEND_NAMES)
     if workers is not None:
         whole_number(workers, "workers", 1)
     if address is not None and backend != "ray":
@@ -119,7 +119,7 @@ def crew(backend: str, workers: int | None, address: str | None) -> Iterator[Cre
     """Have a crew inside.
 
     Args:
-        backend: one of `BACKENDS`.
+        backend: one of `BACKEND_NAMES`.
         workers: how many; None: one per core.
         address: of a Ray cluster; None: one of this computer.
 
@@ -146,7 +146,7 @@ class SweepFolder:
     def __init__(self, path: str | Path) -> None:
         """Point at a folder, which need not exist."""
         self.path = as_path(path, "folder")
-        self._parts = self.path / PARTS
+        self._parts = self.path / PARTS_FOLDER
 
     def open(self, sweep: Sweep, keys: Sequence[str], resume: bool = True) -> None:
         """Make the folder, or check that it is of this sweep.
@@ -161,7 +161,7 @@ class SweepFolder:
                 results; or it cannot be made.
         """
         own = sweep.model_dump(mode="json")
-        if (self.path / MANIFEST).exists():
+        if (self.path / MANIFEST_FILE).exists():
             if self._manifest()["sweep"] != own:
                 raise InputError(
                     "folder",
@@ -172,14 +172,18 @@ class SweepFolder:
                 raise InputError("folder", f"{self.path} holds results; resume, or give a new one")
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise InputError("folder", f"{self.path} holds other files; give a new or empty folder")
-        content = {"format": FORMAT, "sweep": own, "runs": list(keys)}
+        content = {"format": FORMAT_VERSION, "sweep": own, "runs": list(keys)}
         with new_folder(self.path, "folder"):
             self._parts.mkdir(exist_ok=True)
-            write_text(self.path / MANIFEST, json.dumps(content, indent=1) + "\n")
+            write_text(self.path / MANIFEST_FILE, json.dumps(content, indent=1) + "\n")
 
     def finished(self) -> set[str]:
         """Return the keys of runs that need not be computed again; a damaged part is not one."""
-        files = (file for file in self._parts.glob("*.parquet") if not file.stem.endswith(AGAIN))
+        files = (
+            file
+            for file in self._parts.glob("*.parquet")
+            if not file.stem.endswith(REPEATED_ENDING)
+        )
         return {file.stem for file in files if _read(file) is not None}
 
     def write(self, row: Row) -> None:
@@ -189,11 +193,11 @@ class SweepFolder:
             InputError: the folder cannot be written to.
         """
         key = row["key"]
-        again = self._parts / f"{key}{AGAIN}.parquet"
-        if row["status"] in REPEATED:
-            self._write(again, _table([row]), **SMALL)
+        again = self._parts / f"{key}{REPEATED_ENDING}.parquet"
+        if row["status"] in REPEATED_STATUSES:
+            self._write(again, _table([row]), **PARQUET_OPTIONS)
             return
-        self._write(self._parts / f"{key}.parquet", _table([row]), **SMALL)
+        self._write(self._parts / f"{key}.parquet", _table([row]), **PARQUET_OPTIONS)
         _remove(again)
 
     def table(self) -> pyarrow.Table:
@@ -203,7 +207,7 @@ class SweepFolder:
             InputError: not the folder of a sweep.
         """
         keys = self._manifest()["runs"]
-        whole = _read(self.path / RESULTS)
+        whole = _read(self.path / RESULTS_FILE)
         if whole is not None and (whole.schema.metadata or {}).get(b"runs") == _digest(keys):
             return whole
         arrow = optional("pyarrow")
@@ -218,26 +222,26 @@ class SweepFolder:
         Raises:
             InputError: not the folder of a sweep, or it cannot be written to.
         """
-        _remove(self.path / RESULTS)
+        _remove(self.path / RESULTS_FILE)
         manifest = self._manifest()
         metadata = {"sweep": json.dumps(manifest["sweep"]), "runs": _digest(manifest["runs"])}
         table = self.table().replace_schema_metadata(metadata)
-        self._write(self.path / RESULTS, table)
+        self._write(self.path / RESULTS_FILE, table)
         return table
 
     def _part(self, key: str) -> pyarrow.Table | None:
-        tables = (_read(self._parts / f"{key}{kind}.parquet") for kind in ("", AGAIN))
+        tables = (_read(self._parts / f"{key}{kind}.parquet") for kind in ("", REPEATED_ENDING))
         return next((table for table in tables if table is not None), None)
 
     def _manifest(self) -> dict[str, Any]:
         try:
-            content = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+            content = json.loads((self.path / MANIFEST_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise InputError("folder", f"{self.path} is not the folder of a sweep") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
+        if not isinstance(content, dict) or content.get("format") != FORMAT_VERSION:
             raise InputError("folder", f"{self.path} was written in another format")
         if not isinstance(content.get("sweep"), dict) or not isinstance(content.get("runs"), list):
-            raise InputError("folder", f"{self.path / MANIFEST} is damaged; give a new folder")
+            raise InputError("folder", f"{self.path / MANIFEST_FILE} is damaged; give a new folder")
         return content
 
     def _write(self, path: Path, table: pyarrow.Table, **options: Any) -> None:
@@ -251,7 +255,7 @@ def read_results(folder: str | Path) -> pyarrow.Table:
 
     Columns: what went in (`key`, `run`, `controller`, `payload`, `seed`, one column per parameter
     by its path, and more), `status`, `stopped`, `error`, `wall_time` [s], `timestep` [s], those of
-    `twin.sweep.MEASURES`, and those of the sweep's own function.
+    `twin.sweep.MEASURE_UNITS`, and those of the sweep's own function.
 
     Raises:
         InputError: not the folder of a sweep.

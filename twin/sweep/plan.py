@@ -27,10 +27,10 @@ from twin.machine.randomisation.sampler import numeric_paths, with_values
 from twin.simulation.trajectory import Trajectory
 from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice, Range, Sweep
 
-FORMAT = 1
-"""Of the keys and columns; another one means other results."""
+KEY_FORMAT = 1
+"""Version of keys and columns; another one means other results."""
 
-MEASURES = {
+MEASURE_UNITS = {
     "position_rms": "m",
     "position_peak": "m",
     "rotation_rms": "rad",
@@ -45,7 +45,7 @@ MEASURES = {
 """Columns that every run has -> unit. Errors are at the control instants; a run that was stopped
 counts up to its end."""
 
-APART = ("motion", "controller")
+NON_MACHINE_PREFIXES = ("motion", "controller")
 """First words of parameters that are not of the machine."""
 
 LARGEST_COUNT = 1_000_000
@@ -59,17 +59,17 @@ class Task:
     index: int
     """Place in the sweep"""
     machine: MachineParameters
-    """With the machine's configuration, without values and payload"""
+    """Machine with its configuration, without values and payload"""
     configuration: str
     engine: str
     fidelity: str
-    """Of the engine"""
+    """Fidelity of the engine"""
     timestep: float | None
     """[s]"""
     motion: MotionChoice
     controller: ControllerChoice
     values: dict[str, float] = field(default_factory=dict)
-    """By dotted path, SI"""
+    """Values by dotted path, SI"""
     payload: PayloadChoice = field(default_factory=PayloadChoice)
     seed: int = 0
     recording: str | None = None
@@ -83,7 +83,7 @@ class Task:
     def key(self) -> str:
         """Hexadecimal digest of all that decides on the result, the package's version included."""
         content = {
-            "format": FORMAT,
+            "format": KEY_FORMAT,
             "version": __version__,
             "machine": parameters_hash(self.machine),
             "motion": self.motion.model_dump(mode="json"),
@@ -127,7 +127,7 @@ class Task:
 
 
 def measures(trajectory: Trajectory) -> dict[str, float]:
-    """Return the `MEASURES` of a closed loop.
+    """Return the `MEASURE_UNITS` of a closed loop.
 
     Raises:
         InputError: not the trajectory of a closed loop.
@@ -165,7 +165,7 @@ def own_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[
         raise InputError("measure", f"{name} must return numbers by name, not {brief(found)}")
     checked = {}
     for column, value in found.items():
-        if not isinstance(column, str) or column in MEASURES:
+        if not isinstance(column, str) or column in MEASURE_UNITS:
             raise InputError("measure", f"{name}: {column!r} is no free name of a column")
         try:
             checked[column] = float(value)
@@ -265,7 +265,7 @@ def _machine(sweep: Sweep, fidelity: str) -> MachineParameters:
 def _check_paths(machine: MachineParameters, names: list[str]) -> None:
     known = set(numeric_paths(machine))
     for name in names:
-        if name.partition(".")[0] not in APART and name not in known:
+        if name.partition(".")[0] not in NON_MACHINE_PREFIXES and name not in known:
             with_values(machine, {name: 0.0})  # names the nearest paths
             raise InputError(name, f"{machine.name} has no such number")
 

@@ -12,8 +12,8 @@ from twin.machine.machine import parameters_path
 from twin.machine.quantity import is_number, to_si
 from twin.machine.randomisation.sampler import unit_at
 
-MOTION = {"frequency": "Hz", "duration": "s"}
-LENGTHS = ("x", "y", "z")
+MOTION_UNITS = {"frequency": "Hz", "duration": "s"}
+LENGTH_AXES = ("x", "y", "z")
 
 
 def in_si(content: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _unit(content: dict[str, Any], path: str) -> str:
         motion = content.get("motion")
         axis = motion.get("axis", "z") if isinstance(motion, dict) else "z"
         tank = isinstance(motion, dict) and motion.get("name") == "tank"
-        return MOTION.get(field, "m" if axis in LENGTHS and not tank else "rad")
+        return MOTION_UNITS.get(field, "m" if axis in LENGTH_AXES and not tank else "rad")
     return _machine_unit(content, path)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
-from twin.basics.progress import EVERY, Progress
+from twin.basics.progress import STEPS_BETWEEN_LOOKS, Progress
 from twin.errors import InputError, brief
 from twin.sweep.description import Sweep
 from twin.sweep.folder import Crew, SweepFolder, check_crew, crew
@@ -19,7 +19,7 @@ from twin.sweep.work import Row, lost_row
 if TYPE_CHECKING:
     import pyarrow
 
-RETRIES = 2
+MAX_RETRIES = 2
 
 
 def run_sweep(
@@ -30,7 +30,7 @@ def run_sweep(
     resume: bool = True,
     *,
     address: str | None = None,
-    retries: int = RETRIES,
+    retries: int = MAX_RETRIES,
     progress: bool | None = None,
 ) -> pyarrow.Table:
     """Compute the runs of a sweep that its folder does not hold yet, and return all rows.
@@ -70,7 +70,7 @@ def run_sweep(
     there = place.finished()
     missing = [task for task in tasks if task.key not in there]
     if missing:
-        bar = Progress(f"sweep of {sweep.machine}", EVERY * len(missing), progress)
+        bar = Progress(f"sweep of {sweep.machine}", STEPS_BETWEEN_LOOKS * len(missing), progress)
         with crew(backend, workers, address) as hands, bar:
             _compute(hands, missing, place, retries, bar)
     return place.consolidate()
@@ -87,7 +87,7 @@ def _compute(
         nonlocal written
         place.write(row)
         written += 1
-        bar.tick(EVERY * written)
+        bar.tick(STEPS_BETWEEN_LOOKS * written)
 
     for attempt in range(1 + retries):
         outstanding = [task for task in tasks if task.key in lost] if attempt else list(tasks)

@@ -38,28 +38,28 @@ from twin.simulation.trajectory import Trajectory
 from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice
 from twin.sweep.plan import Task, measures, own_measures
 
-DONE = "done"
+DONE_STATUS = "done"
 """Status of a run that went to its end."""
 
-STOPPED = "stopped"
+STOPPED_STATUS = "stopped"
 """Status of a run that was stopped safely."""
 
-ERROR = "error"
+ERROR_STATUS = "error"
 """Status of a run that the package refused."""
 
-CRASHED = "crashed"
+CRASHED_STATUS = "crashed"
 """Status of a run that raised something else, or lacked a library."""
 
-DIED = "died"
+DIED_STATUS = "died"
 """Status of a run whose worker process died every time."""
 
-REPEATED = (CRASHED, DIED)
+REPEATED_STATUSES = (CRASHED_STATUS, DIED_STATUS)
 """Statuses of runs that a later call tries again."""
 
 FINEST_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
 
-WATCH = 0.5
+WATCH_INTERVAL = 0.5
 """[s] between a worker's looks at its parent."""
 
 
@@ -77,18 +77,21 @@ def run_task(task: Task) -> Row:
         if task.measure is not None:
             found |= own_measures(task.measure, trajectory, platform)
         row |= {"timestep": trajectory.timestep, **found}
-        row |= {"status": STOPPED if trajectory.stopped else DONE, "stopped": trajectory.stopped}
+        row |= {
+            "status": STOPPED_STATUS if trajectory.stopped else DONE_STATUS,
+            "stopped": trajectory.stopped,
+        }
         row["error"] = ""
     except Exception as error:  # a user's function may raise anything; other runs go on
         final = isinstance(error, TwinError) and not isinstance(error, MissingDependencyError)
-        row |= {"status": ERROR if final else CRASHED, "stopped": ""}
+        row |= {"status": ERROR_STATUS if final else CRASHED_STATUS, "stopped": ""}
         row["error"] = f"{type(error).__name__}: {error}"
     return row | {"wall_time": clock.perf_counter() - began}
 
 
 def lost_row(task: Task, reason: str) -> Row:
     """Return the row of a run whose worker died every time."""
-    return task.columns() | {"status": DIED, "stopped": "", "error": reason}
+    return task.columns() | {"status": DIED_STATUS, "stopped": "", "error": reason}
 
 
 def simulated(task: Task) -> tuple[Trajectory, Platform]:
@@ -183,7 +186,7 @@ class Lost(NamedTuple):
     """Placeholder for a result whose worker has died."""
 
     argument: Any
-    """Of the call that was under way"""
+    """Key of the call that was under way"""
     reason: str
 
 
@@ -198,7 +201,7 @@ def _follow(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(WATCH)
+            time.sleep(WATCH_INTERVAL)
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()

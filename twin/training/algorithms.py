@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.optional import optional
-from twin.training.checkpoints import BUFFER, MODEL, NORMALISER, save_checkpoint
+from twin.training.checkpoints import BUFFER_FILE, MODEL_FILE, NORMALISER_FILE, save_checkpoint
 from twin.training.environments import Episode, VectorAdapter
 from twin.training.learning_curve import Callback, LearningCurve, Row
 from twin.training.settings import (
@@ -25,16 +25,16 @@ from twin.training.settings import (
     widen,
 )
 
-FOLDER = "tensorboard"
-"""In the folder of a training."""
+TENSORBOARD_FOLDER = "tensorboard"
+"""Folder of logs in the folder of a training."""
 
-EPISODES = "episodes"
+EPISODES_RUN = "episodes"
 """Name of the run beside those of Stable-Baselines3, and of the group of its charts."""
 
-REPORTS = 200
+CURVE_ROWS = 200
 """Approximate number of rows of a learning curve."""
 
-CURVE = "learning.csv"
+CURVE_FILE = "learning.csv"
 
 LINE_EVERY = 30.0
 """[s] Time between two lines without a terminal."""
@@ -58,12 +58,12 @@ def with_tensorboard(folder: Path, callback: Callback | None) -> Iterator[tuple[
     files = optional("tensorboard.summary.writer.event_file_writer")
     event = optional("tensorboard.compat.proto.event_pb2").Event
     summary = optional("tensorboard.compat.proto.summary_pb2").Summary
-    writer = files.EventFileWriter(str(folder / FOLDER / EPISODES))
+    writer = files.EventFileWriter(str(folder / TENSORBOARD_FOLDER / EPISODES_RUN))
 
     def write(row: Row) -> None:
         numbers = summary(
             value=[
-                summary.Value(tag=f"{EPISODES}/{name}", simple_value=value)
+                summary.Value(tag=f"{EPISODES_RUN}/{name}", simple_value=value)
                 for name, value in row.items()
                 if name != "steps"
             ]
@@ -106,7 +106,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._folder, self._adapter, self._normaliser = folder, adapter, normaliser
         self._curve, self._progress = curve, progress
         self._steps, self._curriculum = steps, curriculum
-        self._every, self._report_every = checkpoint_every, max(1, steps // REPORTS)
+        self._every, self._report_every = checkpoint_every, max(1, steps // CURVE_ROWS)
         self._saved = self._reported = 0
         self._waiting: list[Episode] = []
         self._text = ""
@@ -115,7 +115,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
 
     def save(self) -> Path:
         """Write the learning curve and a checkpoint; return the checkpoint's folder."""
-        self._curve.save(self._folder / CURVE)
+        self._curve.save(self._folder / CURVE_FILE)
         self._saved = self.model.num_timesteps
         return save_checkpoint(self._folder, self.model, self._normaliser)
 
@@ -227,7 +227,7 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path |
         return None
     vectors = optional("stable_baselines3.common.vec_env")
     if checkpoint is not None:
-        return vectors.VecNormalize.load(str(checkpoint / NORMALISER), adapter)
+        return vectors.VecNormalize.load(str(checkpoint / NORMALISER_FILE), adapter)
     return vectors.VecNormalize(
         adapter,
         norm_obs=settings.normalise,
@@ -248,13 +248,13 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: P
     """
     library = optional("stable_baselines3")
     kind = library.PPO if settings.algorithm == "ppo" else library.SAC
-    log = str(folder / FOLDER)
+    log = str(folder / TENSORBOARD_FOLDER)
     if checkpoint is None:
         return kind("MlpPolicy", env, seed=settings.seed, device="cpu", tensorboard_log=log,
                     **_arguments(settings))  # fmt: skip
-    model = kind.load(checkpoint / MODEL, env=env, device="cpu", tensorboard_log=log)
-    if (checkpoint / BUFFER).is_file():
-        model.load_replay_buffer(checkpoint / BUFFER)
+    model = kind.load(checkpoint / MODEL_FILE, env=env, device="cpu", tensorboard_log=log)
+    if (checkpoint / BUFFER_FILE).is_file():
+        model.load_replay_buffer(checkpoint / BUFFER_FILE)
     return model
 
 

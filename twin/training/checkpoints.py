@@ -14,15 +14,15 @@ import numpy as np
 from twin.basics.optional import optional
 from twin.errors import InputError
 
-FOLDER = "checkpoints"
-KEPT = 2
-MODEL, NORMALISER, BUFFER = "model.zip", "normaliser.pkl", "replay.pkl"
-GENERATORS = "generators.pkl"
+CHECKPOINT_FOLDER = "checkpoints"
+CHECKPOINTS_KEPT = 2
+MODEL_FILE, NORMALISER_FILE, BUFFER_FILE = "model.zip", "normaliser.pkl", "replay.pkl"
+GENERATORS_FILE = "generators.pkl"
 
 
 def checkpoint_folders(folder: Path) -> list[Path]:
     """Return the complete checkpoints of a training's folder, oldest first."""
-    found = [path for path in (folder / FOLDER).glob("[0-9]*") if path.name.isdigit()]
+    found = [path for path in (folder / CHECKPOINT_FOLDER).glob("[0-9]*") if path.name.isdigit()]
     return sorted(found, key=lambda path: int(path.name))
 
 
@@ -35,21 +35,21 @@ def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
     Raises:
         InputError: the folder cannot be written to.
     """
-    path = folder / FOLDER / f"{model.num_timesteps:012d}"
+    path = folder / CHECKPOINT_FOLDER / f"{model.num_timesteps:012d}"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        model.save(temporary / MODEL)
+        model.save(temporary / MODEL_FILE)
         if normaliser is not None:
-            normaliser.save(str(temporary / NORMALISER))
+            normaliser.save(str(temporary / NORMALISER_FILE))
         if hasattr(model, "save_replay_buffer"):
-            model.save_replay_buffer(temporary / BUFFER)
-        (temporary / GENERATORS).write_bytes(pickle.dumps(_generator_states()))
+            model.save_replay_buffer(temporary / BUFFER_FILE)
+        (temporary / GENERATORS_FILE).write_bytes(pickle.dumps(_generator_states()))
         if path.exists():
             shutil.rmtree(path)
         temporary.rename(path)
-        for old in checkpoint_folders(folder)[:-KEPT]:
+        for old in checkpoint_folders(folder)[:-CHECKPOINTS_KEPT]:
             shutil.rmtree(old)
     except OSError as error:
         raise InputError("out", f"cannot write a checkpoint to {path} ({error.strerror})") from None
@@ -60,13 +60,13 @@ def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the unfinished checkpoints of a killed process."""
-    for path in (folder / FOLDER).glob(".*"):
+    for path in (folder / CHECKPOINT_FOLDER).glob(".*"):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def restore_generators(path: Path) -> None:
     """Set the random generators of Python, numpy and PyTorch as they were at a checkpoint."""
-    states = pickle.loads((path / GENERATORS).read_bytes())
+    states = pickle.loads((path / GENERATORS_FILE).read_bytes())
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])  # noqa: NPY002 (Stable-Baselines3 draws from it)
     optional("torch").set_rng_state(states["torch"])

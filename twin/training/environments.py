@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
 """Options that change nothing of the task, or that a policy brings along."""
 
-MEANING = "action_scale"
+ACTION_OPTION = "action_scale"
 """Option that says what an action means; a policy cannot take another."""
 
-UNKNOWN = "its default"
+UNKNOWN_VALUE = "its default"
 
-PARAMETERS = "parameters of the machine"
+PARAMETERS_DIFFER = "parameters of the machine"
 """Name of a difference within the same machine and configuration: a file that has been edited."""
 
-OWN = "twin/"
+OWN_PREFIX = "twin/"
 """Before the ids of the package's own environments."""
 
-SAME = 1e-6
+SCALE_TOLERANCE = 1e-6
 """Relative difference up to which scales are the same."""
 
 
@@ -53,7 +53,7 @@ class Metric(NamedTuple):
     signal: str
     """name in `info`, physical units"""
     factor: float = 1.0
-    """from SI to `unit`"""
+    """Factor from SI to `unit`"""
     kind: Literal["rms", "mean", "largest", "last"] = "rms"
     """how the values at the control instants become one number"""
 
@@ -63,7 +63,7 @@ class Metric(NamedTuple):
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
-METRICS: dict[str, tuple[Metric, ...]] = {
+ENVIRONMENT_METRICS: dict[str, tuple[Metric, ...]] = {
     "twin/PoseTracking-v0": (
         Metric("position error", "mm", "position_error", 1e3),
         Metric("orientation error", "mrad", "orientation_error", 1e3),
@@ -149,10 +149,10 @@ def merged_options(
         return dict(given or {})
     merged = {**policy.options, **(given or {})}
     changed = option_differences(policy, merged)
-    if MEANING in changed:
-        here, there = changed[MEANING]
+    if ACTION_OPTION in changed:
+        here, there = changed[ACTION_OPTION]
         raise InputError(
-            MEANING,
+            ACTION_OPTION,
             f"is {here}, but {there} in the training of {name}, whose actions it would change",
         )
     return merged
@@ -186,7 +186,9 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
     usual = _usual_options(policy.origin.environment)
     trained, found = policy.origin.options, {}
     for name in sorted(({*trained, *options}) - set(PASSED_OVER)):
-        here, there = (_text({**usual, **each}.get(name, UNKNOWN)) for each in (options, trained))
+        here, there = (
+            _text({**usual, **each}.get(name, UNKNOWN_VALUE)) for each in (options, trained)
+        )
         if here != there:
             found[name] = here, there
     there = policy.origin.parameters
@@ -194,7 +196,7 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
     if there and "machine" in used and not {"machine", "configuration"} & {*found}:
         here = _parameters(used)
         if here != there:
-            found[PARAMETERS] = here, there
+            found[PARAMETERS_DIFFER] = here, there
     return found
 
 
@@ -250,7 +252,7 @@ def _usual_options(environment: str) -> dict[str, Any]:
         return dict(spec.kwargs)
     fields = task.settings_type.model_fields.items()
     return {
-        "machine": task.usual_machine,
+        "machine": task.default_machine,
         "configuration": None,
         "randomisation": None,
         "max_episode_steps": spec.max_episode_steps,
@@ -276,14 +278,16 @@ def checked_environment(environment: Any) -> Iterator[None]:
     try:
         yield
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith(OWN)))
+        known = ", ".join(
+            sorted(name for name in gymnasium.registry if name.startswith(OWN_PREFIX))
+        )
         raise InputError(
             "environment", f"cannot make {brief(environment)} ({error}); known: {known}"
         ) from None
     except InputError:
         raise
     except TypeError as error:
-        field = "options" if environment.startswith(OWN) else "environment"
+        field = "options" if environment.startswith(OWN_PREFIX) else "environment"
         raise InputError(field, f"{environment} does not take the options: {error}") from None
 
 
@@ -351,7 +355,7 @@ def check_fit(policy: Policy, env: Any) -> None:
         for here, there in zip(table, trained, strict=False):
             scales = np.atleast_1d(here.scale), np.atleast_1d(there.scale)
             alike = (here.name, here.size, here.unit) == (there.name, there.size, there.unit)
-            if not alike or not np.allclose(*scales, rtol=SAME, atol=0.0):
+            if not alike or not np.allclose(*scales, rtol=SCALE_TOLERANCE, atol=0.0):
                 raise InputError(
                     "policy",
                     f"was trained with {kind} where {there.name} has another place or scale; "
@@ -389,7 +393,7 @@ class Episode(NamedTuple):
     terminated: bool
     """whether it ended before its time"""
     metrics: tuple[float, ...]
-    """in the units of the metrics"""
+    """Values in the units of the metrics"""
 
 
 class VectorAdapter(VecEnv):  # type: ignore[misc]

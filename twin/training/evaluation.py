@@ -26,7 +26,7 @@ from twin.rotations import angle_between
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.training.environments import (
-    METRICS,
+    ENVIRONMENT_METRICS,
     Accumulator,
     Metric,
     change_text,
@@ -38,40 +38,40 @@ from twin.training.environments import (
     signal_values,
 )
 from twin.training.policy import Policy, policy_for
-from twin.training.settings import LAWS, make_law
+from twin.training.settings import ENVIRONMENT_LAWS, make_law
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 
-SMALL = 1e-4
+SMALLEST_PLAIN = 1e-4
 """Numbers below it are written as powers of ten."""
 
-TRACKING = "twin/PoseTracking-v0"
+TRACKING_ENVIRONMENT = "twin/PoseTracking-v0"
 """The environment whose episodes have a machine and a motion for a controller."""
 
-SIGNALS = ("position_error", "orientation_error")
+CONTROLLER_SIGNALS = ("position_error", "orientation_error")
 """Signals of a controller's run: distance [m] and angle [rad] from the reference pose."""
 
 USUAL_FIDELITIES = {"bullet": "fast"}
 """Fidelities of engines in environments, where they are not "accurate"."""
 
-FINEST = 5e-4
+LONGEST_STEP = 5e-4
 """[s] Longest step of the engine: half the control period of 1 ms, as everywhere else."""
 
-USUAL_LIMIT = ENVIRONMENTS[TRACKING].max_episode_steps
+USUAL_LIMIT = ENVIRONMENTS[TRACKING_ENVIRONMENT].max_episode_steps
 
-ARGUMENTS = ("machine", "configuration", "engine", "randomisation", "max_episode_steps")
+ENVIRONMENT_ARGUMENTS = ("machine", "configuration", "engine", "randomisation", "max_episode_steps")
 """Options of the environment that are not of its task."""
 
-ZERO = "zero"
+ZERO_ACTOR = "zero"
 """Actions of zero: residual ones leave the law beneath them alone, others hold the actuators."""
 
-PART = 8
+EPISODES_PER_PROCESS = 8
 """Largest number of episodes that one process runs side by side."""
 
 NOT_FOR_ALL = ("engine", "info", "scales")
 """Options of a training that an evaluation sets by itself, for every engine and policy."""
 
-NOTHING = "-"
+MISSING_VALUE = "-"
 
 
 class Mean(NamedTuple):
@@ -79,7 +79,7 @@ class Mean(NamedTuple):
 
     value: float
     half_width: float
-    """of the interval of Student's t around the mean; NaN for fewer than two values"""
+    """half-width of the interval of Student's t around the mean; NaN for fewer than two values"""
     episodes: int
 
     def text(self, digits: int = 3) -> str:
@@ -91,7 +91,7 @@ class Mean(NamedTuple):
         # Both to the same decimal place: that of the mean's last digit.
         size = max(abs(self.value), self.half_width) or 1.0
         last = _power(size) - (digits - 1)
-        if size < SMALL:
+        if size < SMALLEST_PLAIN:
             both = self.value, self.half_width
             return " +- ".join(f"{value:.{max(0, _power(value) - last)}e}" for value in both)
         places = max(0, -last)
@@ -119,7 +119,7 @@ def mean_of(values: Any) -> Mean:
         return Mean(float(found[0]), float("nan"), 1)
     from scipy.stats import t
 
-    quantile = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1))
+    quantile = float(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, count - 1))
     half = quantile * float(found.std(ddof=1)) / float(np.sqrt(count))
     return Mean(float(found.mean()), half, count)
 
@@ -253,33 +253,33 @@ def run_controller(
         name: one of `twin.control.controller_names()`.
         options: of the environment, with the engine.
         seeds: of the episodes, and of the plants' sensors.
-        metrics: of the errors, from `SIGNALS`.
+        metrics: of the errors, from `CONTROLLER_SIGNALS`.
 
     Raises:
         InputError: a controller that does not fit the machine, or an unknown option.
         MissingDependencyError: a library of the controller's design is not installed.
     """
     given: dict[str, Any] = {"engine": "analytic", "max_episode_steps": USUAL_LIMIT, **options}
-    machine, configuration, engine, randomisation, limit = map(given.get, ARGUMENTS)
+    machine, configuration, engine, randomisation, limit = map(given.get, ENVIRONMENT_ARGUMENTS)
     assert engine is not None
     episodes = Episodes(
         PoseTracking,
-        machine or PoseTracking.usual_machine,
+        machine or PoseTracking.default_machine,
         configuration,
         "analytic",
         len(seeds),
         randomisation,
-        {key: value for key, value in options.items() if key not in ARGUMENTS},
+        {key: value for key, value in options.items() if key not in ENVIRONMENT_ARGUMENTS},
     )
     episodes.reset(range(len(seeds)), [np_random(seed)[0] for seed in seeds])
     task: Any = episodes.task
     batch, motions = task.batch, task.motions
     period = batch.period
-    step = period / int(np.ceil(period / min(FINEST, batch.timestep) - 1e-9))
+    step = period / int(np.ceil(period / min(LONGEST_STEP, batch.timestep) - 1e-9))
     sums = Accumulator(metrics, len(seeds))
     length, terminated = np.zeros(len(seeds)), np.zeros(len(seeds))
     for k, (platform, motion, seed) in enumerate(zip(batch.platforms, motions, seeds, strict=True)):
-        periods = int(min(round(motion.duration / period), episodes.most_steps[k]))
+        periods = int(min(round(motion.duration / period), episodes.max_steps[k]))
         periods = periods if limit in (None, -1) else min(periods, limit)
         pose, twist, _ = platform.constrain(*motion.sample(np.zeros(1)))
         run = simulate(
@@ -309,7 +309,7 @@ def _errors(platform: Platform, motion: Motion, run: Trajectory) -> dict[str, Fl
     reference = platform.constrain(*motion.sample(time)).pose
     distance = np.linalg.norm(run.pose[1:, :3] - reference[:, :3], axis=1)
     angle = angle_between(run.pose[1:, 3:], reference[:, 3:])
-    return dict(zip(SIGNALS, (distance, angle), strict=True))
+    return dict(zip(CONTROLLER_SIGNALS, (distance, angle), strict=True))
 
 
 class Entry(NamedTuple):
@@ -334,7 +334,7 @@ class Entry(NamedTuple):
         """
         if self.policy is None and self.name in controller_names():
             return run_controller(self.name, options, seeds, metrics)
-        driver = None if self.name == ZERO else partial(_act, self)
+        driver = None if self.name == ZERO_ACTOR else partial(_act, self)
         return roll_out(environment, options, driver, seeds, metrics)
 
 
@@ -348,8 +348,8 @@ def _act(chosen: Entry, env: Any) -> Act:
 
 def baseline_names(environment: str) -> tuple[str, ...]:
     """Return the names of the baselines of an environment."""
-    controllers = controller_names() if environment == TRACKING else ()
-    return (ZERO, *LAWS.get(environment, ()), *controllers)
+    controllers = controller_names() if environment == TRACKING_ENVIRONMENT else ()
+    return (ZERO_ACTOR, *ENVIRONMENT_LAWS.get(environment, ()), *controllers)
 
 
 def entry(name: str | Path, environment: str) -> Entry:
@@ -362,13 +362,13 @@ def entry(name: str | Path, environment: str) -> Entry:
     names = baseline_names(environment)
     if name in names:
         return Entry(str(name))
-    for other in {TRACKING, *LAWS}:
+    for other in {TRACKING_ENVIRONMENT, *ENVIRONMENT_LAWS}:
         if name in baseline_names(other):
             raise InputError("policy", f"{name} is a baseline of {other} only")
     return Entry(str(name), policy_for(name, environment, names))
 
 
-RETURN, TERMINATED = "return", "terminated [%]"
+RETURN_COLUMN, TERMINATED_COLUMN = "return", "terminated [%]"
 
 
 Show = Callable[[str], object]
@@ -419,7 +419,7 @@ class _Part:
 
     def run(self) -> Outcome:
         options = {**self.options, "engine": self.engine}
-        metrics = METRICS.get(self.environment, ())
+        metrics = ENVIRONMENT_METRICS.get(self.environment, ())
         trained = self.policy.policy
         if trained is not None and "scales" in trained.options:
             options["scales"] = trained.options["scales"]
@@ -465,17 +465,17 @@ def evaluate(
     chosen = _options(entries, options)
     seeds = tuple(range(seed, seed + episodes))
     parts = [
-        _Part(each, environment, engine, chosen, seeds[k : k + PART])
+        _Part(each, environment, engine, chosen, seeds[k : k + EPISODES_PER_PROCESS])
         for each in entries
         for engine in engines
-        for k in range(0, episodes, PART)
+        for k in range(0, episodes, EPISODES_PER_PROCESS)
     ]
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     for part, outcome in zip(parts, _run(parts, jobs), strict=True):
         outcomes.setdefault((part.policy.name, part.engine), []).append(outcome)
         if show is not None:
             show(f"{part.policy.name} on {part.engine}")
-    titles = [metric.title for metric in METRICS.get(environment, ())]
+    titles = [metric.title for metric in ENVIRONMENT_METRICS.get(environment, ())]
     results = {key: _joined(parts, titles) for key, parts in outcomes.items()}
     changes = {
         each.name: option_differences(each.policy, chosen)
@@ -487,7 +487,7 @@ def evaluate(
 
 def count_parts(policies: int, engines: int, episodes: int) -> int:
     """Return the number of times that `evaluate` calls `show`."""
-    return policies * engines * -(-episodes // PART)
+    return policies * engines * -(-episodes // EPISODES_PER_PROCESS)
 
 
 def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
@@ -513,8 +513,8 @@ def _joined(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatA
     """Return the metrics of all episodes `(episodes,)` by title."""
     table = np.concatenate([part.metrics for part in parts])
     joined = {title: table[:, k] for k, title in enumerate(titles)}
-    joined[RETURN] = np.concatenate([part.reward for part in parts])
-    joined[TERMINATED] = 100.0 * np.concatenate([part.terminated for part in parts])
+    joined[RETURN_COLUMN] = np.concatenate([part.reward for part in parts])
+    joined[TERMINATED_COLUMN] = 100.0 * np.concatenate([part.terminated for part in parts])
     return joined
 
 
@@ -532,7 +532,7 @@ def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     for engine in evaluation.engines:
         for name in evaluation.policies:
             means = [evaluation.mean(name, engine, title) for title in evaluation.titles]
-            apart = NOTHING
+            apart = MISSING_VALUE
             if name != evaluation.policies[0]:
                 apart = evaluation.difference(name, engine, evaluation.titles[0]).text()
             rows.append((engine, name, *(mean.text() for mean in means), apart))
@@ -559,8 +559,8 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     columns = [title.replace("/s2", "/s²") for title in report_columns(evaluation)]
     rows = [columns, ["---"] * len(columns), *map(list, report_rows(evaluation))]
     found = []
-    if not any(values[TERMINATED].any() for values in evaluation.results.values()):
-        place = columns.index(TERMINATED)
+    if not any(values[TERMINATED_COLUMN].any() for values in evaluation.results.values()):
+        place = columns.index(TERMINATED_COLUMN)
         rows = [row[:place] + row[place + 1 :] for row in rows]
         found.append("No episode was terminated.")
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows).replace("+-", "±")

@@ -1,4 +1,4 @@
-"""From a Stable-Baselines3 model to a policy that needs neither it nor PyTorch."""
+"""Makes a policy that needs no PyTorch from a model of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from twin.basics.optional import optional
 from twin.errors import InputError, brief
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin, Residual
 
-ENDING = ".onnx"
+ONNX_ENDING = ".onnx"
 
-OPSET = 17
+OPSET_VERSION = 17
 """Version of the operators: of 2022, known to all runtimes of today."""
 
 IR_VERSION = 8
@@ -33,8 +33,8 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
         InputError: the ending is not .onnx, or the place cannot be written to.
         MissingDependencyError: the extra `onnx` is not installed.
     """
-    if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
-        raise InputError("path", f"must end in {ENDING}, got {brief(path)}")
+    if not isinstance(path, (str, Path)) or Path(path).suffix != ONNX_ENDING:
+        raise InputError("path", f"must end in {ONNX_ENDING}, got {brief(path)}")
     content = _model(policy).SerializeToString()
 
     def write(file: IO[bytes]) -> None:
@@ -83,7 +83,7 @@ def _model(policy: Policy) -> Any:
         for name, value in numbers.items()
     ]
     graph = helper.make_graph(nodes, "policy", places[:1], places[1:], constants)
-    opset = [helper.make_opsetid("", OPSET)]
+    opset = [helper.make_opsetid("", OPSET_VERSION)]
     model = helper.make_model(
         graph, opset_imports=opset, producer_name="platform-twin", ir_version=IR_VERSION
     )

@@ -15,8 +15,8 @@ from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.training.environments import Episode, Metric
 
-FIRST = ("steps", "seconds", "episodes", "terminated")
-BAND = (10.0, 50.0, 90.0)
+FIRST_COLUMNS = ("steps", "seconds", "episodes", "terminated")
+BAND_PERCENTILES = (10.0, 50.0, 90.0)
 """Percentiles of the episodes that ended since the row before."""
 
 Row = Mapping[str, float]
@@ -25,7 +25,7 @@ Row = Mapping[str, float]
 Callback = Callable[[Row], object]
 """Called with every new row."""
 
-DECADES = 10.0
+LOGARITHMIC_RATIO = 10.0
 """Ratio of the largest to the least value from which on an axis is logarithmic."""
 
 
@@ -41,8 +41,8 @@ class LearningCurve:
         """Begin without rows, for the metrics of a task; `callbacks` get every new row."""
         self.callbacks = callbacks
         self.titles = ["return", "length", *(metric.title for metric in metrics)]
-        bands = [f"{title} {part:g} %" for title in self.titles for part in BAND]
-        self.columns = (*FIRST, *bands)
+        bands = [f"{title} {part:g} %" for title in self.titles for part in BAND_PERCENTILES]
+        self.columns = (*FIRST_COLUMNS, *bands)
         self.rows: list[tuple[float, ...]] = []
 
     def add(self, steps: int, seconds: float, episodes: Sequence[Episode]) -> None:
@@ -50,7 +50,7 @@ class LearningCurve:
         if not episodes:
             return
         table = np.array([(e.reward, e.length, *e.metrics) for e in episodes], dtype=float)
-        bands = np.percentile(table, BAND, axis=0).T.ravel()
+        bands = np.percentile(table, BAND_PERCENTILES, axis=0).T.ravel()
         early = float(np.mean([episode.terminated for episode in episodes]))
         self.rows.append((steps, seconds, len(episodes), early, *bands.tolist()))
         for callback in self.callbacks:
@@ -92,7 +92,7 @@ class LearningCurve:
             len(shown), 1, sharex=True, figsize=size, squeeze=False, layout="tight"
         )
         for axis, number in zip(axes[:, 0], shown, strict=True):
-            low, middle, high = (table[:, len(FIRST) + 3 * number + k] for k in range(3))
+            low, middle, high = (table[:, len(FIRST_COLUMNS) + 3 * number + k] for k in range(3))
             _panel(axis, table[:, 0] / 1e6, (low, middle, high), self.titles[number])
         axes[-1, 0].set_xlabel("steps [million]")
         axes[0, 0].set_title(title, fontsize=10)
@@ -112,7 +112,7 @@ def _panel(axis: Any, steps: Any, band: tuple[Any, Any, Any], title: str) -> Non
     axis.plot(steps, middle, color="#1f5a94", linewidth=1.4, label="median")
     axis.set_ylabel(title, fontsize=9)
     axis.grid(alpha=0.3)
-    if len(steps) and low.min() > 0.0 and high.max() > DECADES * low.min():
+    if len(steps) and low.min() > 0.0 and high.max() > LOGARITHMIC_RATIO * low.min():
         axis.set_yscale("log")
     if title == "return":
         axis.legend(fontsize=8, loc="lower right")

@@ -17,7 +17,7 @@ from twin.basics.files import as_path, read_arrays, write_atomically
 from twin.errors import InputError, brief
 from twin.training.settings import Settings, validated
 
-ENDING = ".npz"
+POLICY_ENDING = ".npz"
 
 LARGEST_WIDTH = 65_536
 
@@ -70,7 +70,7 @@ class PolicyOrigin(Settings):
     environment: str
     """id"""
     options: dict[str, Any] = Field(default_factory=dict)
-    """of the environment it was trained in"""
+    """options of the environment it was trained in"""
     observations: tuple[PolicyChannel, ...] = ()
     actions: tuple[PolicyChannel, ...] = ()
     parameters: str = ""
@@ -79,7 +79,7 @@ class PolicyOrigin(Settings):
     steps: Annotated[int, Field(ge=0)] = 0
     seed: int = 0
     command: str = ""
-    """of the training"""
+    """command of the training"""
     settings: dict[str, Any] = Field(default_factory=dict)
     """hyperparameters"""
     versions: dict[str, str] = Field(default_factory=dict)
@@ -92,7 +92,7 @@ class PolicyNetwork(Settings):
     output: Literal["clip", "tanh"] = "clip"
     """function that limits outputs to [-1, 1]"""
     limit: Annotated[float, Field(gt=0.0)] = 10.0
-    """of the normalised observations"""
+    """largest normalised observation"""
     correction: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
     """share of the action by which the network corrects a law; None without a law"""
 
@@ -107,7 +107,7 @@ class Policy:
     """
 
     weights: tuple[FloatArray, ...]
-    """of each layer `(out, in)`"""
+    """weights of each layer `(out, in)`"""
     biases: tuple[FloatArray, ...]
     """`(out,)`"""
     mean: FloatArray
@@ -194,8 +194,8 @@ class Policy:
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.
         """
-        if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
-            raise InputError("path", f"must end in {ENDING}, got {brief(path)}")
+        if not isinstance(path, (str, Path)) or Path(path).suffix != POLICY_ENDING:
+            raise InputError("path", f"must end in {POLICY_ENDING}, got {brief(path)}")
         arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
         if self.gains is not None:
             arrays["gains"] = self.gains
@@ -251,7 +251,7 @@ class Policy:
 def policy_names() -> tuple[str, ...]:
     """Return the names of the shipped policies."""
     entries = (Path(entry.name) for entry in files("twin.training.policies").iterdir())
-    return tuple(sorted(entry.stem for entry in entries if entry.suffix == ENDING))
+    return tuple(sorted(entry.stem for entry in entries if entry.suffix == POLICY_ENDING))
 
 
 def policies_of(environment: str) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ def load_policy(name: str | Path, known: Sequence[str] = ()) -> Policy:
     if not isinstance(name, (str, Path)):
         raise InputError("policy", f"must be a name or a path, not {brief(name)}")
     if str(name) in policy_names():
-        return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
+        return Policy.load(Path(str(files("twin.training.policies") / f"{name}{POLICY_ENDING}")))
     if as_path(name, "policy").is_file():
         return Policy.load(name)
     names = ", ".join(known or policy_names())

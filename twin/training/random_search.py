@@ -23,10 +23,10 @@ from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin, Residual
 from twin.training.settings import SearchSettings
 from twin.training.shared_numbers import shared_directions
 
-LIMIT = 10.0
-"""Of normalised observations."""
+OBSERVATION_LIMIT = 10.0
+"""Largest normalised observation."""
 
-TINY = 1e-8
+VARIANCE_FLOOR = 1e-8
 
 
 class RandomSearch:
@@ -103,7 +103,7 @@ class RandomSearch:
             kept = np.argsort(-np.maximum(forwards, backwards))[:best]
             deviation = np.concatenate([forwards[kept], backwards[kept]]).std()
             gained = (forwards - backwards)[kept] @ ways[kept]
-            self.center = self.center + step * gained / (best * deviation + TINY)
+            self.center = self.center + step * gained / (best * deviation + VARIANCE_FLOOR)
             if not show(self.steps, float(returns.mean())):
                 break
         return self.policy()
@@ -117,7 +117,7 @@ class RandomSearch:
             tuple(bias[0, 0] for bias in biases),
             self.mean,
             self.scale,
-            PolicyNetwork(limit=LIMIT, correction=share),
+            PolicyNetwork(limit=OBSERVATION_LIMIT, correction=share),
             PolicyOrigin(environment=self.env.spec.id),
             gains,
         )
@@ -144,7 +144,7 @@ class RandomSearch:
 
     def _act(self, layers: Sequence[Any], observation: FloatArray) -> FloatArray:
         """Return actions `(N, a)` of the candidates in their environments."""
-        value = ((observation - self.mean) / self.scale).clip(-LIMIT, LIMIT)
+        value = ((observation - self.mean) / self.scale).clip(-OBSERVATION_LIMIT, OBSERVATION_LIMIT)
         value = value.reshape(len(layers[0][0]), -1, value.shape[1])
         for k, (weight, bias) in enumerate(layers):
             value = value @ weight.transpose(0, 2, 1) + bias
@@ -158,7 +158,7 @@ class RandomSearch:
         numbers = np.broadcast_to(self.center, (2 * self.directions, self.center.size))
         self._episodes(np.array(numbers), sums)
         table = np.concatenate(sums)
-        self.mean, self.scale = table.mean(axis=0), table.std(axis=0) + TINY
+        self.mean, self.scale = table.mean(axis=0), table.std(axis=0) + VARIANCE_FLOOR
 
     def _episodes(
         self, candidates: FloatArray, seen: list[FloatArray] | None = None

@@ -17,7 +17,7 @@ from twin.basics.files import as_path, new_folder, write_text
 from twin.basics.optional import library_versions, optional
 from twin.errors import InputError
 from twin.training.algorithms import (
-    CURVE,
+    CURVE_FILE,
     TrainingCallback,
     TrainingProgress,
     make_model,
@@ -25,14 +25,19 @@ from twin.training.algorithms import (
     with_tensorboard,
 )
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
-from twin.training.environments import METRICS, VectorAdapter, channels, make_environments
+from twin.training.environments import (
+    ENVIRONMENT_METRICS,
+    VectorAdapter,
+    channels,
+    make_environments,
+)
 from twin.training.export import export_policy
 from twin.training.learning_curve import Callback, LearningCurve
 from twin.training.policy import Policy, PolicyOrigin, Residual
 from twin.training.random_search import RandomSearch
 from twin.training.settings import (
     NO_LAW,
-    SEARCH,
+    RANDOM_SEARCH,
     SearchSettings,
     TrainingSettings,
     linear_gains,
@@ -40,7 +45,7 @@ from twin.training.settings import (
     widen,
 )
 
-LEARNING = ("torch", "stable_baselines3", "tensorboard")
+LEARNING_LIBRARIES = ("torch", "stable_baselines3", "tensorboard")
 """Libraries of the algorithms that learn by gradients."""
 
 
@@ -72,7 +77,7 @@ def ended_by_signals(training: Any) -> Iterator[None]:
             signal.signal(kind, handler)
 
 
-CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
+CONFIGURATION_FILE, POLICY_FILE, PICTURE_FILE = "config.json", "policy.npz", "learning.png"
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,8 @@ def train(
         algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
-    searching = chosen.algorithm == SEARCH
-    for library in ("matplotlib", *(() if searching else LEARNING)):
+    searching = chosen.algorithm == RANDOM_SEARCH
+    for library in ("matplotlib", *(() if searching else LEARNING_LIBRARIES)):
         optional(library)
     if searching and resume:
         raise InputError("resume", "is not for random search, which has no checkpoints")
@@ -150,12 +155,14 @@ def train(
         if parameters.law != NO_LAW:
             law = Residual(linear_gains(parameters.law, env), parameters.correction)
         if isinstance(parameters, SearchSettings):
-            search = RandomSearch(env, parameters, seed, law, METRICS.get(environment, ()))
+            search = RandomSearch(
+                env, parameters, seed, law, ENVIRONMENT_METRICS.get(environment, ())
+            )
             place = _prepared(as_path(folder, "out"), chosen, command, resume)
             with with_tensorboard(place, callback) as callbacks:
                 return _search(chosen, place, search, progress, command, callbacks)
         optional("torch").set_num_threads(chosen.threads)
-        adapter = VectorAdapter(env, METRICS.get(environment, ()), law=law)
+        adapter = VectorAdapter(env, ENVIRONMENT_METRICS.get(environment, ()), law=law)
         place = _prepared(as_path(folder, "out"), chosen, command, resume)
         with with_tensorboard(place, callback) as callbacks:
             return _run(chosen, place, adapter, law, progress, command, callbacks)
@@ -174,19 +181,22 @@ def _search(
     curve, ending = LearningCurve(search.shown, callbacks), Ending()
     points = settings.hyperparameters.curriculum
     widen(search.env, points, 0.0)
-    with TrainingProgress(SEARCH, settings.steps, 0, progress) as bar, ended_by_signals(ending):
+    with (
+        TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as bar,
+        ended_by_signals(ending),
+    ):
 
         def show(steps: int, gained: float) -> bool:
             bar.show(steps, f"return {gained:.4g}")
-            curve.save(folder / CURVE)
+            curve.save(folder / CURVE_FILE)
             widen(search.env, points, steps / settings.steps)
             return not ending.stop
 
         policy = search.run(settings.steps, curve, show)
     policy = replace(policy, origin=_origin(settings, search.steps, search.env, command))
-    policy.save(folder / POLICY)
-    title = f"{SEARCH} in {settings.environment}, seed {settings.seed}"
-    curve.draw(folder / PICTURE, title)
+    policy.save(folder / POLICY_FILE)
+    title = f"{RANDOM_SEARCH} in {settings.environment}, seed {settings.seed}"
+    curve.draw(folder / PICTURE_FILE, title)
     return Training(folder, search.steps, search.steps >= settings.steps, policy)
 
 
@@ -212,7 +222,7 @@ def _run(
     curve = LearningCurve(adapter.metrics, callbacks)
     if last is not None:
         restore_generators(last)
-        curve.load(folder / CURVE, done)
+        curve.load(folder / CURVE_FILE, done)
     title = f"{settings.algorithm} in {settings.environment}"
     with TrainingProgress(settings.algorithm, settings.steps, done, progress) as bar:
         callback = TrainingCallback(
@@ -237,8 +247,8 @@ def _run(
     policy = export_policy(
         model, _origin(settings, model.num_timesteps, adapter.env, command), normaliser, law
     )
-    policy.save(folder / POLICY)
-    curve.draw(folder / PICTURE, f"{title}, seed {settings.seed}")
+    policy.save(folder / POLICY_FILE)
+    curve.draw(folder / PICTURE_FILE, f"{title}, seed {settings.seed}")
     return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)
 
 
@@ -255,7 +265,7 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
     Raises:
         InputError: it holds a training already, or one with other settings.
     """
-    file = folder / CONFIGURATION
+    file = folder / CONFIGURATION_FILE
     chosen = settings.model_dump(mode="json")
     if file.is_file():
         if not resume:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 
-LAWS: dict[str, tuple[str, ...]] = {
+ENVIRONMENT_LAWS: dict[str, tuple[str, ...]] = {
     "twin/MotionCueing-v0": ("classical", "adaptive", "tilt_law"),
     "twin/VibrationIsolation-v0": ("isolation_law",),
     "twin/BallBalance-v0": ("balance_law",),
@@ -29,12 +29,12 @@ OF_TASKS = {
 
 NO_LAW = "none"
 
-SEARCH = "ars"
+RANDOM_SEARCH = "ars"
 """Name of augmented random search."""
 
-USUAL: dict[str, dict[str, Any]] = {
+ENVIRONMENT_DEFAULTS: dict[str, dict[str, Any]] = {
     "twin/VibrationIsolation-v0": {
-        "algorithm": SEARCH,
+        "algorithm": RANDOM_SEARCH,
         "law": "isolation_law",
         "correction": 0.5,
         "episode": 400,
@@ -47,7 +47,7 @@ USUAL: dict[str, dict[str, Any]] = {
         ),
     },
     "twin/BallBalance-v0": {
-        "algorithm": SEARCH,
+        "algorithm": RANDOM_SEARCH,
         "law": "balance_law",
         "correction": 0.5,
         "discount": 0.99,
@@ -56,7 +56,7 @@ USUAL: dict[str, dict[str, Any]] = {
         "final_rate": 0.0005,
     },
     "twin/MotionCueing-v0": {
-        "algorithm": SEARCH,
+        "algorithm": RANDOM_SEARCH,
         "law": "tilt_law",
         "correction": 0.5,
         "discount": 0.98,
@@ -66,10 +66,11 @@ USUAL: dict[str, dict[str, Any]] = {
 of the algorithms that have them (docs/training.md). With a shorter horizon than that of the ball,
 doing nothing is worth more than the law that solves it."""
 
-ELSEWHERE = "ppo"
-"""Algorithm for environments that are not in `USUAL`: its defaults are made for tracking."""
+DEFAULT_ALGORITHM = "ppo"
+"""Algorithm for environments that are not in `ENVIRONMENT_DEFAULTS`: its defaults are made for
+tracking."""
 
-ENVS = {"ppo": 64, "sac": 64, SEARCH: 384}
+DEFAULT_NUM_ENVS = {"ppo": 64, "sac": 64, RANDOM_SEARCH: 384}
 """Algorithm -> usual number of environments; random search needs two for each direction and
 episode."""
 
@@ -108,7 +109,9 @@ def linear_gains(name: str, env: Any) -> FloatArray:
         InputError: no such law of the environment, one that is not linear, or actions that the law
             does not command.
     """
-    known = [law for law in LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS]
+    known = [
+        law for law in ENVIRONMENT_LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS
+    ]
     if name not in known:
         raise InputError("law", f"must be one of {', '.join((NO_LAW, *known))}, not {name!r}")
     gains: FloatArray = make_law(name, env).gains  # type: ignore[attr-defined]
@@ -216,7 +219,7 @@ class SacSettings(ResidualSettings):
     start: Annotated[int, Field(ge=0)] = 2000
     """steps of random actions before the first update"""
     updates: Count = 8
-    """of the networks after a step of all environments"""
+    """updates of the networks after a step of all environments"""
     layers: tuple[Count, ...] = (64, 64)
     activation: Literal["tanh", "relu"] = "relu"
 
@@ -225,15 +228,15 @@ class SearchSettings(ResidualSettings):
     """Settings of random search; see `RandomSearch`."""
 
     episodes: Count = 6
-    """in which every direction is tried"""
+    """episodes in which every direction is tried"""
     deviation: Positive = 0.01
-    """of the numbers of the policy that are tried, from the present ones"""
+    """standard deviation of the tried policy's numbers from the present ones"""
     rate: Positive = 0.012
-    """of the numbers of the policy in an iteration, per deviation of the returns"""
+    """change of the policy's numbers in an iteration, per deviation of the returns"""
     final_rate: Positive = 0.001
     """reached at the last step, linearly"""
     best: Share = 0.5
-    """of the directions that move the policy"""
+    """fraction of the directions that move the policy"""
     layers: tuple[Count, ...] = ()
     """hidden ones; none for a linear policy"""
     shared: tuple[str, ...] = ()
@@ -241,10 +244,10 @@ class SearchSettings(ResidualSettings):
     none for all numbers of the policy"""
 
 
-ALGORITHMS: dict[str, type[ResidualSettings]] = {
+ALGORITHM_SETTINGS: dict[str, type[ResidualSettings]] = {
     "ppo": PpoSettings,
     "sac": SacSettings,
-    SEARCH: SearchSettings,
+    RANDOM_SEARCH: SearchSettings,
 }
 """Names of the algorithms -> their hyperparameters."""
 
@@ -256,18 +259,18 @@ class TrainingSettings(Settings):
     """id, such as twin/PoseTracking-v0"""
     algorithm: Literal["ppo", "sac", "ars"]
     steps: Count
-    """of all environments together"""
+    """steps of all environments together"""
     envs: Count
     seed: Annotated[int, Field(ge=0)] = 0
     options: dict[str, Any] = Field(default_factory=dict)
-    """of the environment"""
+    """options of the environment"""
     normalise: bool = True
     """divide observations by their running deviations, less their means"""
     normalise_rewards: bool = True
     checkpoint_every: Count = 250_000
     """steps"""
     threads: Count = 1
-    """of PyTorch"""
+    """threads of PyTorch"""
     hyperparameters: PpoSettings | SacSettings | SearchSettings = PpoSettings()
 
 
@@ -280,24 +283,24 @@ def training_settings(
     """Return checked settings.
 
     Args:
-        algorithm: "ppo", "sac" or "ars"; None for the environment's in `USUAL`.
+        algorithm: "ppo", "sac" or "ars"; None for the environment's in `ENVIRONMENT_DEFAULTS`.
         hyperparameters: by name, where they differ from the defaults.
-        envs: environments side by side; None for the algorithm's in `ENVS`.
+        envs: environments side by side; None for the algorithm's in `DEFAULT_NUM_ENVS`.
         settings: further fields of `TrainingSettings`.
 
     Raises:
         InputError: unknown names or values that cannot be used; names the first of them.
     """
-    usual = USUAL.get(str(settings.get("environment")), {})
-    algorithm = usual.get("algorithm", ELSEWHERE) if algorithm is None else algorithm
-    if algorithm not in ALGORITHMS:
+    usual = ENVIRONMENT_DEFAULTS.get(str(settings.get("environment")), {})
+    algorithm = usual.get("algorithm", DEFAULT_ALGORITHM) if algorithm is None else algorithm
+    if algorithm not in ALGORITHM_SETTINGS:
         raise InputError(
-            "algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {brief(algorithm)}"
+            "algorithm", f"must be one of {', '.join(ALGORITHM_SETTINGS)}, not {brief(algorithm)}"
         )
-    model = ALGORITHMS[algorithm]
+    model = ALGORITHM_SETTINGS[algorithm]
     own = {name: value for name, value in usual.items() if name in model.model_fields}
     chosen = validated(model, {**own, **hyperparameters})
-    size = ENVS[algorithm] if envs is None else envs
+    size = DEFAULT_NUM_ENVS[algorithm] if envs is None else envs
     content = {"algorithm": algorithm, "hyperparameters": chosen, "envs": size, **settings}
     found: TrainingSettings = validated(TrainingSettings, content)
     return found

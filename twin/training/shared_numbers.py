@@ -11,7 +11,7 @@ from twin.basics.arrays import FloatArray, one_of
 from twin.envs.channels import channel_slices
 from twin.errors import InputError
 
-CONSTANT = "constant"
+CONSTANT_DIRECTION = "constant"
 """Name of the direction that moves all legs alike, whatever is observed."""
 
 
@@ -24,7 +24,7 @@ def shared_directions(env: Any, channels: Sequence[str]) -> FloatArray:
 
     Args:
         env: vector environment of a task whose actions are of the actuators.
-        channels: names of observations, or `CONSTANT`; one direction each.
+        channels: names of observations, or `CONSTANT_DIRECTION`; one direction each.
 
     Raises:
         InputError: actions of another kind, or a name of no such channel.
@@ -39,10 +39,10 @@ def shared_directions(env: Any, channels: Sequence[str]) -> FloatArray:
     moved = np.broadcast_to(task.actions[0].scale, (legs,))
     found = np.zeros((len(channels), legs, env.single_observation_space.shape[0] + 1))
     for weights, name in zip(found, channels, strict=True):
-        if name == CONSTANT:
+        if name == CONSTANT_DIRECTION:
             weights[:, -1] = 1.0
             continue
-        channel = sizes[one_of(name, "shared", (*sizes, CONSTANT))]
+        channel = sizes[one_of(name, "shared", (*sizes, CONSTANT_DIRECTION))]
         gains = np.eye(legs)
         if channel.size == 3:
             gains = jacobian[:, 3:] if channel.unit.startswith("rad") else jacobian[:, :3]

@@ -29,28 +29,30 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.scene import Scene
 from twin.viewer.scene_model import SceneModel
 
-BACKENDS = ("egl", "osmesa", "glfw")
-"""In the order they are tried: graphics card or Mesa, software alone, a hidden window."""
+GL_BACKENDS = ("egl", "osmesa", "glfw")
+"""Backends in the order in which they are tried: graphics card or Mesa, software alone, a hidden
+window.
+"""
 
-CHOICE = "MUJOCO_GL"
+BACKEND_VARIABLE = "MUJOCO_GL"
 """Environment variable with the name of a backend."""
 
-INSTALL = "apt-get install libegl1 libgl1-mesa-dri (EGL), or libosmesa6 (OSMesa)"
+INSTALL_COMMAND = "apt-get install libegl1 libgl1-mesa-dri (EGL), or libosmesa6 (OSMesa)"
 
 MAX_PIXELS = 4096
 """Largest width or height of a picture: what graphics libraries draw at once."""
 
-MARGIN = 1.2
+HOME_MARGIN = 1.2
 """Room around a machine at home, in its own size: platforms move."""
 
-CLOSE = 1.03
+MOTION_MARGIN = 1.03
 """Room around all that a machine does, in the size of that."""
 
 FINE_SAMPLES = 8
 """Samples per pixel that smooth edges."""
 
-OPENING = 32.0
-"""[deg] over the height of a picture."""
+FIELD_OF_VIEW = 32.0
+"""[deg] Angle of view over the height of a picture."""
 
 
 def has_display() -> bool:
@@ -85,7 +87,7 @@ def context_type() -> Any:
         else:
             return found
     reasons = "; ".join(failures)
-    raise MissingDependencyError("an OpenGL library", f"Drawing ({reasons})", INSTALL)
+    raise MissingDependencyError("an OpenGL library", f"Drawing ({reasons})", INSTALL_COMMAND)
 
 
 def _try(context: Any) -> None:
@@ -120,12 +122,14 @@ def _find_device() -> None:
 
 
 def _candidates() -> tuple[str, ...]:
-    asked = os.environ.get(CHOICE, "").lower().strip()
-    if asked in BACKENDS:
+    asked = os.environ.get(BACKEND_VARIABLE, "").lower().strip()
+    if asked in GL_BACKENDS:
         return (asked,)
     if asked not in ("", "glx", "enable", "enabled", "on", "true", "1"):
-        raise InputError(CHOICE, f"the variable must be one of {', '.join(BACKENDS)}, or not set")
-    return BACKENDS if has_display() else BACKENDS[:2]
+        raise InputError(
+            BACKEND_VARIABLE, f"the variable must be one of {', '.join(GL_BACKENDS)}, or not set"
+        )
+    return GL_BACKENDS if has_display() else GL_BACKENDS[:2]
 
 
 def _forget(before: set[str], platform: str | None) -> None:
@@ -176,7 +180,7 @@ class Framing(NamedTuple):
 
 
 def framing(
-    corners: FloatArray, view: View, fovy: float, aspect: float, margin: float = MARGIN
+    corners: FloatArray, view: View, fovy: float, aspect: float, margin: float = HOME_MARGIN
 ) -> Framing:
     """Return the shortest distance from which all `corners` `(k, 3)` [m] are seen, and its target.
 
@@ -271,8 +275,10 @@ class Camera(NotCopied):
         self._options = mujoco.MjvOption()
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.view
-        model.vis.global_.fovy = OPENING
-        found = framing(self._scene_model.corners(), self.view, OPENING, self.width / self.height)
+        model.vis.global_.fovy = FIELD_OF_VIEW
+        found = framing(
+            self._scene_model.corners(), self.view, FIELD_OF_VIEW, self.width / self.height
+        )
         self._target, self._camera.distance = found
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
         self._lock = threading.Lock()
@@ -298,7 +304,9 @@ class Camera(NotCopied):
             corners.append(self._scene_model.corners() + self._scene_model.displacement)
         if corners:
             everything = np.concatenate(corners)
-            found = framing(everything, self.view, OPENING, self.width / self.height, CLOSE)
+            found = framing(
+                everything, self.view, FIELD_OF_VIEW, self.width / self.height, MOTION_MARGIN
+            )
             if found.distance > self._camera.distance:
                 self._target, self._camera.distance = found
 

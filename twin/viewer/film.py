@@ -24,8 +24,8 @@ from twin.viewer.picture_files import (
     write_png,
 )
 
-MOST_PICTURES = 100_000
-"""Of a film: almost an hour."""
+MAX_PICTURES = 100_000
+"""Maximum number of pictures of a film: almost an hour."""
 
 LOOKED_AT = 8
 """Instants of a film that are looked at before it is drawn: what it must show, in which colours."""
@@ -48,7 +48,7 @@ class Look(NamedTuple):
     """whether ground and sky are dark"""
 
 
-USUAL = Look()
+DEFAULT_LOOK = Look()
 
 
 def write_film(
@@ -56,7 +56,7 @@ def write_film(
     platform: MachineModel,
     path: str | Path,
     *,
-    look: Look = USUAL,
+    look: Look = DEFAULT_LOOK,
     payload: Any = None,
     rate: Any = None,
     speed: Any = 1.0,
@@ -106,7 +106,7 @@ def write_picture(
     platform: MachineModel,
     path: str | Path,
     *,
-    look: Look = USUAL,
+    look: Look = DEFAULT_LOOK,
     payload: Any = None,
     time: Any = None,
 ) -> Path:
@@ -178,8 +178,8 @@ def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:
 def _times(start: float, end: float, rate: float, speed: float) -> FloatArray:
     """Return the instants [s] of a film's pictures; each stays until the next."""
     pictures = (end - start) * rate / speed + 1e-6
-    if pictures > MOST_PICTURES:
-        message = f"makes {pictures:.6g} pictures; at most {MOST_PICTURES} are drawn"
+    if pictures > MAX_PICTURES:
+        message = f"makes {pictures:.6g} pictures; at most {MAX_PICTURES} are drawn"
         raise InputError("speed", message)
     count = max(1, int(pictures))
     return np.asarray(start + np.arange(count) * speed / rate, dtype=float)

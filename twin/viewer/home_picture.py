@@ -11,27 +11,34 @@ from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mechanism import make_mechanism
-from twin.machine.mechanism import COLORS
+from twin.machine.mechanism import PART_COLORS
 from twin.model.machine_model import MachineModel
-from twin.viewer.bodies.machine import CLEAR, MATERIALS, SHADOW, machine_bodies
+from twin.viewer.bodies.machine import (
+    MATERIAL_LOOKS,
+    SHADOW_MATERIAL,
+    SHADOW_OPACITY,
+    machine_bodies,
+)
 
-AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
-"""[rad] Direction from which the machine is seen: about z from x, and above the horizon."""
+VIEW_AZIMUTH = np.radians(-62.0)
+"""[rad] Direction from which the machine is seen, about z from x."""
+VIEW_ELEVATION = np.radians(20.0)
+"""[rad] Direction from which the machine is seen, above the horizon."""
 
-LARGER_SIDE = 240
-"""[pixels] of the picture."""
+PICTURE_SIZE = 240
+"""[pixels] Larger side of the picture."""
 
-FINE = 3
-"""Samples of a pixel along each side; their mean makes edges smooth."""
+PIXEL_SAMPLES = 3
+"""Number of samples of a pixel along each side; their mean makes edges smooth."""
 
-LIGHT = np.array([-0.5, -0.7, 0.5]) / np.linalg.norm([-0.5, -0.7, 0.5])
+LIGHT_DIRECTION = np.array([-0.5, -0.7, 0.5]) / np.linalg.norm([-0.5, -0.7, 0.5])
 """Direction to the lamp: right, down, towards the viewer."""
 
-AMBIENT = 0.6
-"""Share of the light that comes from all around."""
+AMBIENT_FRACTION = 0.6
+"""Fraction of the light that comes from all around."""
 
-FACES = 2000
-"""Triangles that are drawn at once."""
+TRIANGLES_PER_BLOCK = 2000
+"""Number of triangles that are drawn at once."""
 
 Samples = tuple[IndexArray, IndexArray, FloatArray]
 """Triangles and pixels that they cover, each `(k,)`, and how near they are there."""
@@ -49,17 +56,21 @@ def home_picture(platform: MachineModel) -> bytes:
     for body, material, mesh in machine_bodies(platform.parameters, machine):
         origin, turn = machine.home_frames[body]
         found = _project(mesh.vertices @ turn.T + origin)[mesh.faces]
-        if material == SHADOW:
+        if material == SHADOW_MATERIAL:
             shadows.append(found)
         else:
             triangles.append(found)
-            rgb = MATERIALS[material][0] if material in MATERIALS else COLORS[material][:3]
+            rgb = (
+                MATERIAL_LOOKS[material][0]
+                if material in MATERIAL_LOOKS
+                else PART_COLORS[material][:3]
+            )
             colours.append(_lit(found, np.array(rgb)))
     bodies, shadow = np.concatenate(triangles), np.concatenate(shadows)
     low = np.minimum(bodies[..., :2].min(axis=(0, 1)), shadow[..., :2].min(axis=(0, 1)))
     size = np.maximum(bodies[..., :2].max(axis=(0, 1)), shadow[..., :2].max(axis=(0, 1))) - low
-    scale = FINE * LARGER_SIDE / size.max()
-    width, height = (int(np.ceil(scale * each / FINE)) * FINE for each in size)
+    scale = PIXEL_SAMPLES * PICTURE_SIZE / size.max()
+    width, height = (int(np.ceil(scale * each / PIXEL_SAMPLES)) * PIXEL_SAMPLES for each in size)
     for each in (bodies, shadow):
         each[..., :2] = scale * (each[..., :2] - low)
     return _png(_smooth(_drawn(bodies, np.concatenate(colours), shadow, width, height)))
@@ -67,11 +78,11 @@ def home_picture(platform: MachineModel) -> bytes:
 
 def _project(points: FloatArray) -> FloatArray:
     """Return `(m, 3)`: right, down and towards the viewer."""
-    right = [-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0]
+    right = [-np.sin(VIEW_AZIMUTH), np.cos(VIEW_AZIMUTH), 0.0]
     toward = [
-        np.cos(ELEVATION) * np.cos(AZIMUTH),
-        np.cos(ELEVATION) * np.sin(AZIMUTH),
-        np.sin(ELEVATION),
+        np.cos(VIEW_ELEVATION) * np.cos(VIEW_AZIMUTH),
+        np.cos(VIEW_ELEVATION) * np.sin(VIEW_AZIMUTH),
+        np.sin(VIEW_ELEVATION),
     ]
     return np.asarray(points @ np.stack([right, -np.cross(toward, right), toward], axis=1))
 
@@ -81,8 +92,8 @@ def _lit(triangles: FloatArray, colour: FloatArray) -> FloatArray:
     normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normal *= np.where(normal[:, 2:] < 0.0, -1.0, 1.0)
     length = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
-    direct = np.maximum(normal @ LIGHT / length, 0.0)
-    return np.asarray((AMBIENT + (1.0 - AMBIENT) * direct)[:, None] * colour)
+    direct = np.maximum(normal @ LIGHT_DIRECTION / length, 0.0)
+    return np.asarray((AMBIENT_FRACTION + (1.0 - AMBIENT_FRACTION) * direct)[:, None] * colour)
 
 
 def _drawn(
@@ -98,19 +109,19 @@ def _drawn(
     layers = np.zeros(width * height)
     for _, pixel, near in _covered(shadow, width, height):
         np.add.at(layers, pixel[near > nearest[pixel]], 0.5)  # each has an upper and a lower face
-    dark = 1.0 - (1.0 - CLEAR) ** layers
+    dark = 1.0 - (1.0 - SHADOW_OPACITY) ** layers
     seen = (owner >= 0).astype(float)
     image = np.empty((width * height, 4))
     image[:, 3] = np.maximum(seen, dark)
     image[:, :3] = (seen * (1.0 - dark))[:, None] * colours[owner]
-    image[:, :3] += dark[:, None] * np.array(MATERIALS[SHADOW][0])
+    image[:, :3] += dark[:, None] * np.array(MATERIAL_LOOKS[SHADOW_MATERIAL][0])
     return image.reshape(height, width, 4)
 
 
 def _covered(triangles: FloatArray, width: int, height: int) -> Iterator[Samples]:
     """Yield the samples of triangles `(f, 3, 3)`, row by row what lies between their edges."""
-    for start in range(0, len(triangles), FACES):
-        part = triangles[start : start + FACES]
+    for start in range(0, len(triangles), TRIANGLES_PER_BLOCK):
+        part = triangles[start : start + TRIANGLES_PER_BLOCK]
         low = np.ceil(part[..., 1].min(axis=1) - 0.5).astype(int)
         high = np.floor(part[..., 1].max(axis=1) - 0.5).astype(int)
         face, row = _expanded(low, high)
@@ -145,8 +156,8 @@ def _expanded(low: IndexArray, high: IndexArray) -> tuple[IndexArray, IndexArray
 
 def _smooth(image: FloatArray) -> NDArray[np.uint8]:
     """Return means of samples as pixels; colours came multiplied by their opacity."""
-    height, width = (side // FINE for side in image.shape[:2])
-    mean = image.reshape(height, FINE, width, FINE, 4).mean(axis=(1, 3))
+    height, width = (side // PIXEL_SAMPLES for side in image.shape[:2])
+    mean = image.reshape(height, PIXEL_SAMPLES, width, PIXEL_SAMPLES, 4).mean(axis=(1, 3))
     mean[..., :3] /= np.maximum(mean[..., 3:], 1e-6)
     pixels: NDArray[np.uint8] = np.round(255.0 * np.clip(mean, 0.0, 1.0)).astype(np.uint8)
     return pixels

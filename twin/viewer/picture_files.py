@@ -24,24 +24,25 @@ from twin.errors import InputError, MissingDependencyError, StateError, brief
 if TYPE_CHECKING:
     from twin.viewer.camera import Image
 
-COLORS = 255
-"""Of a GIF, besides the one that means "as before"."""
+GIF_COLORS = 255
+"""Number of colours of a GIF, in addition to the one that means "as before"."""
 
-FASTEST_GIF = 50.0
-"""[1/s] Pictures that stay for one tick are shown slowly by browsers."""
+MAX_GIF_RATE = 50.0
+"""[1/s] Largest rate of a GIF: browsers show pictures that stay for one tick slowly."""
 
-COMMON = 0.25
+COLOR_WEIGHT_LIMIT = 0.25
 """Pixels of one colour that count in the choice of a GIF's colours, over the root of all pixels."""
 
-TICK = 0.01
-"""[s] in which a GIF counts how long each of its pictures stays."""
+GIF_TICK = 0.01
+"""[s] Unit in which a GIF counts how long each of its pictures stays."""
 
-DITHER = 3.0
+DITHER_AMPLITUDE = 3.0
 """Difference in brightness, of 255, over which neighbouring pixels hide the steps of a GIF's few
-colours; the pattern stays in place, so that what stands still costs nothing."""
+colours; the pattern stays in place, so that what stands still costs nothing.
+"""
 
-SHOWN = 5
-"""Last lines of the program that codes MP4 which an error shows."""
+ERROR_LINES = 5
+"""Number of the last lines of the program that codes MP4 which an error shows."""
 
 CONSTANT_QUALITY = "18"
 """H.264's rate factor: no loss is seen at it."""
@@ -67,7 +68,7 @@ def write_gif(
         path: of the file.
         images: `(height, width, 3)` each; taken one after the other.
         samples: some of them, which its colours are chosen by.
-        rate: pictures per second, at most `FASTEST_GIF`.
+        rate: pictures per second, at most `MAX_GIF_RATE`.
         count: of the images.
 
     Raises:
@@ -77,8 +78,8 @@ def write_gif(
     pillow = _pillow()
     palette = _palette(pillow, samples)
     reduced = (_reduced(pillow, image, palette) for image in images)
-    ticks = np.diff(np.round(np.arange(count + 1) / (rate * TICK)))
-    stay = [int(1e3 * TICK * each) for each in ticks]
+    ticks = np.diff(np.round(np.arange(count + 1) / (rate * GIF_TICK)))
+    stay = [int(1e3 * GIF_TICK * each) for each in ticks]
     settings = {"save_all": True, "loop": 0, "optimize": False, "duration": stay}
     first = next(reduced)
     return write_atomically(
@@ -158,7 +159,7 @@ def _code_mp4(command: list[str], images: Iterable[Image]) -> None:
         if coder.returncode or not Path(command[-1]).is_file():
             said.seek(0)
             lines = said.read().decode(errors="replace").split("\n")
-            reason = "; ".join(filter(None, map(str.strip, lines[-SHOWN:])))
+            reason = "; ".join(filter(None, map(str.strip, lines[-ERROR_LINES:])))
             raise StateError(
                 f"ffmpeg could not write the film (exit code {coder.returncode}): "
                 f"{reason or 'it gives no reason'}"
@@ -176,16 +177,16 @@ def _palette(pillow: ModuleType, samples: Sequence[Image]) -> Any:
     """
     pixels = np.concatenate([sample.reshape(-1, 3) for sample in samples])
     colors, counts = np.unique(pixels, axis=0, return_counts=True)
-    heavy = np.minimum(counts, int(np.ceil(COMMON * np.sqrt(len(pixels)))))
+    heavy = np.minimum(counts, int(np.ceil(COLOR_WEIGHT_LIMIT * np.sqrt(len(pixels)))))
     sheet = pillow.fromarray(np.repeat(colors, heavy, axis=0)[None])
-    return sheet.quantize(COLORS, method=pillow.Quantize.MEDIANCUT)
+    return sheet.quantize(GIF_COLORS, method=pillow.Quantize.MEDIANCUT)
 
 
 def _reduced(pillow: ModuleType, image: Image, palette: Any) -> Any:
     """Return a picture in the colours of a palette."""
     height, width = image.shape[:2]
     pattern = np.tile(_threshold(3), (height // 8 + 1, width // 8 + 1))[:height, :width, None]
-    varied = np.clip(image + DITHER * pattern, 0.0, 255.0).astype(np.uint8)
+    varied = np.clip(image + DITHER_AMPLITUDE * pattern, 0.0, 255.0).astype(np.uint8)
     return pillow.fromarray(varied).quantize(palette=palette, dither=pillow.Dither.NONE)
 
 
@@ -197,20 +198,20 @@ def _threshold(order: int) -> FloatArray:
     return np.asarray((ranks + 0.5) / ranks.size - 0.5)
 
 
-RATES = {".mp4": 30.0, ".gif": 15.0}
+DEFAULT_RATES = {".mp4": 30.0, ".gif": 15.0}
 """Default pictures per second, by the ending of a film's name."""
 
-PICTURE = ".png"
+PICTURE_SUFFIX = ".png"
 """Ending of the name of a single picture."""
 
-FASTEST = 240.0
-"""[1/s] Pictures of a film."""
+MAX_RATE = 240.0
+"""[1/s] Largest rate of pictures of a film."""
 
-SLOWEST = 0.01
-"""[1/s] Pictures of a film; a GIF counts at most 655 s for each."""
+MIN_RATE = 0.01
+"""[1/s] Lowest rate of pictures of a film; a GIF counts at most 655 s for each."""
 
-SAMPLES = 8
-"""Pictures that a GIF's colours are chosen by."""
+PALETTE_SAMPLES = 8
+"""Number of pictures that a GIF's colours are chosen by."""
 
 
 def write_clip(images: Iterable[Any], path: str | Path, *, rate: Any = None) -> Path:
@@ -241,7 +242,7 @@ def write_clip(images: Iterable[Any], path: str | Path, *, rate: Any = None) -> 
     frequency = picture_rate(rate, target)
     if target.suffix == ".mp4":
         return write_mp4(target, pictures, (width, height), frequency)
-    chosen = pictures[:: -(-len(pictures) // SAMPLES)]
+    chosen = pictures[:: -(-len(pictures) // PALETTE_SAMPLES)]
     return write_gif(target, pictures, chosen, frequency, len(pictures))
 
 
@@ -251,7 +252,7 @@ def check_film(path: str | Path, width: int, height: int) -> Path:
     Raises:
         InputError: an ending that is not known, no such folder, odd numbers of pixels for MP4.
     """
-    target = _place(path, tuple(RATES))
+    target = _output_path(path, tuple(DEFAULT_RATES))
     odd = any(isinstance(size, int) and size % 2 for size in (width, height))
     if target.suffix == ".mp4" and odd:
         wide, high = width + width % 2, height + height % 2
@@ -265,10 +266,10 @@ def check_picture(path: str | Path) -> Path:
     Raises:
         InputError: another ending than .png, no such folder.
     """
-    return _place(path, (PICTURE,))
+    return _output_path(path, (PICTURE_SUFFIX,))
 
 
-def _place(path: str | Path, endings: tuple[str, ...]) -> Path:
+def _output_path(path: str | Path, endings: tuple[str, ...]) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix not in endings:
         raise InputError("path", f"must end in {' or '.join(endings)}, got {brief(path)}")
     check_place(path)
@@ -281,5 +282,5 @@ def picture_rate(rate: Any, target: Path) -> float:
     Raises:
         InputError: out of range.
     """
-    most = FASTEST_GIF if target.suffix == ".gif" else FASTEST
-    return RATES[target.suffix] if rate is None else bounded(rate, "rate", SLOWEST, most)
+    most = MAX_GIF_RATE if target.suffix == ".gif" else MAX_RATE
+    return DEFAULT_RATES[target.suffix] if rate is None else bounded(rate, "rate", MIN_RATE, most)

@@ -18,29 +18,31 @@ from twin.engines.mjcf.elements import add, document, text
 from twin.engines.mjcf.robot import mechanism_xml, scene_xml
 from twin.engines.mujoco import coordinates, mujoco
 from twin.errors import InputError
-from twin.machine.mechanism import PLATFORM
+from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.bodies.machine import dress, light_up, machine_bodies, picture_drawing
 
-GHOST = "0.10 0.62 0.42 0.35"
+GHOST_COLOUR = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform drawn at the setpoint."""
 
-BALL = ("0.80 0.20 0.16", "0.96 0.78 0.30")
+BALL_COLOURS = ("0.80 0.20 0.16", "0.96 0.78 0.30")
 """The ball's two colours: its checks show how it rolls."""
 
-PLATE = "0.30 0.34 0.40 1"
+PLATE_COLOUR = "0.30 0.34 0.40 1"
 
-POST = 0.12
+POST_RADIUS_RATIO = 0.12
 """Radius of what the ball's plate is drawn to stand on, over its own."""
 
-EDGES = np.array(
+CYLINDER_EDGES = np.array(
     [[np.cos(a), np.sin(a), z] for a in np.linspace(0.0, 2.0 * np.pi, 24) for z in (-1.0, 1.0)]
 )
 """Points `(48, 3)` on both edges of a cylinder of radius and half length one."""
 
-HIDDEN, SHOWN = 5, 1
-"""Groups of geoms: MuJoCo draws those of the first three."""
+HIDDEN_GROUP = 5
+"""Group of geoms that are not drawn: MuJoCo draws those of the first three."""
+SHOWN_GROUP = 1
+"""Group of geoms that are drawn."""
 
 
 class SceneModel:
@@ -135,7 +137,7 @@ class SceneModel:
         legs = self.platform.leg_coordinates(fitting, deflection=deflection)
         self.data.qpos[self._joints] = joint_motion(self._machine, legs).values
         if self._machine.floats:
-            first = self.model.joint(PLATFORM).qposadr[0]
+            first = self.model.joint(PLATFORM_NAME).qposadr[0]
             self.data.qpos[first : first + 7] = fitting
         self._move("ghost", ghost)
         self._move("ball", ball)
@@ -151,11 +153,11 @@ class SceneModel:
         """
         model, data = self.model, self.data
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
-        shown = np.flatnonzero(model.geom_group != HIDDEN)
+        shown = np.flatnonzero(model.geom_group != HIDDEN_GROUP)
         found = []
         for k in shown[shown != model.geom("floor").id]:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
-                points = EDGES * model.geom_size[k, [0, 0, 1]]
+                points = CYLINDER_EDGES * model.geom_size[k, [0, 0, 1]]
             elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
                 points = self._outermost[model.geom_dataid[k]]
             else:
@@ -171,7 +173,7 @@ class SceneModel:
             return
         place, first = self._movable[name]
         geoms = slice(first, first + self._counts[name])
-        self.model.geom_group[geoms] = HIDDEN if pose is None else SHOWN
+        self.model.geom_group[geoms] = HIDDEN_GROUP if pose is None else SHOWN_GROUP
         if pose is not None:
             values = as_pose(pose, name)
             self.data.mocap_pos[place], self.data.mocap_quat[place] = values[:3], values[3:]
@@ -181,14 +183,14 @@ def _outermost(model: Any, mesh: int) -> FloatArray:
     """Return the vertices `(k, 3)` [m] of a mesh that are farthest in some direction."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
-    return np.asarray(vertices[np.unique((vertices @ EDGES.T).argmax(axis=0))])
+    return np.asarray(vertices[np.unique((vertices @ CYLINDER_EDGES.T).argmax(axis=0))])
 
 
 def _add_ghost(scene: Element, robot: Element) -> None:
     """Add a translucent copy of the platform's plate."""
-    add(_part(scene, "asset"), "material", name="ghost", rgba=GHOST, specular="0.1")
+    add(_part(scene, "asset"), "material", name="ghost", rgba=GHOST_COLOUR, specular="0.1")
     body = add(_part(scene, "worldbody"), "body", name="ghost", mocap="true")
-    for geom in _platform(robot).findall(f"geom[@material='{PLATFORM}']"):
+    for geom in _platform(robot).findall(f"geom[@material='{PLATFORM_NAME}']"):
         style = dict(geom.attrib) | {"name": f"ghost_{geom.attrib['name']}", "material": "ghost"}
         add(body, "geom", **style)
 
@@ -197,9 +199,9 @@ def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
     """Add the ball, and its plate on the platform."""
     asset = _part(scene, "asset")
     checks = {"type": "cube", "builtin": "checker", "width": "64", "height": "64"}
-    add(asset, "texture", name="ball", rgb1=BALL[0], rgb2=BALL[1], **checks)
+    add(asset, "texture", name="ball", rgb1=BALL_COLOURS[0], rgb2=BALL_COLOURS[1], **checks)
     add(asset, "material", name="ball", texture="ball", specular="0.6", shininess="0.7")
-    add(asset, "material", name="ball_plate", rgba=PLATE, specular="0.2")
+    add(asset, "material", name="ball_plate", rgba=PLATE_COLOUR, specular="0.2")
     body = add(_part(scene, "worldbody"), "body", name="ball", mocap="true")
     drawn = {"class": "drawn"}
     size = text([ball.radius])
@@ -208,7 +210,11 @@ def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
     plate = {"type": "cylinder", "size": text([ball.plate_radius, half]), "material": "ball_plate"}
     place = text([0.0, 0.0, ball.plate_height - half])
     add(_platform(robot), "geom", name="ball_plate", pos=place, **plate, **drawn)
-    post = {"type": "cylinder", "size": text([POST * ball.plate_radius]), "material": "ball_plate"}
+    post = {
+        "type": "cylinder",
+        "size": text([POST_RADIUS_RATIO * ball.plate_radius]),
+        "material": "ball_plate",
+    }
     ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half])
     add(_platform(robot), "geom", name="ball_post", fromto=ends, **post, **drawn)
 
@@ -220,6 +226,6 @@ def _part(scene: Element, tag: str) -> Element:
 
 
 def _platform(robot: Element) -> Element:
-    found = robot.find(f".//body[@name='{PLATFORM}']")
+    found = robot.find(f".//body[@name='{PLATFORM_NAME}']")
     assert found is not None
     return found

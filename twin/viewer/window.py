@@ -15,12 +15,14 @@ from twin.errors import StateError
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.camera import View, as_view, framing, has_display
-from twin.viewer.scene_model import HIDDEN, SceneModel
+from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
 
-PATIENCE = 10.0
-"""[s] to wait for the window's thread to end."""
+STOP_TIMEOUT = 10.0
+"""[s] Time to wait for the window's thread to end."""
 
-ADVICE = "take pictures instead (render_mode='rgb_array'), or start the program with xvfb-run"
+DISPLAY_ADVICE = (
+    "take pictures instead (render_mode='rgb_array'), or start the program with xvfb-run"
+)
 
 
 class Window(NotCopied):
@@ -79,7 +81,7 @@ class Window(NotCopied):
             camera.azimuth, camera.elevation = direction
             found = framing(self._scene_model.corners(), direction, model.vis.global_.fovy, 1.6)
             camera.lookat, camera.distance = found
-            self._handle.opt.geomgroup[HIDDEN] = 0
+            self._handle.opt.geomgroup[HIDDEN_GROUP] = 0
         self._next = time.monotonic()
 
     @property
@@ -114,7 +116,7 @@ class Window(NotCopied):
             return
         self._handle.close()
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(STOP_TIMEOUT)
         self._handle = None
 
     def __enter__(self) -> Window:
@@ -127,7 +129,7 @@ class Window(NotCopied):
 def _check_display() -> None:
     """Raise StateError where no window opens; MuJoCo's viewer would wait for it for ever."""
     if not has_display():
-        raise StateError(f"there is no display (DISPLAY is not set): {ADVICE}")
+        raise StateError(f"there is no display (DISPLAY is not set): {DISPLAY_ADVICE}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -137,6 +139,6 @@ def _check_display() -> None:
             trial.free()
     # Missing libraries, drivers and displays show as errors of many kinds.
     except Exception as error:
-        raise StateError(f"the display does not draw ({error}): {ADVICE}") from None
+        raise StateError(f"the display does not draw ({error}): {DISPLAY_ADVICE}") from None
     if not opened:
-        raise StateError(f"the display does not draw (no window could be opened): {ADVICE}")
+        raise StateError(f"the display does not draw (no window could be opened): {DISPLAY_ADVICE}")

@@ -69,37 +69,42 @@ from twin.validation.results import (
     Quantity,
 )
 
-NAMES = {
+DISPLAY_NAMES = {
     "iff": "integral force feedback",
     "dvf": "direct velocity feedback",
     "hac_lac": "HAC-LAC",
     "analytic": "the reference",
     "mujoco": "MuJoCo",
 }
-"""Words for controllers and engines."""
+"""Names of controllers and engines in the report."""
 
 NEAR_HALF = 0.05
 """Relative distance from half the sampling frequency."""
 
-LOUD = 10.0
-"""Release in friction at rest per spring: what the spring of the most moved leg pulls with."""
+LARGE_RELEASE = 10.0
+"""Release at which the spring of the most moved leg pulls with so many times the friction at
+rest."""
 
-QUIET = 1.0
+SMALL_RELEASE = 1.0
+"""Release, in the same unit, at which motors stick."""
 
-COUNTS = 1e4
-"""Release in steps of the encoder where nothing rubs."""
+RELEASE_COUNTS = 1e4
+"""Release in steps of the encoder where there is no friction."""
 
-PERIODS = 3
+DECAY_PERIODS = 3
+"""Periods of a free decay over which its damping ratio is taken."""
 
-STEP = 5e-4
+MAX_TIMESTEP = 5e-4
 """[s] Longest step of the engine: transmissions of the hardware configurations need 0.67 ms."""
 
-SIX = "the laws of active damping are those of six actuators"
+SIX_ACTUATORS_REASON = "the laws of active damping are those of six actuators"
 
-ENGINES = (("analytic", "fast"), ("mujoco", "accurate"))
+ENGINE_FIDELITIES = (("analytic", "fast"), ("mujoco", "accurate"))
+"""Engines that run the decays, with their fidelity."""
 
-TESTED = {"iff": 0.15, "dvf": 0.15}
-"""Gains at which struts' decays are measured, per best gain: at the best one nothing swings."""
+TESTED_GAINS = {"iff": 0.15, "dvf": 0.15}
+"""Gains at which decays of struts are measured, relative to the best gain, at which nothing
+swings."""
 
 STRUT_RELEASE = 10.0
 """[m/s2] Displacement of struts at the release per square of the control period, as MuJoCo's loops
@@ -121,13 +126,15 @@ OUTER_PERIODS = 4000
 OUTER_CONSTANTS = 3.0
 """Time constants of the outer loop's slowest pole in its run, at least."""
 
-LOAD = 20.0
-"""[N] down on the platform, at most."""
+MAX_LOAD = 20.0
+"""[N] Largest load, down on the platform."""
 
 YIELD_SHARE = 0.05
-"""Of the stroke, by which the platform sinks under the load with force feedback alone, at most."""
+"""Largest sag of the platform under the load with force feedback alone, as a fraction of the
+stroke."""
 
-GAINS = np.geomspace(1e-1, 1e7, 17)
+GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
+"""Gains at which the closed loop has to be stable."""
 
 
 def locus_plot(linear: LinearMachine, period: float) -> Plot:
@@ -150,7 +157,7 @@ def locus_plot(linear: LinearMachine, period: float) -> Plot:
     for name, law_of in (("iff", by_force), ("dvf", by_rate)):
         gains = best[name] * np.geomspace(0.01, 3.0, 25)
         place, found, damping = swinging(gains / best[name], root_locus(linear, law_of, gains))
-        label = f"{NAMES[name]}, per {best[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
+        label = f"{DISPLAY_NAMES[name]}, per {best[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
         frequency.append(Curve(label, place, found, "markers"))
         ratio.append(Curve(label, place, damping, "markers"))
     return Plot(
@@ -190,7 +197,7 @@ def transmissibility_plot(
         curves = [Curve("passive", grid, np.abs(transmissibility(passive, grid)[:, axis, axis]))]
         for kind, controller in controllers.items():
             values = transmissibility(linear, grid, law=controller.law)
-            curves.append(Curve(NAMES[kind], grid, np.abs(values[:, axis, axis])))
+            curves.append(Curve(DISPLAY_NAMES[kind], grid, np.abs(values[:, axis, axis])))
         panels.append(Panel(f"base to platform, {name}", *curves, log_y=True))
     return Plot("Transmissibility", "frequency [Hz]", *panels, log_x=True)
 
@@ -212,16 +219,17 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
     measures, curves = list(_predicted(driven)), []
     rubbed = bool(drive_model(platform).friction.any())
     for name, controller in driven.controllers.items():
-        time, swing = _decay(driven, controller, LOUD)
-        curves.append(Curve(NAMES[name], time, swing / abs(swing[0])))
+        time, swing = _decay(driven, controller, LARGE_RELEASE)
+        curves.append(Curve(DISPLAY_NAMES[name], time, swing / abs(swing[0])))
         measures.append(
             Measure(
-                f"with drives, {NAMES[name]}: damping ratio over three periods of a free decay",
+                f"with drives, {DISPLAY_NAMES[name]}: damping ratio over three periods of a free "
+                "decay",
                 _damping(swing),
                 driven.ratio,
                 f"more than the {driven.ratio:.4f} without control, which a law of the wrong sign "
                 "takes away; from the swing's range in the first and the third period of its mode"
-                + (f"; released at {LOUD:g} times the friction at rest" if rubbed else ""),
+                + (f"; released at {LARGE_RELEASE:g} times the friction at rest" if rubbed else ""),
                 at_least=True,
             )
         )
@@ -258,7 +266,7 @@ def _predicted(driven: Driven) -> Iterator[Entry]:
         if isinstance(controller, HacLac):
             poles = controller.outer.poles
         yield Quantity(
-            f"with drives, {NAMES[name]}: smallest damping ratio of the linear loop",
+            f"with drives, {DISPLAY_NAMES[name]}: smallest damping ratio of the linear loop",
             structural_damping(linear, poles),
             note="delay, lag, motors on their transmissions and encoders in the loop; the "
             "transmissions' own modes left out",
@@ -273,14 +281,14 @@ def _decay(
     shape, row = slowest_shape(controller.linear)
     stretch = largest(platform.jacobian(platform.home) @ shape)
     drives = drive_model(platform)
-    pull = COUNTS * float(drives.resolution.max())
+    pull = RELEASE_COUNTS * float(drives.resolution.max())
     if drives.friction.any():
         pull = loudness * float((drives.breakaway / spring_constants(platform)[0]).max())
-    step = min(STEP, suitable_timestep(platform))
+    step = min(MAX_TIMESTEP, suitable_timestep(platform))
     parts = int(np.ceil(controller.period / step - 1e-9))
     course = simulate(
         platform,
-        int(np.ceil(PERIODS / driven.frequency / controller.period)) * controller.period,
+        int(np.ceil(DECAY_PERIODS / driven.frequency / controller.period)) * controller.period,
         displaced(platform.home, shape * (pull / stretch)),
         deflection=controller.linear.point.deflection,
         controller=controller,
@@ -293,15 +301,16 @@ def _decay(
 
 def _damping(swing: FloatArray) -> float:
     """Return the damping ratio from the ranges of the first and the last of three periods."""
-    first, *_, last = (np.ptp(part) for part in np.array_split(swing, PERIODS))
-    return float(np.log(first / last) / (2.0 * np.pi * (PERIODS - 1)))
+    first, *_, last = (np.ptp(part) for part in np.array_split(swing, DECAY_PERIODS))
+    return float(np.log(first / last) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
 
 
 def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     """Return the damping at forces as small as the drives' friction."""
     return Quantity(
-        f"with drives, {NAMES[name]}: damping ratio from {QUIET:g} times the friction at rest",
-        _damping(_decay(driven, controller, QUIET)[1]),
+        f"with drives, {DISPLAY_NAMES[name]}: damping ratio from {SMALL_RELEASE:g} times the "
+        "friction at rest",
+        _damping(_decay(driven, controller, SMALL_RELEASE)[1]),
         note="motors stick and the machine swings as if blocked, with velocity feedback too: no "
         "law in force damps motions smaller than its drives' friction",
     )
@@ -310,11 +319,13 @@ def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
 def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
     error, measured, predicted = pole_error(controller, controller.linear, swing, 3)
     return Measure(
-        f"with drives, {NAMES['dvf']}: pole of the decay against the linear loop with drives",
+        f"with drives, {DISPLAY_NAMES['dvf']}: pole of the decay against the linear loop with "
+        "drives",
         error,
         1e-3,
         f"damping ratio {measured:.4f}, predicted {predicted:.4f}; "
-        f"an encoder's step is {1.0 / COUNTS:g} of the release, and the swing falls a hundredfold",
+        f"an encoder's step is {1.0 / RELEASE_COUNTS:g} of the release, and the swing falls a "
+        "hundredfold",
     )
 
 
@@ -338,7 +349,7 @@ CASE = Case(
     __doc__,
     kinds=("strut", "viscoelastic"),
     because="only legs with springs have modes to be damped",
-    condition=lambda platform: "" if platform.n_actuators == 6 else SIX,
+    condition=lambda platform: "" if platform.n_actuators == 6 else SIX_ACTUATORS_REASON,
     cost=2.5,
 )
 
@@ -388,7 +399,7 @@ def run(platform: Platform) -> CaseResult:
         ratio = smallest_damping(closed_loop(linear, controller.law).rates)
         measures.append(
             Quantity(
-                f"{NAMES[name]}: smallest damping ratio at the best gain",
+                f"{DISPLAY_NAMES[name]}: smallest damping ratio at the best gain",
                 ratio,
                 note=f"sampled every {1e3 * controller.period:g} ms",
             )
@@ -409,14 +420,15 @@ def _all_gains(platform: Platform) -> Measure:
     """Return the worst damping over all gains of the continuous collocated laws."""
     floating = with_gravity(platform, 0.0)
     linear, worst = linearise(floating), []
-    for gain in GAINS:
+    for gain in GAIN_GRID:
         held = series_stiffness(linear)
         laws = [continuous_velocity_feedback(floating, gain, stiffness=held)]
         if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
         worst += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
     return Measure(
-        f"smallest damping ratio over gains from {GAINS[0]:g} to {GAINS[-1]:g}, not sampled",
+        f"smallest damping ratio over gains from {GAIN_GRID[0]:g} to {GAIN_GRID[-1]:g}, not "
+        "sampled",
         min(worst),
         0.0,
         "collocated laws dissipate: no gain makes a mode grow; gravity off",
@@ -432,13 +444,13 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
         release = _release(tested)
         predicted = _decay_pole(tested, release, _linear_swing(tested, release))
         curves: list[Curve] = []
-        for engine, fidelity in ENGINES:
+        for engine, fidelity in ENGINE_FIDELITIES:
             time, swing = _swing(tested, release, engine, fidelity)
             measured = _decay_pole(tested, release, swing)
             measures.append(
                 Measure(
-                    f"{NAMES[name]} in {NAMES[engine]}: pole of the slowest mode's decay against "
-                    "the linear loop",
+                    f"{DISPLAY_NAMES[name]} in {DISPLAY_NAMES[engine]}: pole of the slowest mode's "
+                    "decay against the linear loop",
                     abs(measured - predicted) / abs(predicted),
                     2e-4,
                     f"{_gain_text(damped, name)}damping ratio {_ratio(measured):.5f}, predicted "
@@ -447,15 +459,15 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
             )
             # The engines' curves lie on each other.
             style: CurveStyle = "dash" if curves else "line"
-            curves.append(Curve(NAMES[engine], time, swing / abs(swing[0]), style))
-        panels.append(Panel(f"{NAMES[name]}: slowest mode", *curves))
+            curves.append(Curve(DISPLAY_NAMES[engine], time, swing / abs(swing[0]), style))
+        panels.append(Panel(f"{DISPLAY_NAMES[name]}: slowest mode", *curves))
     title = "Free decay of the slowest mode"
     return measures, Plot(title, "time [s]", *panels)
 
 
 def _gain_text(damped: Damped, name: str) -> str:
     """Return at which part of the best gain a decay is measured; empty for the whole of it."""
-    return "" if damped.platform.n_deflections else f"at {TESTED[name]:g} of the best gain; "
+    return "" if damped.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
 
 
 def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
@@ -464,10 +476,10 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
         return best
     fastest = -float(best.law.feedthrough[0, 1])
     if name == "dvf":
-        return DirectVelocityFeedback(damped.platform, gain=TESTED[name] * fastest)
+        return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * fastest)
     share = -float(best.law.feedthrough[0, 2])
     gain = -np.log(1.0 - share) / best.period
-    return IntegralForceFeedback(damped.platform, gain=TESTED[name] * gain)
+    return IntegralForceFeedback(damped.platform, gain=TESTED_GAINS[name] * gain)
 
 
 def _release(controller: LocalFeedback) -> Release:
@@ -573,4 +585,4 @@ def _load(damped: Damped) -> float:
     """Return the load [N] that the machine bears with force feedback alone."""
     law = damped.controllers["iff"].law
     sinking = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
-    return min(LOAD, YIELD_SHARE * stroke(damped.platform) / float(sinking))
+    return min(MAX_LOAD, YIELD_SHARE * stroke(damped.platform) / float(sinking))

@@ -24,14 +24,14 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.machine import MachineParameters, machine_names
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import Motion, SineMotion, StepMotion
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.measures.comparison import BARS, alike, force_name, leg_curves, missing
+from twin.validation.measures.comparison import ENGINE_BARS, alike, force_name, leg_curves, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
@@ -42,46 +42,48 @@ from twin.validation.measures.sampling import (
 )
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
-PERIOD = 1e-3
-"""[s]"""
+CONTROL_PERIOD = 1e-3
+"""[s] Control period."""
 
-OVERLOAD = 2.0
-"""Of what all drives together can give."""
+OVERLOAD_FACTOR = 2.0
+"""Load per largest load that all drives together can hold."""
 
-WILD = 1e3
-"""Times the machine's own gains: far beyond any margin."""
+UNSTABLE_GAIN_FACTOR = 1e3
+"""Factor on the machine's own gains: far beyond any margin."""
 
-DIVERGENCE = 10.0
+DIVERGENT_LOOP_GAIN = 10.0
 """Position gain times control period: each period multiplies an error by 1 less this. Beyond 2 a
 loop diverges, whatever the machine's own gain."""
 
 RAMP_END = 0.02
-"""Of the largest speed: a ramp ends with a smaller command, a step with a larger one."""
+"""Fraction of the largest speed: a ramp ends with a smaller command, a step with a larger one."""
 
-DRAWN = 2000
+MAX_CURVE_POINTS = 2000
 """Points of a curve at most."""
 
 CASE = Case("closed_loop", __doc__, cost=2.5)
 
 ENGINE_STEP = 5e-4
-"""[s]"""
+"""[s] Time step of the engines."""
 
-FREQUENCY = 1.0
-"""[Hz]"""
+MOTION_FREQUENCY = 1.0
+"""[Hz] Frequency of the heave."""
 
 HEAVE_SHARE = 0.08
-"""Of the stroke; a hundredth of it where stretching struts takes more force than holding."""
+"""Amplitude of the heave as a fraction of the stroke; a hundredth of it where stretching struts
+takes more force than holding."""
 
-AGREEMENT = 1e-4
+AGREEMENT_TOLERANCE = 1e-4
+"""Largest distance of an engine's platform from the reference, relative to the motion's size."""
 
 AT_REST = 1e-2
-"""[1/s] of a leg's stroke: the speed that counts as rest; brakes hold motors, and what is elastic
+"""[1/s] Speed that counts as rest, in strokes per second: brakes hold motors, and what is elastic
 behind them swings out slowly."""
 
 SPEED_SHARE = 0.5
 """Largest speed of the heave per that of the slowest actuator."""
 
-HARDWARE = "hardware"
+HARDWARE_CONFIGURATION = "hardware"
 
 
 class Fault(NamedTuple):
@@ -112,15 +114,17 @@ def _wild_velocity(platform: Platform) -> dict[str, Any] | None:
     """Return the gain; None for drives that take positions and have no such loop."""
     if takes_positions(platform):
         return None
-    return {"velocity_gain": WILD * suitable_velocity_loop(platform, PERIOD)[0]}
+    return {
+        "velocity_gain": UNSTABLE_GAIN_FACTOR * suitable_velocity_loop(platform, CONTROL_PERIOD)[0]
+    }
 
 
 def _wild_position(platform: Platform) -> dict[str, Any] | None:
     """Return the gain; None for drives that take positions."""
     if takes_positions(platform):
         return None
-    own = suitable_position_loop(platform, PERIOD)[0]
-    return {"position_gain": max(WILD * own, DIVERGENCE / PERIOD)}
+    own = suitable_position_loop(platform, CONTROL_PERIOD)[0]
+    return {"position_gain": max(UNSTABLE_GAIN_FACTOR * own, DIVERGENT_LOOP_GAIN / CONTROL_PERIOD)}
 
 
 def _overload(platform: Platform) -> dict[str, Any] | None:
@@ -133,7 +137,7 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
     if any(peak is None for peak in peaks) or platform.leg.has_spring:
         return None
     lifting = platform.jacobian(platform.home)[:, 2]
-    total = OVERLOAD * float(np.abs(lifting) @ np.array(peaks, dtype=float))
+    total = OVERLOAD_FACTOR * float(np.abs(lifting) @ np.array(peaks, dtype=float))
     load = np.array([0.0, 0.0, -total, 0.0, 0.0, 0.0])
 
     def weight(time: float, state: Any) -> FloatArray:
@@ -142,14 +146,14 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
     return {"wrench": weight}
 
 
-FAULTS = (
+INJECTED_FAULTS = (
     Fault("sensor dropout", _dropout, drawn=True),
     Fault("unreachable pose", _unreachable),
     Fault("unstable velocity gain", _wild_velocity),
     Fault("unstable position gain", _wild_position, 3.0),
     Fault("overload", _overload, 1.5),
 )
-"""In the order of the report."""
+"""Faults in the order of the report."""
 
 
 def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
@@ -202,25 +206,28 @@ def _way_to_rest(platform: Platform, command: FloatArray, unit: str) -> str:
 
 
 def _curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
-    kept = slice(None, None, 1 + len(time) // DRAWN)
+    kept = slice(None, None, 1 + len(time) // MAX_CURVE_POINTS)
     return leg_curves(time[kept], values[kept])
 
 
-COURSE, AGREEMENT_TIME = 1.0, 0.2
-"""[s]"""
+COURSE_DURATION = 1.0
+"""[s] Duration of the run with drives."""
+
+AGREEMENT_TIME = 0.2
+"""[s] Duration of the runs in which engines are compared."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     real = with_drives(platform)
-    controller = Cascade(real, heave(real, COURSE))
+    controller = Cascade(real, heave(real, COURSE_DURATION))
     _run(real, controller, 0.01)
     began = clock.perf_counter()
-    course = _run(real, controller, COURSE)
+    course = _run(real, controller, COURSE_DURATION)
     seconds = clock.perf_counter() - began
     measures = [*_agreement(platform), _duration(seconds), *_tracking(real, course)]
     plots = [tracking_plot(real, course)]
-    for fault in FAULTS:
+    for fault in INJECTED_FAULTS:
         ended = stopped_run(real, fault)
         if ended is not None:
             measures.extend(stop_measures(real, fault, ended))
@@ -232,10 +239,10 @@ def run(platform: Platform) -> CaseResult:
 def with_drives(platform: Platform) -> Platform:
     """Return the machine with its configuration hardware, where it is shipped with one."""
     configuration = platform.parameters.configuration
-    known = configuration is not None and HARDWARE in configuration.known
+    known = configuration is not None and HARDWARE_CONFIGURATION in configuration.known
     if not known or platform.name not in machine_names():
         return platform
-    return load(platform.name, HARDWARE)
+    return load(platform.name, HARDWARE_CONFIGURATION)
 
 
 def without_drives(platform: Platform) -> Platform:
@@ -263,7 +270,7 @@ def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
     return SineMotion(
         platform.home,
         amplitude={"z": amplitude},
-        frequency=FREQUENCY,
+        frequency=MOTION_FREQUENCY,
         duration=duration,
         convention=_convention(platform),
         fade_in=0.2 * duration,
@@ -275,14 +282,14 @@ def _within_stroke(platform: Platform) -> float:
     share = HEAVE_SHARE * float((platform.maximum_coordinates - platform.minimum_coordinates).min())
     if isinstance(platform.leg, StrutLeg):
         stretch = share * largest(platform.jacobian(platform.home)[:, 2])
-        holding = largest(platform.inverse_dynamics(platform.home, REST, REST))
+        holding = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
         share *= 0.01 if platform.leg.axial.stiffness * stretch > holding else 1.0
     return share
 
 
 def _within_speed(platform: Platform) -> float:
     speeds = [leg.actuator.speed for leg in platform.parameters.legs if leg.actuator.speed]
-    return float(SPEED_SHARE * min(speeds, default=np.inf) / (2 * np.pi * FREQUENCY))
+    return float(SPEED_SHARE * min(speeds, default=np.inf) / (2 * np.pi * MOTION_FREQUENCY))
 
 
 def _convention(platform: Platform) -> str:
@@ -317,9 +324,9 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
         return
     moved = float(position_error(reference.pose, reference.pose[:1]).max())
     slow = _within_speed(ideal) < _within_stroke(ideal)
-    for bar in BARS:
+    for bar in ENGINE_BARS:
         # What slow actuators move is small beside the gap that an engine leaves in its loops.
-        size = max(moved, bar.tolerance / AGREEMENT) if slow else moved
+        size = max(moved, bar.tolerance / AGREEMENT_TOLERANCE) if slow else moved
         try:
             found = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
         except MissingDependencyError as error:
@@ -330,14 +337,16 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
         yield Measure(
             f"{bar.label}: platform in closed loop off the reference, per size of the motion",
             float(off.max()) / size,
-            AGREEMENT,
+            AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",
         )
 
 
 def _duration(seconds: float) -> Quantity:
     note = "analytic engine with drives and sensors; other cases run beside it"
-    return Quantity(f"computing time of {COURSE:g} s in closed loop", seconds, note=note, unit="s")
+    return Quantity(
+        f"computing time of {COURSE_DURATION:g} s in closed loop", seconds, note=note, unit="s"
+    )
 
 
 def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:

@@ -20,18 +20,21 @@ from twin.validation.results import CaseResult, Measure, Table
 
 CASE = Case("feasibility", __doc__, cost=0.5)
 
-MOST = 1.0 + 1e-9
-"""Share of a limit: all of it, and rounding."""
+MAX_LIMIT_FRACTION = 1.0 + 1e-9
+"""Largest fraction of a limit that may be used: all of it, and rounding."""
 
-HALF = 0.5
-"""Part of the way to the ends of the ranges that is judged."""
+RANGE_FRACTION = 0.5
+"""Fraction of the way to the ends of the ranges that is judged."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     with without_compiling():
         ranges = axis_ranges(platform)
-    judged = (feasibility(platform), range_feasibility(platform, ranges=ranges, part=HALF))
+    judged = (
+        feasibility(platform),
+        range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
+    )
     verdicts = (*judged, range_feasibility(platform, ranges=ranges))
     measures = [measure for found in judged for measure in _measures(found)]
     tables = [_table(found) for found in verdicts]
@@ -46,7 +49,7 @@ def _measures(found: Feasibility) -> list[Measure]:
         Measure(
             f"{found.task}: {margin.quantity}, share of its limit",
             margin.share,
-            MOST,
+            MAX_LIMIT_FRACTION,
             margin.remedy or "the limit itself",
         )
         for margin in found.margins

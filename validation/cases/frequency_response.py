@@ -25,9 +25,9 @@ from twin.analysis.frequency.response import FrequencyResponse
 from twin.analysis.platform import Platform, load
 from twin.errors import MissingDependencyError
 from twin.papers.stewart_thesis import (
-    FREQUENCIES,
-    LATE,
-    PRINTED,
+    PRINTED_POINTS,
+    PURE_DELAY,
+    RESPONSE_FREQUENCIES,
     Candidate,
     explanations,
     lagging_machine,
@@ -36,9 +36,9 @@ from twin.papers.stewart_thesis import (
     path_mass,
 )
 from twin.validation.case import Case
-from twin.validation.measures.comparison import LABELS, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import THESIS, PrintedValue
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -51,15 +51,15 @@ from twin.validation.results import (
     Statement,
 )
 
-ENGINES = ("analytic", "mujoco")
+COMPARED_ENGINES = ("analytic", "mujoco")
 
-NAMES = {"analytic": "the reference", "mujoco": LABELS["mujoco"]}
-"""Words for engines."""
+ENGINE_NAMES = {"analytic": "the reference", "mujoco": ENGINE_LABELS["mujoco"]}
+"""Names of the engines in the report."""
 
 MUJOCO_BAR = 3e-3
-"""Per largest response."""
+"""Tolerance of the response in MuJoCo, relative to the largest response."""
 
-SHIFTED = "the engine's constraints of finite stiffness shift its resonances"
+SHIFT_REASON = "the engine's constraints of finite stiffness shift its resonances"
 
 CASE = Case(
     "frequency_response",
@@ -69,49 +69,52 @@ CASE = Case(
     cost=4.0,
 )
 
-LINES = {"analytic": (40.0, 70.0, 100.0, 140.0, 180.0, 220.0), "mujoco": (70.0, 140.0, 220.0)}
-"""[Hz] Sines, on the slower engine fewer."""
+SINE_FREQUENCIES = {
+    "analytic": (40.0, 70.0, 100.0, 140.0, 180.0, 220.0),
+    "mujoco": (70.0, 140.0, 220.0),
+}
+"""[Hz] Frequencies of the sines, fewer for the slower engine."""
 
-STEP = 1e-4
-"""[s] of the engines, in which the drives close their loops."""
+ENGINE_TIMESTEP = 1e-4
+"""[s] Time step of the engines, in which the drives close their loops."""
 
-FIGURE = f"{THESIS}, figure 4.30"
+FIGURE_SOURCE = f"{STEWART_THESIS}, figure 4.30"
 
-PEAK = PrintedValue(FIGURE, "peak", "7", "dB")
+PRINTED_PEAK = PrintedValue(FIGURE_SOURCE, "peak", "7", "dB")
 
-PEAK_FREQUENCY = PrintedValue(FIGURE, "frequency of the peak", "about 150", "Hz")
+PEAK_FREQUENCY = PrintedValue(FIGURE_SOURCE, "frequency of the peak", "about 150", "Hz")
 
-BANDWIDTH = PrintedValue(FIGURE, "bandwidth", "about 220", "Hz")
+PRINTED_BANDWIDTH = PrintedValue(FIGURE_SOURCE, "bandwidth", "about 220", "Hz")
 
-AT_70 = PrintedValue(FIGURE, "amplification at 70 Hz", "4", "dB")
+AT_70 = PrintedValue(FIGURE_SOURCE, "amplification at 70 Hz", "4", "dB")
 
 ELECTRICAL_TIME = 3.3e-3
 """[s] Electrical time constant of the motor with two stacks; figure B.2."""
 
-LOWEST = -12.0
-"""[dB] that are drawn: far below, the curves are of no use for the thesis' points."""
+MIN_DRAWN_LEVEL = -12.0
+"""[dB] Lowest level that is drawn: far below, the curves are of no use for the thesis' points."""
 
 
 class Sweep(NamedTuple):
     """Sweeps of a machine with springs."""
 
     options: dict[str, Any]
-    """of both measurements: band [Hz], length, decay and step [s], stiffness and damping that
-    hold the actuators"""
+    """options of both measurements: band [Hz], length, decay and step [s], stiffness and damping
+    that hold the actuators"""
     axes: tuple[str, ...]
-    """along or about which a wrench is swept"""
+    """axes along or about which a wrench is swept"""
     wrench: float
-    """[N], a fifth of it in [N m]"""
+    """[N] swept force; a fifth of it in [N m] is the swept moment"""
     shaken: str
-    """axis of the base"""
+    """axis along or about which the base shakes"""
     acceleration: float
-    """[m/s2] of the base"""
+    """[m/s2] acceleration of the base"""
     accurate: float
     """bar on the analytic engine, per largest compliance"""
     reason: str
 
 
-SWEEPS = {
+MACHINE_SWEEPS = {
     "micro_hexapod": Sweep(
         {
             "low": 50.0,
@@ -149,7 +152,7 @@ SWEEPS = {
 
 def swept(platform: Platform) -> tuple[list[Entry], Plot]:
     """Return the compliance under a swept wrench against the linear model, and its plot."""
-    sweep = SWEEPS[platform.name]
+    sweep = MACHINE_SWEEPS[platform.name]
     measures: list[Entry] = []
     panels = []
     for axis in sweep.axes:
@@ -158,13 +161,13 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
             engine: measure_compliance(
                 platform, axis, wrench=wrench, engine=engine, **sweep.options
             )
-            for engine in ENGINES
+            for engine in COMPARED_ENGINES
         }
         for engine, one in found.items():
             off = largest(one.response.gain - one.linear) / largest(one.linear)
             own = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
-            bar, reason = (sweep.accurate, sweep.reason) if own else (MUJOCO_BAR, SHIFTED)
-            name = f"compliance along {axis}, {NAMES[engine]}, against the linear model"
+            bar, reason = (sweep.accurate, sweep.reason) if own else (MUJOCO_BAR, SHIFT_REASON)
+            name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
             measures.append(Measure(name, off, bar, reason))
         panels.append(_panel(axis, found))
     held = ", springs holding the actuators." if sweep.options["holding"][0] else "."
@@ -176,17 +179,17 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
 def _panel(axis: str, found: dict[str, MeasuredCompliance]) -> Panel:
     unit = "m/N" if axis in ("x", "y", "z") else "rad/(N m)"
     curves = [
-        Curve(NAMES[engine], one.response.frequency, np.abs(one.response.gain))
+        Curve(ENGINE_NAMES[engine], one.response.frequency, np.abs(one.response.gain))
         for engine, one in found.items()
     ]
-    first = found[ENGINES[0]]
+    first = found[COMPARED_ENGINES[0]]
     curves.append(Curve("linear", first.response.frequency, np.abs(first.linear), "dash"))
     return Panel(f"{axis} per wrench [{unit}]", *curves, log_y=True)
 
 
 def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     """Return the transmissibility from a shaken base in MuJoCo against the linear model."""
-    sweep = SWEEPS[platform.name]
+    sweep = MACHINE_SWEEPS[platform.name]
     axis = sweep.shaken
     try:
         found = measure_transmissibility(
@@ -199,7 +202,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
         f"transmissibility along {axis}, MuJoCo, against the linear model",
         largest(found.measured - found.linear) / size,
         MUJOCO_BAR,
-        f"per largest, {size:.3g}; {SHIFTED}",
+        f"per largest, {size:.3g}; {SHIFT_REASON}",
     )
     plot = Plot(
         "Transmissibility from a shaken base",
@@ -227,22 +230,22 @@ def run(platform: Platform) -> CaseResult:
 
 def _loop(platform: Platform) -> CaseResult:
     path = axis_path(platform, "pitch")
-    ideal = machine_loop(platform, path_mass(platform, path), step=STEP)
+    ideal = machine_loop(platform, path_mass(platform, path), step=ENGINE_TIMESTEP)
     found = explanations(platform, load("stewart", "hardware"))
     lag = found["lag"].loop.current_lag
-    machine = lagging_machine(platform, lag, LATE)
+    machine = lagging_machine(platform, lag, PURE_DELAY)
     runs = {
         engine: measure_response(
             machine,
             axis="pitch",
             method="stepped",
-            frequencies=LINES[engine],
+            frequencies=SINE_FREQUENCIES[engine],
             engine=engine,
-            timestep=STEP,
+            timestep=ENGINE_TIMESTEP,
         )
-        for engine in ENGINES
+        for engine in COMPARED_ENGINES
     }
-    loop = ideal.changed(current_lag=lag, delay=LATE)
+    loop = ideal.changed(current_lag=lag, delay=PURE_DELAY)
     measures: list[Entry] = []
     for engine, measured in runs.items():
         _, modelled = modelled_response(machine, path, loop, measured.platform.frequency)
@@ -280,8 +283,8 @@ def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> P
         lines.append(_drawn(f"actuator 1 on {engine}", first, "markers"))
     printed = Curve(
         "thesis",
-        np.array([70.0, PRINTED.peak_frequency, PRINTED.bandwidth]),
-        np.array([PRINTED.at_70, PRINTED.peak, -3.0]),
+        np.array([70.0, PRINTED_POINTS.peak_frequency, PRINTED_POINTS.bandwidth]),
+        np.array([PRINTED_POINTS.at_70, PRINTED_POINTS.peak, -3.0]),
         "markers",
     )
     return Plot(
@@ -291,17 +294,17 @@ def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> P
         Panel("magnitude [dB]", _modelled(found["armature"]), printed),
         log_x=True,
         caption="Thesis figure 4.30: the three points its text gives. Magnitudes below "
-        f"{LOWEST:g} dB are not drawn.",
+        f"{MIN_DRAWN_LEVEL:g} dB are not drawn.",
     )
 
 
 def _modelled(one: Candidate) -> Curve:
-    return _drawn(one.name, one.loop.response(FREQUENCIES))
+    return _drawn(one.name, one.loop.response(RESPONSE_FREQUENCIES))
 
 
 def _drawn(name: str, response: FrequencyResponse, style: CurveStyle = "line") -> Curve:
     """Return the readable part of a response."""
-    shown = response.only(response.magnitude >= LOWEST)
+    shown = response.only(response.magnitude >= MIN_DRAWN_LEVEL)
     return Curve(name, shown.frequency, shown.magnitude, style)
 
 
@@ -315,22 +318,22 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
         f"height of the peak, puts it at {points.peak_frequency:.0f} Hz"
     )
     return (
-        THESIS["loop_peak"].judged(
+        STEWART_THESIS["loop_peak"].judged(
             f"{ours.peak:.1f} dB at {ours.peak_frequency:.0f} Hz with the thesis' gains, the "
             f"{lag.loop.mass:.1f} kg that an actuator moves in pitch, and the adopted current loop "
             f"of 0.5 ms; {found['pitch'].points.peak:.1f} dB without it.",
-            PEAK.holds(ours.peak) and PEAK_FREQUENCY.holds(ours.peak_frequency),
+            PRINTED_PEAK.holds(ours.peak) and PEAK_FREQUENCY.holds(ours.peak_frequency),
             f"{fitted}, but one number fitted to one of three shows nothing: bandwidth and value "
             "at 70 Hz do not follow. Current loop, speed filter and resolver are not measured",
         ),
-        THESIS["loop_bandwidth"].judged(
+        STEWART_THESIS["loop_bandwidth"].judged(
             f"{ours.bandwidth:.0f} Hz; with the lag of the peak's height {points.bandwidth:.0f} "
             f"Hz, {differing.bandwidth:.0f} Hz with feedforward by difference as in the thesis.",
-            BANDWIDTH.holds(ours.bandwidth),
+            PRINTED_BANDWIDTH.holds(ours.bandwidth),
             f"with the motor's viscous friction and that lag it is {damped.bandwidth:.0f} Hz, but "
             f"then the peak is at {damped.peak_frequency:.0f} Hz",
         ),
-        THESIS["loop_at_70_hz"].judged(
+        STEWART_THESIS["loop_at_70_hz"].judged(
             f"{ours.at_70:.1f} dB; {points.at_70:.1f} dB with the lag of the peak's height.",
             AT_70.holds(ours.at_70),
             f"a delay in the loop around the thesis' {found['lumped'].loop.mass:.1f} kg gives 7 dB "
@@ -362,13 +365,13 @@ def second_order(peak: float, peak_frequency: float) -> tuple[float, float]:
 
 
 def _second_order(found: dict[str, Candidate]) -> Statement:
-    level, bandwidth = second_order(PEAK.value, PEAK_FREQUENCY.value)
+    level, bandwidth = second_order(PRINTED_PEAK.value, PEAK_FREQUENCY.value)
     lag = found["lag"].points
     ours, _ = second_order(lag.peak, lag.peak_frequency)
-    return THESIS["second_order"].judged(
+    return STEWART_THESIS["second_order"].judged(
         f"A second-order system with the printed peak has {level:.1f} dB at 70 Hz and a bandwidth "
         f"of {bandwidth:.0f} Hz; printed are 4 dB and about 220 Hz.",
-        AT_70.holds(level) and BANDWIDTH.holds(bandwidth),
+        AT_70.holds(level) and PRINTED_BANDWIDTH.holds(bandwidth),
         "the loop also has a zero. With the current lag that gives the printed peak it has "
         f"{lag.at_70:.1f} dB at 70 Hz, a second-order system of that peak {ours:.1f} dB. The rest "
         "up to 4 dB may be the structural mode that the thesis sees; rigid bodies have none",
@@ -384,13 +387,13 @@ def _current_loop(found: dict[str, Candidate]) -> Statement:
     ideal, lag = found["pitch"], found["lag"]
     motor = ideal.loop.changed(current_lag=ELECTRICAL_TIME)
     adopted = found["current"]
-    return THESIS["current_loop"].judged(
+    return STEWART_THESIS["current_loop"].judged(
         f"With a current loop of unity the peak is {ideal.points.peak:.1f} dB, with the adopted "
         f"lag of {1e3 * adopted.loop.current_lag:g} ms {adopted.points.peak:.1f} dB. Without a "
         f"current loop, with the motor's {1e3 * ELECTRICAL_TIME:g} ms, the velocity loop with its "
         f"integral time of {1e3 * motor.velocity_time:g} ms is "
         f"{'stable' if motor.stable else 'unstable'}.",
-        PEAK.holds(ideal.points.peak),
+        PRINTED_PEAK.holds(ideal.points.peak),
         f"the printed peak needs a lag of {1e3 * lag.loop.current_lag:.2f} ms, which also puts it "
         f"at {lag.points.peak_frequency:.0f} Hz: such a current loop is about as slow as the "
         "velocity loop. Filters of the speed may contribute to it",

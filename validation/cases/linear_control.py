@@ -23,7 +23,7 @@ from twin.control.linear.loop_shaping import (
     random_change,
 )
 from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
@@ -38,20 +38,30 @@ CASE = Case(
     cost=2.0,
 )
 
-START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
-SIZE = 1e-6
-"""[m], [rad]: small enough for second order to vanish, large enough for fifteen digits."""
+START_DIRECTION = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
+"""Displacement from home at the start, in parts of its size."""
 
-PERIOD = 1e-3
-FREE = 0.2
-"""[s]"""
+START_SIZE = 1e-6
+"""[m], [rad] Size of the displacement at the start: small enough for second order to vanish, large
+enough for fifteen digits."""
 
-PAID = 1.5
-"""[s] after which the cost has been paid."""
+CONTROL_PERIOD = 1e-3
+"""[s] Control period, and time step of the runs."""
 
-CHANGES = 30
-GRID = np.geomspace(0.03, 1000.0, 500)
-SEED = 7
+FREE_DURATION = 0.2
+"""[s] Duration of the run without a controller."""
+
+COST_DURATION = 1.5
+"""[s] Duration of the run with LQR: what costs anything has happened by then."""
+
+FACTOR_CHANGES = 30
+"""Random changes of the coprime factors under which the loop has to be stable."""
+
+FREQUENCY_GRID = np.geomspace(0.03, 1000.0, 500)
+"""[Hz] Frequencies at which gains are compared."""
+
+RANDOM_SEED = 7
+"""Seed of the random changes."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -74,10 +84,12 @@ def run(platform: Platform) -> CaseResult:
 
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return displacements `(k, 6)` of the machine and of its linearisation."""
-    pose = displaced(platform.home, SIZE * START)
-    course = simulate(platform, FREE, pose, forces=linear.point.forces, timestep=PERIOD)
-    model = sampled(linear.system("forces", "displacement"), PERIOD)
-    state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
+    pose = displaced(platform.home, START_SIZE * START_DIRECTION)
+    course = simulate(
+        platform, FREE_DURATION, pose, forces=linear.point.forces, timestep=CONTROL_PERIOD
+    )
+    model = sampled(linear.system("forces", "displacement"), CONTROL_PERIOD)
+    state, rows = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)]), []
     for _ in range(len(course)):
         rows.append(model.C @ state)
         state = model.A @ state
@@ -85,11 +97,21 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
 
 
 def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
-    controller = Lqr(platform, period=PERIOD)
-    design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
-    start = np.concatenate([SIZE * START, np.zeros(6)])
+    controller = Lqr(platform, period=CONTROL_PERIOD)
+    design, held = (
+        controller.design,
+        platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR),
+    )
+    start = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)])
     pose = displaced(platform.home, start[:6])
-    course = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    course = simulate(
+        platform,
+        COST_DURATION,
+        pose,
+        controller=controller,
+        timestep=CONTROL_PERIOD,
+        fidelity="fast",
+    )
     states, forces = course.signals["error"], course.signals["command"] - held
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
@@ -130,8 +152,8 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
 
 
 def _loop_shaping(platform: Platform) -> Iterator[Entry]:
-    controller = LoopShaping(platform, period=PERIOD)
-    design, random = controller.design, np.random.default_rng(SEED)
+    controller = LoopShaping(platform, period=CONTROL_PERIOD)
+    design, random = controller.design, np.random.default_rng(RANDOM_SEED)
     yield Quantity(
         "loop shaping: robust stability margin epsilon",
         design.epsilon,
@@ -139,22 +161,23 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     )
     yield Measure(
         "loop shaping: reached gamma per designed",
-        achieved_gamma(design, GRID) / design.gamma,
+        achieved_gamma(design, FREQUENCY_GRID) / design.gamma,
         1.0 + 1e-9,
         "the design's promise, on a grid of frequencies",
     )
     worst = max(
         float(perturbed_poles(design, random_change(6, 0.999 * design.epsilon, random)).real.max())
-        for _ in range(CHANGES)
+        for _ in range(FACTOR_CHANGES)
     )
     yield Measure(
-        f"loop shaping: fastest growth under {CHANGES} random factor changes of 0.999 epsilon",
+        f"loop shaping: fastest growth under {FACTOR_CHANGES} random factor changes of 0.999 "
+        "epsilon",
         worst,
         0.0,
         "small gain theorem: none may grow",
         unit="1/s",
     )
-    found, epsilon = margins(design.shaped, design.robust, GRID), design.epsilon
+    found, epsilon = margins(design.shaped, design.robust, FREQUENCY_GRID), design.epsilon
     yield Measure(
         "loop shaping: smallest phase margin of a channel",
         found.phase.min(),
@@ -170,8 +193,10 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         "(1 + epsilon) / (1 - epsilon)",
         at_least=True,
     )
-    pose = displaced(platform.home, 1e-3 * START)
-    course = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    pose = displaced(platform.home, 1e-3 * START_DIRECTION)
+    course = simulate(
+        platform, 2.0, pose, controller=controller, timestep=CONTROL_PERIOD, fidelity="fast"
+    )
     rest = largest(displacement(course.pose[-1], platform.home))
     yield Measure(
         "loop shaping: left of a millimetre after 2 s",
@@ -183,8 +208,8 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
 
 
 def _loop_plot(platform: Platform) -> Plot:
-    design = LoopShaping(platform, period=PERIOD).design
-    shaped, robust = design.shaped.response(GRID), design.robust.response(GRID)
+    design = LoopShaping(platform, period=CONTROL_PERIOD).design
+    shaped, robust = design.shaped.response(FREQUENCY_GRID), design.robust.response(FREQUENCY_GRID)
     one = np.eye(len(design.shaped.C))
     sensitivity = np.linalg.inv(one - shaped @ robust)
     curves = (
@@ -194,7 +219,7 @@ def _loop_plot(platform: Platform) -> Plot:
         ("complementary sensitivity", shaped @ robust @ sensitivity),
     )
     lines = tuple(
-        Curve(name, GRID, np.linalg.norm(values, 2, axis=(1, 2)).astype(np.float64))
+        Curve(name, FREQUENCY_GRID, np.linalg.norm(values, 2, axis=(1, 2)).astype(np.float64))
         for name, values in curves
     )
     return Plot(

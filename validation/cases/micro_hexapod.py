@@ -41,9 +41,9 @@ from twin.rotations import (
 )
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.measures.comparison import LABELS, log_curve, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, log_curve, missing
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import HEXAPOD
+from twin.validation.published.printed import HEXAPOD_PAPER
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -63,7 +63,8 @@ TEST_ANGLES = (0.1, 0.2, 0.05)
 """[rad] Paper, Matlab implementation: tx, ty, tz."""
 
 PRINTED_ERRORS = 1.611e-10, 6.2183e-10
-"""[m] and largest entry of R - ARB, paper: at the end of the simulation."""
+"""[m] Position error and [1] largest entry of R - ARB that the paper prints for the end of its
+simulation."""
 
 PRINTED_DIGITS = 5e-4
 """Relative half unit of the last digit of the printed position error."""
@@ -87,12 +88,12 @@ SETTLING_TIME = 1.0
 """[s] Time after which the machine has settled: the slowest mode has decayed to exp(-21)."""
 
 ENGINE_STEP = 2e-4
-"""[s] of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a third of
-the longest stable step. Where they settle depends on neither step nor fidelity, so the faster
-fidelity and twice the suitable step will do."""
+"""[s] Time step of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a
+third of the longest stable step. Where they settle depends on neither step nor fidelity, so the
+faster fidelity and twice the suitable step will do."""
 
 SAMPLE_COUNT = 500
-"""Times kept of a simulation."""
+"""Times of a simulation that are kept."""
 
 CASE = Case(
     "micro_hexapod",
@@ -102,13 +103,15 @@ CASE = Case(
     cost=5.0,
 )
 
-REACHED = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
+POSE_REASON = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
 
-GRAVITIES = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Gravity times these."""
+GRAVITY_FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Factors on gravity."""
 
-MOBILITY = dict.fromkeys("xyz", (-0.01, 0.01)) | {f"angle_{axis}": (-0.05, 0.05) for axis in "xyz"}
-"""[m], [rad]; adopted."""
+MOTION_RANGES = dict.fromkeys("xyz", (-0.01, 0.01)) | {
+    f"angle_{axis}": (-0.05, 0.05) for axis in "xyz"
+}
+"""[m], [rad] Ranges of motion about home; adopted."""
 
 SAG_CURVES: tuple[tuple[str, str, CurveStyle], ...] = (
     ("sag", "exact", "line+markers"),
@@ -148,7 +151,7 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
 def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Quantity]]:
     """Return the simulations by name, and notes of engines that are not installed."""
     found, notes = {"reference": settle(floating)}, []
-    for engine, label in LABELS.items():
+    for engine, label in ENGINE_LABELS.items():
         try:
             found[label] = settle(floating, engine)
         except MissingDependencyError as error:
@@ -249,26 +252,26 @@ def hexapod_statements(
     length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
     return (
         *_pose_statements(floating, target, settling),
-        HEXAPOD["fixed_axes"].judged(
+        HEXAPOD_PAPER["fixed_axes"].judged(
             "The pose's rotation matrix agrees with the listed Rz Ry Rx, and with the rotations "
             f"about moving axes, within {off:.1g}.",
             off < ENTRY_ROUNDING,
         ),
         _translation_statement(platform, target),
-        HEXAPOD["bushing_joint"].judged(
+        HEXAPOD_PAPER["bushing_joint"].judged(
             f"With the angles of the test the two attitudes differ by {apart:.4f} rad.",
             apart > 1e-3,
         ),
-        HEXAPOD["leg_length"].judged(
+        HEXAPOD_PAPER["leg_length"].judged(
             f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
         ),
-        HEXAPOD["complex_lengths"].judged(
+        HEXAPOD_PAPER["complex_lengths"].judged(
             f"Lengths are real at {FAR_POSES} poses up to {FAR_DISTANCE:g} m away.",
             far_lengths_are_not_real(platform),
             "what is under the root is the square of a distance; a pose of legs that slide is out "
             "of reach where a length is outside its actuator's range",
         ),
-        HEXAPOD["sag"].not_given(
+        HEXAPOD_PAPER["sag"].not_given(
             f"It sags by {1e6 * down:.2f} µm at the pose of the test.",
             "neither dimensions nor stiffness are in the paper; those here are adopted",
         ),
@@ -289,12 +292,12 @@ def _pose_statements(
     digits = near / position - 1.0, near_turn / rotation - 1.0
     same = max(map(abs, digits)) < PRINTED_DIGITS
     return (
-        HEXAPOD["pose_reached"].judged(
+        HEXAPOD_PAPER["pose_reached"].judged(
             f"After {SETTLING_TIME:g} s the pose differs by {end:.1e} m and {end_turn:.1e} in the "
             "entries of R.",
             end < position and end_turn < rotation,
         ),
-        HEXAPOD["pose_errors"].judged(
+        HEXAPOD_PAPER["pose_errors"].judged(
             f"After {STOP_TIME:g} s, commanded from home, the pose differs by {near:.1e} m and "
             f"{near_turn:.1e} in the entries of R.",
             same,
@@ -319,7 +322,7 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
         largest(np.linalg.norm(tips - base, axis=1) - found)
         for tips in (home + shift + joints @ rotation.T, home + (shift + joints) @ rotation.T)
     )
-    return HEXAPOD["translations_first"].judged(
+    return HEXAPOD_PAPER["translations_first"].judged(
         f"The leg lengths agree with joints at P + R b within {first:.0e} m; with the rotation "
         f"first, R (P + b), they differ by up to {1e3 * second:.1f} mm.",
         first < 10.0 * ENTRY_ROUNDING < second,
@@ -334,9 +337,9 @@ def run(platform: Platform) -> CaseResult:
     settling, notes = settle_everywhere(floating)
     reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
     reached |= {f"{name} after {SETTLING_TIME:g} s": run.pose[-1] for name, run in settling.items()}
-    sweep = sag_over_gravity(platform, GRAVITIES, target)
-    here = sweep.sags[GRAVITIES.index(1.0)]
-    stroke = required_stroke(platform, Mobility.about(platform.home, MOBILITY, "fixed_xyz"))
+    sweep = sag_over_gravity(platform, GRAVITY_FACTORS, target)
+    here = sweep.sags[GRAVITY_FACTORS.index(1.0)]
+    stroke = required_stroke(platform, Mobility.about(platform.home, MOTION_RANGES, "fixed_xyz"))
     measures = [
         *_reached(reached, target),
         *notes,
@@ -353,13 +356,13 @@ def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[
     for how, pose in reached.items():
         error = np.abs(displacement(pose, target))
         name = f"commanded pose against the one reached, gravity off, {how}"
-        yield Measure(f"{name}: position", error[:3].max(), 1e-10, REACHED, unit="m")
-        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, REACHED, unit="rad")
+        yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, unit="m")
+        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, unit="rad")
 
 
 def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
-    here = sweep.sags[GRAVITIES.index(1.0)]
+    here = sweep.sags[GRAVITY_FACTORS.index(1.0)]
     whole, missed = (np.linalg.norm(part / scale) for part in (here.exact, here.remainder))
     yield Quantity(
         "sag under gravity at the commanded pose",

@@ -32,19 +32,19 @@ from twin.motion.cueing import (
     workspace_use,
 )
 from twin.motion.cueing.algorithm import Channel, machine_ranges
-from twin.motion.cueing.perception import CANALS, FORCE_THRESHOLD, OTOLITH
+from twin.motion.cueing.perception import CANAL_MODEL, FORCE_THRESHOLD, OTOLITH_MODEL
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
-from twin.motion.cueing.workspace_use import felt_manoeuvre
+from twin.motion.cueing.workspace_use import sensed_manoeuvre
 from twin.validation.case import Case
 from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
-HIGHEST = 5.0
-"""[Hz] up to which filters are compared."""
+MAX_FREQUENCY = 5.0
+"""[Hz] Highest frequency at which filters are compared."""
 
-FADING = 0.5
-"""[1/s] by which slow responses are faded, in both compared."""
+FADE_RATE = 0.5
+"""[1/s] Rate at which both compared responses are faded, so that slow ones die away."""
 
 PROGRAM_STEP = 45
 """Step of braking whose program is solved twice: the platform is at its limits there."""
@@ -53,10 +53,10 @@ SMALL_FORCE = 1e-4
 """[m/s2] Amplitude of forces for which the washout filter is linear."""
 
 FORCE_FREQUENCY = 0.5
-"""[Hz] of these forces."""
+"""[Hz] Frequency of the small forces."""
 
 FORCE_DURATION = 3.0
-"""[s] of these forces."""
+"""[s] Duration of the small forces."""
 
 TILT_FREQUENCY = 3.0
 """[rad/s] Adopted corner of tilt coordination."""
@@ -67,19 +67,19 @@ RETURN_FREQUENCY = 0.2
 STEP_FORCE = (4.0, 4.0, 2.0)
 """[m/s2] Adopted steps of force along x, y and z that translations are laid out for."""
 
-HEAD = (0.15, -0.2, 0.9)
-"""[m] of a driver off all axes of rotation, from the reference point, platform axes."""
+HEAD_POSITION = (0.15, -0.2, 0.9)
+"""[m] Head of a driver off all axes of rotation, from the reference point, platform axes."""
 
 HEAD_PERIOD = 2.5e-3
-"""[s] between samples of the head's path."""
+"""[s] Time between samples of the head's path."""
 
 HEAD_DURATION = 0.5
-"""[s] of the motion in which the head's path is differentiated."""
+"""[s] Part of the motion in which the head's path is differentiated."""
 
 SPLINE_DEGREE = 7
-"""Of splines through the head's path."""
+"""Degree of the splines through the head's path."""
 
-ENDS = 12
+END_SAMPLES = 12
 """Samples at either end that are not compared, where a spline is less exact."""
 
 CASE = Case(
@@ -90,11 +90,11 @@ CASE = Case(
     cost=3.5,
 )
 
-SECONDS = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
-"""Manoeuvre -> [s] from its beginning that are cued."""
+CUED_DURATIONS = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
+"""[s] Cued part of each manoeuvre, from its beginning."""
 
-STEADY = (5.0, 7.0)
-"""[s] of the coordinated turn in which bank and turn rate are constant."""
+STEADY_INTERVAL = (5.0, 7.0)
+"""[s] Part of the coordinated turn in which bank and turn rate are constant."""
 
 
 def active_set_solution(problem: Problem) -> FloatArray:
@@ -122,7 +122,7 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
     washout = ClassicalWashout(platform)
     period, count = washout.period, 1 << 12
     frequency = 2.0 * np.pi * np.fft.rfftfreq(count, period)
-    shown = (frequency > 0.0) & (frequency <= 2.0 * np.pi * HIGHEST)
+    shown = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
     w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[shown]
     high, low = Channel(1, period), Channel(1, period)
     tilt = washout.settings.tilt_frequency
@@ -140,18 +140,18 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
     sensed = perceived(pulses + np.array([0.0, 0.0, GRAVITY]), pulses, period)
     names = ["high-pass of translation", "low-pass of tilt"]
     for name, answer, model in (
-        ("otoliths", sensed.force[:, 0], OTOLITH),
-        ("canals", sensed.rate[:, 0], CANALS),
+        ("otoliths", sensed.force[:, 0], OTOLITH_MODEL),
+        ("canals", sensed.rate[:, 0], CANAL_MODEL),
     ):
         # The response has not died away at the end, so its sum is taken with a fading window.
         names.append(name)
-        fade = np.exp(-FADING * period * np.arange(count))
+        fade = np.exp(-FADE_RATE * period * np.arange(count))
         found = np.vstack([found, np.fft.rfft(answer * fade)[shown]])
-        exact = np.vstack([exact, model.at(frequency[shown] - 1j * FADING)])
-    size = (HIGHEST * 2.0 * np.pi * period) ** 2
+        exact = np.vstack([exact, model.at(frequency[shown] - 1j * FADE_RATE)])
+    size = (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2
     for name, one, other in zip(names, found, exact, strict=True):
         yield Measure(
-            f"discrete {name} against its transfer function, to {HIGHEST:g} Hz",
+            f"discrete {name} against its transfer function, to {MAX_FREQUENCY:g} Hz",
             largest(one / other - 1.0),
             size / 10.0,
             "both integrals of a linear acceleration, and the first-order hold, are off by (w T)^2 "
@@ -243,16 +243,16 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
         amplitude=dict(zip(axis_names("yaw_pitch_roll"), sizes.tolist(), strict=True)),
         duration=HEAD_DURATION,
     )
-    felt = felt_manoeuvre(platform, motion, HEAD, HEAD_PERIOD)
+    felt = sensed_manoeuvre(platform, motion, HEAD_POSITION, HEAD_PERIOD)
     pose = platform.constrain(motion.sample(felt.time).pose).pose
     turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
-    path = pose[:, :3] + turn.apply(HEAD)
+    path = pose[:, :3] + turn.apply(HEAD_POSITION)
     second = make_interp_spline(felt.time, path, SPLINE_DEGREE).derivative(2)(felt.time)
     exact = turn.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
     fastest = 4.0 * np.pi * 3.0
     yield Measure(
         "specific force at a moving head against the second derivative of its path",
-        largest((felt.specific_force - exact)[ENDS:-ENDS]),
+        largest((felt.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
         10.0 * (fastest * HEAD_PERIOD) ** 6,
         "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
         unit="m/s2",
@@ -261,7 +261,9 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    manoeuvres = {name: first_seconds(make_manoeuvre(name), last) for name, last in SECONDS.items()}
+    manoeuvres = {
+        name: first_seconds(make_manoeuvre(name), last) for name, last in CUED_DURATIONS.items()
+    }
     outcomes = {name: compare(platform, manoeuvre) for name, manoeuvre in manoeuvres.items()}
     measures = [
         *_limits(platform, outcomes),
@@ -273,7 +275,7 @@ def run(platform: Platform) -> CaseResult:
         *program_measures(platform, manoeuvres["braking"]),
         *_errors(manoeuvres, outcomes),
     ]
-    plots = [_plot(platform, name, outcomes[name]) for name in tuple(SECONDS)[:2]]
+    plots = [_plot(platform, name, outcomes[name]) for name in tuple(CUED_DURATIONS)[:2]]
     return CASE.result(platform, measures, plots)
 
 
@@ -348,7 +350,7 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
     threshold = float(FORCE_THRESHOLD[1])
     for name, one in outcomes.items():
         time = one.error.time
-        steady = (time >= STEADY[0]) & (time <= STEADY[1])
+        steady = (time >= STEADY_INTERVAL[0]) & (time <= STEADY_INTERVAL[1])
         side = largest(one.error.platform.force[steady, 1])
         yield Measure(
             f"{name}: sensed side force while the coordinated turn is steady",

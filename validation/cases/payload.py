@@ -24,7 +24,7 @@ from twin.analysis.payload.dynamic import (
 )
 from twin.analysis.payload.static import THESIS_CRITERION, StaticPayload, static_payload
 from twin.analysis.platform import Platform
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.case import Case
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
@@ -32,7 +32,7 @@ from twin.validation.published.printed import (
     STEWART_RETRACTED_HEIGHT,
     STEWART_SPEED_CHECK,
     STEWART_STATIC_PAYLOAD,
-    THESIS,
+    STEWART_THESIS,
 )
 from twin.validation.results import (
     CaseResult,
@@ -45,7 +45,7 @@ from twin.validation.results import (
     Statement,
 )
 
-PHASES = 20_000
+PHASE_DRAWS = 20_000
 """Random phases of six axes."""
 
 CURVE_TOLERANCE = 0.01
@@ -65,15 +65,15 @@ RANDOM_POSITIONS = 5000
 """Random positions of the actuators."""
 
 END_SHARE = 0.7
-"""Share of legs that are at an end of their range."""
+"""Fraction of legs that are at an end of their range."""
 
 CARRIED_MASSES = (100.0, 1000.0)
 """[kg] Payloads from which the limit is extrapolated."""
 
 COUNT_REASON = "a count of steps"
 
-FREQUENCIES = np.geomspace(2.0, 70.0, 16)
-"""[Hz] of the plot."""
+PLOT_FREQUENCIES = np.geomspace(2.0, 70.0, 16)
+"""[Hz] Frequencies of the plot."""
 
 
 def largest_speed(platform: Platform, *, inverted: bool, height: float | None = None) -> float:
@@ -99,7 +99,7 @@ def opposed_speeds(platform: Platform) -> list[float]:
 def keeping_share(platform: Platform) -> float:
     """Return the share of random phases with which the actuators keep their printed speed."""
     rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
-    phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASES, 6))
+    phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASE_DRAWS, 6))
     omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
     speeds = np.abs(np.exp(1j * phases) @ rows / omega).max(axis=1)
     return float((speeds <= STEWART_SPEED_CHECK.speed).mean())
@@ -117,7 +117,7 @@ def static_statement(found: StaticPayload) -> Statement:
     first = () if found.first_failure is None else found.first_failure
     same = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
     same = same and bool(np.allclose(first, printed.extensions, rtol=0.0, atol=5e-5))
-    return THESIS["static_payload"].judged(
+    return STEWART_THESIS["static_payload"].judged(
         f"{_steps(found)}. Exactly {found.exact_limit_kg:.2f} kg on the grid and "
         f"{least.limit_kg:.2f} kg anywhere, at ({_numbers(least.position)}) m.",
         same,
@@ -133,13 +133,13 @@ def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
     right = [largest_speed(platform, inverted=False, height=height) for height in (retracted, None)]
     least = opposed_speeds(platform)
     return (
-        THESIS["speed_check"].judged(
+        STEWART_THESIS["speed_check"].judged(
             f"With the rotation of (2.3) and A.2 the largest actuator speed is {low:.4f} m/s at "
             f"{retracted:g} m, the height of A.1, and {middle:.4f} m/s in the middle of the "
             "strokes, which the text names.",
             low <= limit and max(limit - low, abs(middle - limit)) <= CURVE_TOLERANCE * limit,
         ),
-        THESIS["speed_criterion"].judged(
+        STEWART_THESIS["speed_criterion"].judged(
             "That rotation runs backwards (see the errata). With the right one the largest speeds "
             f"at these heights are {right[0]:.4f} and {right[1]:.4f} m/s.",
             max(right) <= limit,
@@ -156,7 +156,7 @@ def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase])
     forwards, backwards, worst = shaken
     printed = STEWART_DYNAMIC_PAYLOAD
     carried = float(worst.bounds[published_row(worst)])
-    return THESIS["dynamic_payload"].judged(
+    return STEWART_THESIS["dynamic_payload"].judged(
         "; ".join(
             f"{name}: {_steps(found)}"
             for name, found in (
@@ -201,7 +201,7 @@ def run(platform: Platform) -> CaseResult:
 def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
     refused = scaled_payload(platform, printed.refused)
-    thrusts = refused.inverse_dynamics(found.poses, REST, REST)
+    thrusts = refused.inverse_dynamics(found.poses, ZERO_VECTOR, ZERO_VECTOR)
     affine = found.forces.of(printed.refused)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
@@ -251,7 +251,7 @@ def drawn_limit(platform: Platform, thrust: float) -> float:
     shares = np.where(random.uniform(size=shares.shape) < END_SHARE, np.round(shares), shares)
     poses = platform.forward_kinematics(platform.minimum_coordinates + shares * stroke)
     light, heavy = (
-        scaled_payload(platform, mass).inverse_dynamics(poses, REST, REST)
+        scaled_payload(platform, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
         for mass in CARRIED_MASSES
     )
     slopes = (heavy - light) / (CARRIED_MASSES[1] - CARRIED_MASSES[0])
@@ -269,7 +269,7 @@ def _speeds(platform: Platform) -> Iterator[Entry]:
     )
     least, second, *_ = opposed_speeds(platform)
     share = keeping_share(platform)
-    note = f"of {PHASES} draws; without any phases the axes are in phase"
+    note = f"of {PHASE_DRAWS} draws; without any phases the axes are in phase"
     yield Quantity("share of random phases that keep the actuators' speed", share, note=note)
     yield Quantity(
         f"{name}, axes in phase or opposed, least of 32",
@@ -316,7 +316,7 @@ def _static_plot(found: StaticPayload) -> Plot:
 
 
 def _dynamic_plot(platform: Platform, forwards: DynamicPayload, worst: WorstPhase) -> Plot:
-    sweep = frequency_sweep(platform, forwards, worst, FREQUENCIES)
+    sweep = frequency_sweep(platform, forwards, worst, PLOT_FREQUENCIES)
     printed = STEWART_DYNAMIC_PAYLOAD
     at = np.full(2, printed.frequency)
     curves = (

@@ -17,12 +17,12 @@ from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
 from twin.training.evaluation import Mean
 from twin.validation.case import Case
-from twin.validation.measures.comparison import LABELS
+from twin.validation.measures.comparison import ENGINE_LABELS
 from twin.validation.results import CaseResult, Measure, Table
 
-DRIVES = {"configuration": "hardware", "randomisation": "hardware_spread"}
+HARDWARE_SETTINGS = {"configuration": "hardware", "randomisation": "hardware_spread"}
 
-COLUMNS = ("zero", "baseline", "policy", "difference")
+RESULT_COLUMNS = ("zero", "baseline", "policy", "difference")
 
 CASE = Case(
     "policies",
@@ -32,8 +32,8 @@ CASE = Case(
     cost=6.0,
 )
 
-SEED = 3_000_000
-"""Of the first episode run here: of no training and of no shipped evaluation."""
+FIRST_SEED = 3_000_000
+"""Seed of the first episode; no training and no shipped evaluation has used it."""
 
 
 class Shipped(NamedTuple):
@@ -45,17 +45,17 @@ class Shipped(NamedTuple):
     words: str
     options: dict[str, Any]
     title: str
-    """of what is judged"""
+    """title of what is judged"""
     episodes: int
-    """run here; the full evaluation has more"""
+    """episodes that are run here; the full evaluation has more"""
     within: float | None
-    """Times the baseline in the table of robustness that are good enough; None for better by more
-    than the interval."""
+    """largest result per baseline in the table of robustness that is good enough; None: it has to
+    be better by more than the interval"""
     short: tuple[str, ...]
-    """Conditions of that table in which the policy falls short, on record."""
+    """conditions of that table in which the policy falls short, on record"""
 
 
-SHIPPED = {
+SHIPPED_POLICIES = {
     "stewart": (
         Shipped(
             "stewart_tracking",
@@ -97,7 +97,7 @@ SHIPPED = {
             "twin/VibrationIsolation-v0",
             "isolation_law",
             "the linear law beneath it, on drives that its training did not have",
-            DRIVES,
+            HARDWARE_SETTINGS,
             "transmissibility",
             1,
             None,
@@ -112,7 +112,7 @@ SHIPPED = {
         ),
     ),
 }
-"""Machine -> its policies."""
+"""Policies that are shipped, by machine."""
 
 
 def robustness(shipped: Shipped) -> tuple[Measure, Table]:
@@ -156,7 +156,7 @@ def _table(rows: list[dict[str, Any]], note: str, policy: str) -> Table:
         f"Robustness of {policy}",
         ("condition", "of", "zero", rows[0]["baseline name"], policy, "difference"),
         tuple(
-            (row["condition"], row["title"], *(Mean(*row[name]).text() for name in COLUMNS))
+            (row["condition"], row["title"], *(Mean(*row[name]).text() for name in RESULT_COLUMNS))
             for row in rows
         ),
         f"One thing is changed at a time, the rest is as in the training. {note} Read from the "
@@ -167,7 +167,7 @@ def _table(rows: list[dict[str, Any]], note: str, policy: str) -> Table:
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     measures, tables = [], []
-    for shipped in SHIPPED[platform.name]:
+    for shipped in SHIPPED_POLICIES[platform.name]:
         held, conditions = robustness(shipped)
         measures += [_better(shipped), held]
         tables += [_full_table(shipped.policy), conditions]
@@ -181,7 +181,7 @@ def _better(shipped: Shipped) -> Measure:
         (shipped.baseline, shipped.policy),
         engines=("mujoco",),
         episodes=shipped.episodes,
-        seed=SEED,
+        seed=FIRST_SEED,
         options=shipped.options,
     )
     title = shipped.title
@@ -198,7 +198,7 @@ def _better(shipped: Shipped) -> Measure:
         1.0,
         f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}), "
         f"{shipped.episodes} episode{'s' * (shipped.episodes > 1)}"
-        f"{_length(shipped)} from seed {SEED} on",
+        f"{_length(shipped)} from seed {FIRST_SEED} on",
     )
 
 
@@ -220,7 +220,7 @@ def _full_table(policy: str) -> Table:
     )
     rows = tuple(
         (
-            LABELS.get(result["engine"], result["engine"]),
+            ENGINE_LABELS.get(result["engine"], result["engine"]),
             result["policy"],
             *(_interval(result["metrics"][title]) for title in titles),
         )

@@ -21,7 +21,7 @@ from twin.validation.published.printed import (
     STEWART_PLATFORM_JOINTS,
     STEWART_RETRACTED_HEIGHT,
     STEWART_RETRACTED_LENGTH,
-    THESIS,
+    STEWART_THESIS,
 )
 from twin.validation.results import CaseResult, Entry, Measure, Statement
 
@@ -114,7 +114,7 @@ def _mobility(platform: Platform) -> Statement:
     links, joints, dof = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + dof
     same = mobility == STEWART_DOF == coordinates - rank
-    return THESIS["mobility"].judged(
+    return STEWART_THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {dof} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",

@@ -27,7 +27,7 @@ from twin.validation.measures.comparison import (
     work_measure,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import THESIS
+from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import CaseResult, Entry, Quantity, Statement
 
 CASE = Case(
@@ -38,12 +38,17 @@ CASE = Case(
     cost=1.5,
 )
 
-DURATION = 8.0
-BEGIN, ENGINE_TIME = 4.0, 0.3
-"""[s]"""
+TANK_DURATION = 8.0
+"""[s] Duration of the tank motion."""
+
+ENGINE_START = 4.0
+"""[s] Time in the tank motion at which the engines start."""
+
+ENGINE_TIME = 0.3
+"""[s] Time that the engines run."""
 
 PITCH_SHARE = 0.1
-"""Of the stroke that pitch alone may use."""
+"""Fraction of the stroke that pitch alone may use."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -52,7 +57,13 @@ def run(platform: Platform) -> CaseResult:
     course = driven(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
-        platform, motion, course, "Tank-track motion", ENGINE_TIME, begin=BEGIN, caption=caption
+        platform,
+        motion,
+        course,
+        "Tank-track motion",
+        ENGINE_TIME,
+        begin=ENGINE_START,
+        caption=caption,
     )
     balance = [work_measure(platform, course, 1e-7), end_work_measure(platform, course, 1e-8)]
     measures = [*_limits(platform, course), *balance, *engines]
@@ -64,7 +75,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    return fitted_tank_course(platform, PITCH_SHARE * actuator.stroke / radius, DURATION)
+    return fitted_tank_course(platform, PITCH_SHARE * actuator.stroke / radius, TANK_DURATION)
 
 
 def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
@@ -82,7 +93,7 @@ def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 def _statements(course: DrivenMotion) -> tuple[Statement, ...]:
     thrust, speed = np.abs(course.forces).max(), np.abs(course.rates).max()
     return (
-        THESIS["tank_thrusts"].not_given(
+        STEWART_THESIS["tank_thrusts"].not_given(
             f"For a generated course: at most {speed:.3f} m/s and {thrust:.0f} N.",
             "the recorded track is not published, so that the curves cannot be computed again",
         ),

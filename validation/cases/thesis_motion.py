@@ -28,7 +28,7 @@ from twin.validation.measures.comparison import (
     work_measure,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import STEWART_PITCH_SINE, THESIS
+from twin.validation.published.printed import STEWART_PITCH_SINE, STEWART_THESIS
 from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(
@@ -39,15 +39,16 @@ CASE = Case(
     cost=1.0,
 )
 
-PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
+MOTION_PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
 LENGTH_ROUNDING = 1e-14
 """[m] Rounding of a leg length."""
 
 ENGINE_TIME = 0.3
-"""[s]"""
+"""[s] Time that the engines run."""
 
-SHORTER = 1e-4
-"""[m] below the retracted length that counts: lengths are printed to this digit."""
+LENGTH_TOLERANCE = 1e-4
+"""[m] Distance below the retracted length from which a leg counts as too short: lengths are printed
+to this digit."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -71,7 +72,7 @@ def pitch_sine() -> SineMotion:
         STEWART_PITCH_SINE.position,
         amplitude={"pitch": STEWART_PITCH_SINE.amplitude},
         frequency=STEWART_PITCH_SINE.frequency,
-        duration=PERIOD,
+        duration=MOTION_PERIOD,
     )
 
 
@@ -107,7 +108,7 @@ def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) ->
         unit="m",
     )
     short = platform.minimum_coordinates - course.coordinates
-    at_once = int((short > SHORTER).sum(axis=1).max())
+    at_once = int((short > LENGTH_TOLERANCE).sum(axis=1).max())
     yield Quantity(
         "leg shorter than its retracted length by at most",
         short.max(),
@@ -156,12 +157,12 @@ def _centred_legs(
     )
     exact = largest(course.coordinates - closed_form(platform, motion, course.time))
     statements = (
-        THESIS["pitch_lengths"].judged(
+        STEWART_THESIS["pitch_lengths"].judged(
             f"Inverse kinematics agrees with the closed form to {exact:.1e} m, and both engines, "
             "driven by the thrusts, move their own leg joints along (errors above).",
             exact < LENGTH_ROUNDING,
         ),
-        THESIS["centred_legs"].judged(
+        STEWART_THESIS["centred_legs"].judged(
             f"Centring the legs' masses, all else equal, offsets the thrusts by up to {offset:.1f} "
             f"N ({100.0 * relative:.1f} percent) at start-up; during the motion the difference "
             f"varies by {spread:.1f} N.",

@@ -35,8 +35,8 @@ from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.tank_motion import tank_motion
-from twin.validation.measures.comparison import BARS, FULL_MOTION
-from twin.validation.published.printed import THESIS
+from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
+from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -53,7 +53,7 @@ from twin.validation.results import (
 FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
 """Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""
 
-VARIANTS: dict[str, dict[str, Any]] = {
+CASCADE_VARIANTS: dict[str, dict[str, Any]] = {
     "feedback alone": {"compensation": False, "estimated_speed": False},
     "estimated speed": {"compensation": False},
     "estimated disturbance too": {},
@@ -92,7 +92,7 @@ LOOK_AHEAD_TIME = 0.02
 ENGINE_PERIODS = (500, 560)
 """First and last control period of the part that is run in all engines."""
 
-ENGINE_DIFFERENCE = max(bar.tolerance for bar in BARS) / FULL_MOTION
+ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
 """Largest difference of engines per motion: their largest error in an open loop, 1e-6 m, per 1 cm
 of motion; a stable control loop does not increase it."""
 
@@ -102,7 +102,7 @@ PAYLOAD_SHARE = 0.9
 FRICTION_SHARE = 0.7
 """Friction of the wrong model, per true friction."""
 
-CONTROLLERS: dict[str, type[Controller]] = {
+COMPARED_CONTROLLERS: dict[str, type[Controller]] = {
     "thesis cascade": Cascade,
     "PI + Kalman": ObserverCascade,
     "feedforward": InverseDynamicsFeedforward,
@@ -113,7 +113,7 @@ WRONG_MODELS = ("feedforward", "computed torque")
 """Controllers that are also given a model that is wrong."""
 
 ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
-"""Of the three root mean squares, after multiplication by a thousand."""
+"""Names and units of the three root mean squares, after multiplication by a thousand."""
 
 
 class Tracked(NamedTuple):
@@ -297,7 +297,7 @@ def tracking_plots(
 
 
 Evidence = dict[str, dict[str, tuple[float, float, float]]]
-"""By plant and variant: root mean squares of position [m], rotation [rad], actuators."""
+"""Root mean squares of position [m], rotation [rad] and actuators, by plant and variant."""
 
 
 def observer_evidence(
@@ -324,7 +324,7 @@ def observer_evidence(
         reference = sample_reference(machine, motion, period)
         engine = make_engine("analytic", machine, timestep, "fast")
         found[plant] = {}
-        for variant, options in VARIANTS.items():
+        for variant, options in CASCADE_VARIANTS.items():
             if variant == "feedback alone" and plant in REDUCED_PLANTS:
                 continue
             controller = ObserverCascade(machine, reference, **options, **FROM_THE_START)
@@ -341,7 +341,7 @@ def evidence_table(found: Evidence) -> Table:
             *(
                 f"{1e3 * variants[name][k]:.4f}" if name in variants else ""
                 for k in range(2)
-                for name in VARIANTS
+                for name in CASCADE_VARIANTS
             ),
         )
         for plant, variants in found.items()
@@ -349,7 +349,7 @@ def evidence_table(found: Evidence) -> Table:
     units = ("position [mm]", "rotation [mrad]")
     return Table(
         "Tracking errors with and without the observer's estimates",
-        ("plant", *(f"{name}: {unit}" for unit in units for name in VARIANTS)),
+        ("plant", *(f"{name}: {unit}" for unit in units for name in CASCADE_VARIANTS)),
         tuple(rows),
         "Root mean squares on the analytic engine; the same gains in torque mode, on speeds that "
         "drives measure, on estimated speeds, and with the estimated disturbance fed forward.",
@@ -391,7 +391,7 @@ class LinearEncoderPlant(Plant):
 
 
 Errors = dict[str, tuple[float, float, float]]
-"""By controller and place of the encoders: root mean squares as in `Evidence`."""
+"""Root mean squares as in `Evidence`, by controller and place of the encoders."""
 
 
 def linear_encoders(
@@ -423,13 +423,13 @@ def linear_encoders(
 def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
     """Return the thesis' statements about the observer and about linear encoders beside ours."""
     ideal, real = found["ideal"], found["hardware"]
-    ideal_errors = [1e3 * ideal[name][1] for name in VARIANTS]
-    real_errors = [1e3 * real[name][1] for name in VARIANTS]
+    ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
+    real_errors = [1e3 * real[name][1] for name in CASCADE_VARIANTS]
     without_friction = _share(found, "hardware, no friction")
     without_backlash = _share(found, "hardware, no backlash")
     alone, both = "feedback alone", "estimated disturbance too"
     return (
-        THESIS["observer_in_simulation"].judged(
+        STEWART_THESIS["observer_in_simulation"].judged(
             f"On the ideal plant in torque mode the rotation error is {ideal_errors[0]:.4f} mrad "
             f"with feedback alone, {ideal_errors[1]:.4f} mrad on estimated speeds and "
             f"{ideal_errors[2]:.4f} mrad with the disturbance fed forward. That PI + Kalman has a "
@@ -438,7 +438,7 @@ def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...
             "that is held for a control period.",
             _smaller(ideal[alone], ideal[both]),
         ),
-        THESIS["observer_in_real_time"].judged(
+        STEWART_THESIS["observer_in_real_time"].judged(
             f"On the hardware plant the errors of position and rotation are "
             f"{_errors(real[both])} with both estimates, and {_errors(real[alone])} with feedback "
             "alone on the drives' exact speeds. On estimated speeds, the disturbance fed forward "
@@ -447,13 +447,13 @@ def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...
             "observer estimates friction, but not backlash, which encoders on motors do not see.",
             _smaller(real[both], real[alone]),
         ),
-        THESIS["linear_encoders"].judged(
+        STEWART_THESIS["linear_encoders"].judged(
             "The errors of the thesis' cascade are "
             f"{_errors(linear['cascade, linear'])} with linear encoders, and "
             f"{_errors(linear['cascade, motor'])} with encoders on the motors.",
             _smaller(linear["cascade, linear"], linear["cascade, motor"]),
         ),
-        THESIS["linear_encoder_torque"].judged(
+        STEWART_THESIS["linear_encoder_torque"].judged(
             "In torque mode the errors of the cascade with observer are "
             f"{_errors(linear['observer, linear'])} with linear encoders, and "
             f"{_errors(real[both])} with encoders on the motors.",
@@ -495,7 +495,7 @@ def run(platform: Platform) -> CaseResult:
     runs: dict[tuple[str, str], Tracked] = {}
     for plant, machine in machines.items():
         engine = make_engine("mujoco", machine, ENGINE_STEP, "accurate")
-        for name in CONTROLLERS:
+        for name in COMPARED_CONTROLLERS:
             controller = _controller(name, machine, references[plant])
             runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
         engine.close()
@@ -510,7 +510,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(
         platform,
         measures,
-        tracking_plots(runs, ERROR_UNITS, tuple(CONTROLLERS)),
+        tracking_plots(runs, ERROR_UNITS, tuple(COMPARED_CONTROLLERS)),
         (*evidence_statements(found, linear), _mass_statement(platform)),
         (_table(runs, wrong, size), evidence_table(found)),
     )
@@ -528,7 +528,7 @@ def wrong_model(machine: Platform) -> Platform:
 
 
 def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
-    kind = CONTROLLERS[name]
+    kind = COMPARED_CONTROLLERS[name]
     starts = FROM_THE_START if kind in (Cascade, ObserverCascade) else {}
     return kind(machine, reference, **starts, **options)
 
@@ -557,7 +557,7 @@ def _table(
 
     rows = [
         (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
-        for name in CONTROLLERS
+        for name in COMPARED_CONTROLLERS
     ]
     unknown = ("",) * len(ERROR_UNITS)
     rows += [
@@ -582,9 +582,10 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
     yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
     thesis = np.array(runs["hardware", "thesis cascade"].rms)
     shares = {
-        name: float((thesis / np.array(runs["hardware", name].rms)).min()) for name in CONTROLLERS
+        name: float((thesis / np.array(runs["hardware", name].rms)).min())
+        for name in COMPARED_CONTROLLERS
     }
-    best = max(CONTROLLERS, key=lambda name: shares[name])
+    best = max(COMPARED_CONTROLLERS, key=lambda name: shares[name])
     yield Measure(
         f"hardware plant: error of the thesis' cascade per error of {best}, the best controller",
         shares[best],
@@ -607,7 +608,7 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
         make_engine(name, platform, ENGINE_STEP, "accurate")
         for name in ("analytic", "mujoco", "bullet")
     ]
-    for name in CONTROLLERS:
+    for name in COMPARED_CONTROLLERS:
         runs = [
             tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
@@ -626,7 +627,7 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
 
 def _mass_statement(platform: Platform) -> Statement:
     mass = float(lumped_mass(platform, drives=False)[0])
-    return THESIS["equivalent_mass"].judged(
+    return STEWART_THESIS["equivalent_mass"].judged(
         f"By that rule {mass:.2f} kg; with the armature's inertia "
         f"{float(lumped_mass(load(platform.name, 'hardware'))[0]):.0f} kg.",
         abs(mass - 18.8) < 0.05,

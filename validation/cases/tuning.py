@@ -24,7 +24,7 @@ from twin.analysis.tuning.tuning import VELOCITY_STEP, StepFigures, Tuning, step
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.papers.stewart_thesis import (
-    FREQUENCIES,
+    RESPONSE_FREQUENCIES,
     LoopModel,
     MotorResponse,
     heave_leg,
@@ -38,7 +38,7 @@ from twin.papers.stewart_thesis import (
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import THESIS, PrintedValue
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -51,12 +51,12 @@ from twin.validation.results import (
     entry_of,
 )
 
-STEPS = (1e-4, 5e-5)
+DRIVE_STEPS = (1e-4, 5e-5)
 """[s] Steps of the drives whose errors give the order."""
 
-GAINS = (5, 10, 15, 20, 25, 30)
-"""[N per mm/s] Adopted: the range that the thesis gives to its search; the values it draws are not
-printed."""
+SEARCHED_GAINS = (5, 10, 15, 20, 25, 30)
+"""[N per mm/s] Gains that are compared. Adopted: the range that the thesis gives to its search; the
+values it draws are not printed."""
 
 FIXED_GAIN = 15
 """[N per mm/s] Gain while the integral time is varied."""
@@ -64,8 +64,8 @@ FIXED_GAIN = 15
 FIXED_TIME = 3
 """[ms] Integral time while the gain is varied."""
 
-TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
-"""[ms] Adopted in the same way."""
+SEARCHED_TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
+"""[ms] Integral times that are compared, adopted in the same way."""
 
 NOISY_GAINS = (15, 30)
 """[N per mm/s] Gain of figure 4.14, and the largest gain that the thesis allows for noise."""
@@ -100,9 +100,11 @@ RISE_TOLERANCE = 1e-3
 SETTLING_BANDS = (0.05, 0.02, 0.01, 0.005)
 """Usual bands about the final value, per step; the last is the thesis', section 4.3.1.1.2."""
 
-POSITION_SETTLING = PrintedValue(f"{THESIS}, section 4.3.2.2", "settling time", "about 2", "s")
+POSITION_SETTLING = PrintedValue(
+    f"{STEWART_THESIS}, section 4.3.2.2", "settling time", "about 2", "s"
+)
 
-BANDWIDTH = PrintedValue(f"{THESIS}, figure 4.30", "bandwidth", "about 220", "Hz")
+PRINTED_BANDWIDTH = PrintedValue(f"{STEWART_THESIS}, figure 4.30", "bandwidth", "about 220", "Hz")
 
 TANK_BAND = np.arange(0.5, 70.5, 0.5)
 """[Hz] Frequencies of the tank motion in pitch; section 4.3.2.3."""
@@ -121,16 +123,16 @@ CASE = Case(
     cost=2.5,
 )
 
-FOUND = (21.6e3, 3e-3)
-"""[N s/m], [s] Section 4.3.1.1.2: Kp about 21.6, Ti about 0.003."""
+FOUND_GAINS = (21.6e3, 3e-3)
+"""[N s/m], [s] Gains that the thesis found. Section 4.3.1.1.2: Kp about 21.6, Ti about 0.003."""
 
-ADOPTED = (20e3, 3e-3)
-"""[N s/m], [s]"""
+ADOPTED_GAINS = (20e3, 3e-3)
+"""[N s/m], [s] Gains that the thesis adopted."""
 
-ITERATIONS = 3
-"""Of the thesis."""
+THESIS_ITERATIONS = 3
+"""Iterations that the search of the thesis took."""
 
-SEARCH = f"{THESIS}, section 4.3.1.1.2"
+SEARCH_SECTION = f"{STEWART_THESIS}, section 4.3.1.1.2"
 
 
 def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
@@ -141,14 +143,14 @@ def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
     leg = heave_leg(platform)
     differences = []
     rate = max(gains[0] / leg.mass, 1.0 / gains[1])
-    for step in STEPS:
+    for step in DRIVE_STEPS:
         instants, ours = VelocityStudy(timestep=step).response(platform, *gains)
         exact = velocity_step_response(instants, leg.mass, *gains, weight=leg.weight)
         differences.append(largest(ours - exact))
     return Measure(
         "velocity step against the closed form of one mass: order in the drives' step, off 1 by",
         abs(float(np.log2(differences[0] / differences[1])) - 1.0),
-        rate * STEPS[0] / np.log(2.0),
+        rate * DRIVE_STEPS[0] / np.log(2.0),
         f"{leg.mass:.2f} kg and {leg.weight:.1f} N per actuator; differences "
         f"{differences[0]:.2g} and {differences[1]:.2g} per step at 0.1 and 0.05 ms: drives that "
         f"work in steps are half a step late. The next term of the error, the loop's {rate:.0f} "
@@ -186,8 +188,10 @@ def carried_weight(platform: Platform, time: FloatArray) -> Measure:
 
 def variants(platform: Platform) -> tuple[Plot, tuple[Statement, ...]]:
     """Return the thesis' figures 4.13 and 4.14, and what it reads off them beside ours."""
-    gains, first = _responses(platform, [(gain, FIXED_TIME) for gain in GAINS], "Kp {0:g}")
-    times, second = _responses(platform, [(FIXED_GAIN, time) for time in TIMES], "Ti {1:g} ms")
+    gains, first = _responses(platform, [(gain, FIXED_TIME) for gain in SEARCHED_GAINS], "Kp {0:g}")
+    times, second = _responses(
+        platform, [(FIXED_GAIN, time) for time in SEARCHED_TIMES], "Ti {1:g} ms"
+    )
     plot = Plot(
         "Velocity step over gain and integral time",
         "time [ms]",
@@ -211,8 +215,8 @@ def _responses(
 
 def _by_gain(figures: list[StepFigures]) -> Statement:
     rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
-    return THESIS["higher_gain"].judged(
-        f"From {GAINS[0]} to {GAINS[-1]} N per mm/s the rise time falls from "
+    return STEWART_THESIS["higher_gain"].judged(
+        f"From {SEARCHED_GAINS[0]} to {SEARCHED_GAINS[-1]} N per mm/s the rise time falls from "
         f"{1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms and the overshoot from "
         f"{100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent.",
         _growing(rises[::-1]) and _growing(overshoots[::-1]),
@@ -223,10 +227,11 @@ def _by_time(figures: list[StepFigures]) -> Statement:
     rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
     settled = [one.settling_time for one in figures]
     each = ", ".join(f"{1e3 * one:.1f}" for one in settled)
-    return THESIS["longer_integral_time"].judged(
-        f"From {TIMES[0]} to {TIMES[-1]} ms with Kp = {FIXED_GAIN} the overshoot falls from "
-        f"{100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent and the rise time "
-        f"grows from {1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms; settled after {each} ms.",
+    return STEWART_THESIS["longer_integral_time"].judged(
+        f"From {SEARCHED_TIMES[0]} to {SEARCHED_TIMES[-1]} ms with Kp = {FIXED_GAIN} the overshoot "
+        f"falls from {100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent and the "
+        f"rise time grows from {1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms; settled after "
+        f"{each} ms.",
         _growing(overshoots[::-1]) and _growing(rises) and _growing(settled),
         "overshoot and rise time do as they say, settling time does not grow throughout: it ends "
         "where the last swing enters the band of 0.5 percent, and another swing is the last one "
@@ -250,7 +255,7 @@ def noise_statement(hardware: Platform) -> Statement:
         rates = run.rates[run.time >= 0.5 * STANDSTILL_TIME]
         speeds.append(1e3 * float(np.sqrt(np.mean(rates**2))))
     low, high = NOISY_GAINS
-    return THESIS["noise_at_standstill"].judged(
+    return STEWART_THESIS["noise_at_standstill"].judged(
         f"The rms speed of the actuators at standstill is {speeds[1]:.2f} mm/s with {high} N per "
         f"mm/s, and {speeds[0]:.2f} mm/s with {low} N per mm/s.",
         speeds[1] > speeds[0],
@@ -268,26 +273,26 @@ class Scanned(NamedTuple):
     """Velocity steps with one armature and one gain."""
 
     inertia: float
-    """[kg] of the motor, at the leg"""
+    """[kg] inertia of the motor, at the leg"""
     gain: float
     """[N s/m]"""
     figures: StepFigures
-    """of the motors' speed"""
+    """step figures of the motors' speed"""
 
 
 class HardwareSteps(NamedTuple):
     """Step responses of the machine with its drives."""
 
     thesis: MotorResponse
-    """with the thesis' gains"""
+    """response with the thesis' gains"""
     proportion: MotorResponse
-    """with the gain in proportion to what an actuator moves in pitch"""
+    """response with the gain in proportion to what an actuator moves in pitch"""
     gain: float
-    """[N s/m] that one"""
+    """[N s/m] the gain in proportion"""
     inertia: float
-    """[kg] of a motor, at the leg"""
+    """[kg] inertia of a motor, at the leg"""
     mass: float
-    """[kg] that an actuator moves in heave besides"""
+    """[kg] mass that an actuator moves in heave besides"""
     loops: tuple[LoopModel, LoopModel]
     """linear models in pitch, armature included: thesis' gain, and gain in proportion"""
     digit: float
@@ -297,7 +302,7 @@ class HardwareSteps(NamedTuple):
     scan: tuple[tuple[Scanned, ...], ...]
     """one row per armature"""
     simulated: StepFigures
-    """of the machine without drives, thesis' gains"""
+    """step figures of the machine without drives, with the thesis' gains"""
 
 
 def hardware_steps(
@@ -412,7 +417,7 @@ def hardware_statements(
     return (
         _gains_and_armature(steps),
         _encoder_bit(steps),
-        THESIS["position_step"].judged(
+        STEWART_THESIS["position_step"].judged(
             f"Within the thesis' band of {100.0 * SETTLING_BANDS[-1]:g} percent `hardware` settles "
             f"after {settled[0].settling_time:.2f} s, the model after "
             f"{settled[1].settling_time:.2f} s. With other bands `hardware` settles after "
@@ -426,16 +431,16 @@ def hardware_statements(
 def _gains_and_armature(steps: HardwareSteps) -> Statement:
     figures, ours = (step_figures(one.time, one.motor) for one in (steps.thesis, steps.proportion))
     leg = step_figures(steps.proportion.time, steps.proportion.leg)
-    points, proportional = (points_of(loop.response(FREQUENCIES)) for loop in steps.loops)
+    points, proportional = (points_of(loop.response(RESPONSE_FREQUENCIES)) for loop in steps.loops)
     levels, proportional_levels = (loop.response(TANK_BAND).magnitude for loop in steps.loops)
     amplified = bool((np.diff(levels) > 0.0).all() and levels[0] > 0.0)
-    return THESIS["gains_and_armature"].judged(
+    return STEWART_THESIS["gains_and_armature"].judged(
         f"With these gains and this armature the velocity step overshoots by "
         f"{100.0 * figures.overshoot:.0f} percent, rises in {1e3 * figures.rise_time:.0f} ms and "
         f"is {_settled(figures)}. In pitch the peak is {points.peak:.1f} dB at "
         f"{points.peak_frequency:.0f} Hz, the bandwidth {points.bandwidth:.0f} Hz, and the "
         f"amplification at 70 Hz {levels[-1]:.0f} dB.",
-        matches_figure(steps, figures) and BANDWIDTH.holds(points.bandwidth) and amplified,
+        matches_figure(steps, figures) and PRINTED_BANDWIDTH.holds(points.bandwidth) and amplified,
         f"the data sheet's armature is {steps.inertia:.0f} kg at the leg, "
         f"{steps.inertia / steps.mass:.0f} times the {steps.mass:.1f} kg for which the gains were "
         f"found. {_matching_pairs(steps)} With {1e-3 * steps.gain:.0f} N per mm/s, in proportion "
@@ -462,7 +467,7 @@ def _encoder_bit(steps: HardwareSteps) -> Statement:
     steady = response.time[every::every] >= STEADY_TIME
     ranges = [float(np.ptp(one[steady])) for one in (exact, read)]
     error = float(np.abs(read - exact).max())
-    return THESIS["encoder_bit"].judged(
+    return STEWART_THESIS["encoder_bit"].judged(
         f"At steady speed the motors' speed varies by {100.0 * ranges[0]:.1f} percent of the step, "
         f"the speed from differences of the encoder by {100.0 * ranges[1]:.1f} percent. The "
         f"differences are wrong by at most {100.0 * error:.1f} percent; one count in a sample of "
@@ -504,9 +509,9 @@ def run(platform: Platform) -> CaseResult:
     tuning = study.tune(platform)
     responses = {
         "ours": tuning.search.best.response,
-        "thesis: 21.6, 3 ms": study.response(platform, *FOUND)[1],
-        "adopted: 20, 3 ms": study.response(platform, *ADOPTED)[1],
-        "adopted, weight carried": carried.response(platform, *ADOPTED)[1],
+        "thesis: 21.6, 3 ms": study.response(platform, *FOUND_GAINS)[1],
+        "adopted: 20, 3 ms": study.response(platform, *ADOPTED_GAINS)[1],
+        "adopted, weight carried": carried.response(platform, *ADOPTED_GAINS)[1],
     }
     moved = PositionStudy().response(platform)
     simulated = tuning.time, responses["adopted: 20, 3 ms"]
@@ -515,7 +520,7 @@ def run(platform: Platform) -> CaseResult:
     varied, trends = variants(platform)
     measures = [
         *_velocity(tuning, responses),
-        closed_form(platform, FOUND),
+        closed_form(platform, FOUND_GAINS),
         carried_weight(platform, tuning.time),
     ]
     plots = (
@@ -597,12 +602,12 @@ def _statements(
     count = len(tuning.search.trials) - 1
     leg = heave_leg(platform)
     per_metre = velocity_step_response(
-        tuning.time, leg.mass, 1e-3 * ADOPTED[0], ADOPTED[1], weight=leg.weight
+        tuning.time, leg.mass, 1e-3 * ADOPTED_GAINS[0], ADOPTED_GAINS[1], weight=leg.weight
     )
     violation = VELOCITY_STEP.violation(tuning.time, responses["thesis: 21.6, 3 ms"])
     carried = step_figures(tuning.time, responses["adopted, weight carried"])
     return (
-        THESIS["velocity_specification"].judged(
+        STEWART_THESIS["velocity_specification"].judged(
             f"These gains keep all bounds on this machine (by {-100.0 * violation:.2f} percent of "
             f"the step); so do ours, {1e-3 * gain:.1f} and {time:.4f}: every point inside is an "
             "answer. It holds for a loop whose integral does not carry the weight at the step, "
@@ -611,14 +616,14 @@ def _statements(
             "specification.",
             violation <= 0.0 and tuning.search.met,
         ),
-        THESIS["search_iterations"].judged(
+        STEWART_THESIS["search_iterations"].judged(
             f"Ours ends after {count}, {tuning.search.best.responses} responses in all.",
-            count == ITERATIONS,
+            count == THESIS_ITERATIONS,
             "neither the thesis' algorithm nor its settings are printed, and the count depends on "
             "them: docs/tuning.md compares others, which need 3 to more than 7 and of which those "
             "with 3 or 4 end at the upper bound of 30, which the thesis' answer does not",
         ),
-        THESIS["gain_without_unit"].judged(
+        STEWART_THESIS["gain_without_unit"].judged(
             "N per mm/s: per m/s the same number would leave the platform falling at "
             f"{abs(per_metre[-1]):.0f} times the commanded speed after 50 ms.",
             bool(per_metre[-1] < 0.0),

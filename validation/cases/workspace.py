@@ -45,7 +45,7 @@ from twin.papers.driving_simulator.studies import (
     exact_ranges,
     exact_ranges_at_best_heave,
     small_angle_ranges,
-    stroke_shares,
+    stroke_fractions,
 )
 from twin.rotations import displaced
 from twin.validation.case import Case
@@ -53,48 +53,51 @@ from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
-EDGE = 1e-9
-"""Radii of rays per the platform joints' radius: 44 halvings of a step leave rounding of the limits
-(1e-12 of a length) times the obliqueness of the boundary."""
+RADIUS_TOLERANCE = 1e-9
+"""Largest error of rays' radii per the platform joints' radius: 44 halvings of a step leave
+rounding of the limits (1e-12 of a length) times the obliqueness of the boundary."""
 
-POINTS = 1 << 17
+RANDOM_POINTS = 1 << 17
 """Random points for volumes; their error is 1/sqrt of those inside."""
 
-FEWEST = 200
-"""Points inside, of which a mean and its spread are taken."""
+MIN_POINTS = 200
+"""Points inside, at least, of which a mean and its standard deviation are taken."""
 
-MARGIN = 0.1
-"""About the box of the region, per its size."""
+BOX_MARGIN = 0.1
+"""Margin about the box of the region, relative to its size."""
 
 SAMPLING_SEED = 2016
+"""Seed of the random points."""
 
-SIGMAS = 4.0
+MAX_DEVIATIONS = 4.0
+"""Largest error in standard deviations."""
 
-OBLIQUE = (
+OBLIQUE_REASON = (
     "bisection and rounding of the limits, as changes of the limiting leg's length: a ray that "
     "grazes a shell ends elsewhere by more"
 )
 
-CHANCE = (
+CHANCE_REASON = (
     "standard deviations of random points, and the change of rays between the last two levels; "
     "chance keeps to 4 in 16000 of 16001 draws"
 )
 
-FREE = 1e-7
-"""[m], [rad]: the search with others free ends at mu = 1e-9 per limit, 14 of which may act."""
+FREE_TOLERANCE = 1e-7
+"""[m], [rad] Largest error of ranges with the other axes free: the search ends at mu = 1e-9 per
+limit, 14 of which may act."""
 
-SAME = "its joints and lengths are those of stewart"
+SAME_MACHINE_REASON = "its joints and lengths are those of stewart"
 
-LEVELS = (8, 16, 32)
-"""128, 512 and 2048 rays."""
+RAY_LEVELS = (8, 16, 32)
+"""Heights of directions per level: 128, 512 and 2048 rays."""
 
-SEED = 7
-"""Of the walk that looks for places outside; the search begins at others."""
+WALK_SEED = 7
+"""Seed of the walk that looks for places outside; the search begins at others."""
 
 DROP_TIME = 0.52
 """[s] srspm's free fall passes the plane of its base before."""
 
-WALKED = 40
+WALKED_POSES = 40
 """Poses of the walk that are farthest out, which the reachable set must contain."""
 
 
@@ -109,15 +112,15 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     early = np.where(found.rays.causes == Cause.SINGULAR, np.maximum(early, 0.0), early)
     early *= _obliqueness(platform, directions, exits)
     off = float(np.abs(early).max() / scale)
-    yield Measure("ends of rays against shells", off, EDGE, OBLIQUE)
+    yield Measure("ends of rays against shells", off, RADIUS_TOLERANCE, OBLIQUE_REASON)
     low, high, places = _places(platform, found)
-    poses = np.tile(platform.home, (POINTS, 1))
+    poses = np.tile(platform.home, (RANDOM_POINTS, 1))
     poses[:, :3] = places
     inside = within_shells(platform, platform.home, places)
     admissible = Admissible(platform, platform.home)
     wrong = admissible.within(coordinates(platform, poses)) != inside
     yield Measure(
-        f"places judged differently by shells and kinematics, of {POINTS}",
+        f"places judged differently by shells and kinematics, of {RANDOM_POINTS}",
         wrong.sum(),
         0.0,
         "only a place within rounding of the edge could be",
@@ -127,9 +130,9 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     yield _volume(found, inside.mean(), float(np.prod(high - low)), "shells")
     values = dexterity(platform, poses[inside]).conditioning
     mean = conditioning_over(found).mean
-    spread = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / SIGMAS
+    spread = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / MAX_DEVIATIONS
     off = float(abs(values.mean() - mean) / spread)
-    yield Measure("conditioning index against random places", off, SIGMAS, CHANCE)
+    yield Measure("conditioning index against random places", off, MAX_DEVIATIONS, CHANCE_REASON)
 
 
 def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) -> FloatArray:
@@ -146,7 +149,7 @@ def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) 
     limiting = left.argmin(axis=1)
     rows = np.arange(len(exits))
     along = np.einsum("ki,ki->k", directions, vectors[rows, limiting])
-    at_shell = left[rows, limiting] <= EDGE * lengths[rows, limiting]
+    at_shell = left[rows, limiting] <= RADIUS_TOLERANCE * lengths[rows, limiting]
     return np.where(at_shell, np.abs(along) / lengths[rows, limiting], 1.0)
 
 
@@ -157,13 +160,13 @@ def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, 
     other aspects: then what the rays found, with a margin.
     """
     low, high = bounding_box(platform, platform.home)
-    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
-    if square(platform) and within_shells(platform, platform.home, places).sum() >= FEWEST:
+    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
+    if square(platform) and within_shells(platform, platform.home, places).sum() >= MIN_POINTS:
         return low, high, places
     ends = np.array(found.extremes)
-    least, most = platform.home[:3] + ends + MARGIN * np.diff(ends, axis=0) * [[-1.0], [1.0]]
+    least, most = platform.home[:3] + ends + BOX_MARGIN * np.diff(ends, axis=0) * [[-1.0], [1.0]]
     low, high = np.maximum(low, least), np.minimum(high, most)
-    return low, high, np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
+    return low, high, np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
 
 
 def plate_measures(
@@ -187,8 +190,8 @@ def plate_measures(
     )
     for one in ranges:
         for name, value, expected, tolerance in (
-            ("others held", one.alone[1], held[one.axis], EDGE),
-            ("others free", one.free[1], free[one.axis], FREE),
+            ("others held", one.alone[1], held[one.axis], RADIUS_TOLERANCE),
+            ("others free", one.free[1], free[one.axis], FREE_TOLERANCE),
         ):
             yield Measure(
                 f"{one.axis}, {name}: against the closed form",
@@ -205,28 +208,30 @@ def plate_measures(
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
-    shares = stroke_shares(model, home + found.surface).sum(axis=1)
+    shares = stroke_fractions(model, home + found.surface).sum(axis=1)
     off = largest(shares - 1.0)
     name = "shares of the stroke at the ends of rays, sum less 1"
-    yield Measure(name, off, EDGE, "bisection and rounding")
+    yield Measure(name, off, RADIUS_TOLERANCE, "bisection and rounding")
     low, high = (1.02 * end for end in found.extremes)
-    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (POINTS, 3))
-    inside = stroke_shares(model, home + places).sum(axis=1) <= 1.0
+    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
+    inside = stroke_fractions(model, home + places).sum(axis=1) <= 1.0
     yield _volume(found, inside.mean(), float(np.prod(high - low)), "the closed form")
 
 
 def _volume(found: Region, share: float, box: float, what: str) -> Measure:
     """Compare the volume of rays with that of random points; both have an error of their own."""
-    spread = box * np.sqrt(share * (1.0 - share) / POINTS)
-    spread += found.uncertainty * found.volume / SIGMAS
+    spread = box * np.sqrt(share * (1.0 - share) / RANDOM_POINTS)
+    spread += found.uncertainty * found.volume / MAX_DEVIATIONS
     off = float(abs(found.volume - box * share) / spread)
-    return Measure(f"volume of rays against random points in {what}", off, SIGMAS, CHANCE)
+    return Measure(
+        f"volume of rays against random points in {what}", off, MAX_DEVIATIONS, CHANCE_REASON
+    )
 
 
 CASE = Case(
     "workspace",
     __doc__,
-    condition=lambda platform: SAME if platform.name == "compliant_stewart" else "",
+    condition=lambda platform: SAME_MACHINE_REASON if platform.name == "compliant_stewart" else "",
     cost=3.0,
 )
 
@@ -234,7 +239,7 @@ CASE = Case(
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     chart = Chart.about(platform, own_axes(platform)[:3])
-    found = region(chart, LEVELS)
+    found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
     measures = [
         *_figures(platform, found, ranges),
@@ -272,7 +277,9 @@ def _symmetry(platform: Platform) -> Iterator[Entry]:
     rays = search(Chart.about(platform, ("x", "y", "z")), sphere(12)[0])
     radii = rays.exits.reshape(12, 24)
     off = largest(radii - np.roll(radii, 8, axis=1))
-    yield Measure("workspace after a third of a turn", off, EDGE, "bisection and rounding")
+    yield Measure(
+        "workspace after a third of a turn", off, RADIUS_TOLERANCE, "bisection and rounding"
+    )
 
 
 def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
@@ -319,9 +326,9 @@ def _reached(platform: Platform) -> Iterator[Entry]:
     """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
     axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
     chart = Chart.about(platform, axes, convention="rotation_vector")
-    places = wander(chart, SEED)[:, :3] * chart.scale[0]
+    places = wander(chart, WALK_SEED)[:, :3] * chart.scale[0]
     radii = np.linalg.norm(places, axis=1)
-    farthest = np.argsort(-radii)[:WALKED]
+    farthest = np.argsort(-radii)[:WALKED_POSES]
     found = stretches_along(platform, places[farthest] / radii[farthest, None])
     short = radii[farthest] / found.far - 1.0
     tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"

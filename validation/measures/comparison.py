@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.engines.mjcf.elements import SMALLEST as LEAST_MOMENT
+from twin.engines.mjcf.elements import MIN_INERTIA as LEAST_MOMENT
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.model.static_deflection import static_deflection
@@ -18,7 +18,12 @@ from twin.motion import Motion
 from twin.rotations import displacement
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-from twin.validation.measures.equilibrium import TIMESTEP, compared_step, duration_for, fastest_rate
+from twin.validation.measures.equilibrium import (
+    COMPARED_TIMESTEP,
+    compared_step,
+    duration_for,
+    fastest_rate,
+)
 from twin.validation.measures.sampling import (
     RandomStates,
     largest,
@@ -29,23 +34,25 @@ from twin.validation.measures.sampling import (
 )
 from twin.validation.results import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
 
-SMALLEST = 1e-17
-"""Errors of zero are drawn here, so that logarithmic axes can show them."""
+LOG_FLOOR = 1e-17
+"""Value at which errors of zero are drawn, so that logarithmic axes can show them."""
 
-DASHES = 60
-"""Points of an engine's dashed line over the reference's; the error below has all of them."""
+DASHED_POINTS = 60
+"""Points of an engine's dashed line over the reference's; the error below it has all points."""
 
 FULL_MOTION = 1e-2
-"""[m] of a platform joint; the bars are set for motions at least as large."""
+"""[m] Motion of a platform joint; the bars are set for motions at least as large."""
 
 LEAST_REASON = "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
 
-PARTS = 3
-"""Parts of a leg with a moment of inertia of their own at most."""
+PARTS_PER_LEG = 3
+"""Parts of a leg with a moment of inertia of their own, at most."""
 
-TOLERANCE = 1e-9
+MODEL_TOLERANCE = 1e-9
+"""Largest relative error of an engine's model."""
 
-REASON = (
+
+MODEL_REASON = (
     "bar; no solver takes part, so only rounding and the digits of the model files remain (1e-13); "
     "a wrong mass, point or axis shows at 1e-3"
 )
@@ -58,13 +65,13 @@ WORK_REASON = (
 
 END_REASON = "the sum over the steps is of fourth order, and of a whole period exact to rounding"
 
-DRAWN = 2500
+MAX_CURVE_POINTS = 2500
 """Points of a curve at most; 8 s of 70 Hz still have four a period."""
 
-ALIKE = 0.01
-"""Of the height of a panel: curves so close lie on each other."""
+OVERLAP_FRACTION = 0.01
+"""Distance relative to the height of a panel below which curves lie on each other."""
 
-PROJECTED = 50
+PROJECTED_STATES = 50
 """States along the motion at which the engines' models are projected."""
 
 
@@ -74,12 +81,12 @@ class EngineBar(NamedTuple):
     engine: str
     label: str
     tolerance: float
-    """[m] and [rad], for motions from `FULL_MOTION` on; smaller ones are held to less in
-    proportion"""
+    """largest error [m] and [rad] for motions from `FULL_MOTION` on; smaller motions have to keep
+    less in proportion"""
     reason: str
 
 
-BARS = (
+ENGINE_BARS = (
     EngineBar(
         "mujoco",
         "MuJoCo",
@@ -97,7 +104,7 @@ BARS = (
         "step of 1 ms leaves 1e-3",
     ),
 )
-LABELS = {bar.engine: bar.label for bar in BARS}
+ENGINE_LABELS = {bar.engine: bar.label for bar in ENGINE_BARS}
 
 
 def error_name(label: str, what: str) -> re.Pattern[str]:
@@ -112,7 +119,7 @@ def missing(label: str, error: MissingDependencyError) -> Quantity:
 
 def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line") -> Curve:
     """Return an error curve for a logarithmic axis."""
-    return Curve(name, x, np.maximum(y, SMALLEST), style)
+    return Curve(name, x, np.maximum(y, LOG_FLOOR), style)
 
 
 def trajectory_comparison(
@@ -137,7 +144,7 @@ def trajectory_comparison(
     share = motion_share(platform, reference)
     measures: list[Entry] = []
     plots = []
-    for bar in BARS:
+    for bar in ENGINE_BARS:
         try:
             trajectory = simulate(platform, duration, engine=bar.engine, **options)
         except MissingDependencyError as error:
@@ -174,11 +181,11 @@ def trajectory_measures(
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
     """Return the plot of an engine against the reference, error below."""
-    time, label = reference.time, LABELS[trajectory.engine]
+    time, label = reference.time, ENGINE_LABELS[trajectory.engine]
     start = reference.pose[0]
     sources: tuple[tuple[str, Trajectory, CurveStyle, slice], ...] = (
         ("reference", reference, "line", slice(None)),
-        (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHES)),
+        (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHED_POINTS)),
     )
     panels = []
     for y_label, names, columns in (
@@ -212,7 +219,7 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     length = float(platform.home_reaches.min())
     moved = np.linalg.norm(states.acceleration[:, :3], axis=1)
     moved += platform_radius(platform) * np.linalg.norm(states.acceleration[:, 3:], axis=1)
-    own = LEAST_MOMENT * moved / length**2 * PARTS * platform.n_actuators
+    own = LEAST_MOMENT * moved / length**2 * PARTS_PER_LEG * platform.n_actuators
     return float((own / np.abs(forces).max(axis=1)).max())
 
 
@@ -230,7 +237,7 @@ def projection_errors(
     added = _added_inertia(platform, states, expected)
     measures: list[Entry] = []
     curves = []
-    for engine, label in LABELS.items():
+    for engine, label in ENGINE_LABELS.items():
         try:
             found = [
                 projection(engine, platform, *state)
@@ -246,8 +253,8 @@ def projection_errors(
             errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(found)} states"
         least = added if engine == "mujoco" else 0.0
-        reason = REASON if least < TOLERANCE else f"{REASON}; {LEAST_REASON}"
-        measures.append(Measure(name, errors.max(), max(TOLERANCE, least), reason))
+        reason = MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {LEAST_REASON}"
+        measures.append(Measure(name, errors.max(), max(MODEL_TOLERANCE, least), reason))
         curves.append(log_curve(label, x, errors))
     return measures, curves
 
@@ -278,7 +285,7 @@ def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
 
 def alike(*panels: FloatArray) -> str:
     """Return the sentence that a chart of `(k, n)` per panel needs if only its last leg is seen."""
-    same = all(np.ptp(each, axis=1).max() <= ALIKE * np.ptp(each) for each in panels)
+    same = all(np.ptp(each, axis=1).max() <= OVERLAP_FRACTION * np.ptp(each) for each in panels)
     return "All legs move alike: their curves lie on each other." if same else ""
 
 
@@ -293,9 +300,9 @@ class DrivenMotion(NamedTuple):
     deflection: FloatArray
     """`(k, 2m)` deflections of springs and their rates"""
     coordinates: FloatArray
-    """`(k, n)` of the actuators [m, rad]"""
+    """`(k, n)` coordinates of the actuators [m, rad]"""
     rates: FloatArray
-    """`(k, n)` of what the forces move"""
+    """`(k, n)` rates of what the forces move"""
     forces: FloatArray
     """`(k, n)` [N, N m]"""
 
@@ -306,10 +313,10 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
     Args:
         platform: the machine.
         motion: where it goes; what it cannot follow is left out (see `Platform.constrain`).
-        time: `(k,)` [s], default in steps of `TIMESTEP` over the whole motion.
+        time: `(k,)` [s], default in steps of `COMPARED_TIMESTEP` over the whole motion.
     """
     if time is None:
-        time = np.arange(round(motion.duration / TIMESTEP) + 1.0) * TIMESTEP
+        time = np.arange(round(motion.duration / COMPARED_TIMESTEP) + 1.0) * COMPARED_TIMESTEP
     pose, twist, acceleration = platform.constrain(*motion(time))
     deflection = springs_along(platform, motion, time)
     return DrivenMotion(
@@ -432,7 +439,7 @@ def engines_along(
 
 def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states spread over the motion."""
-    at = np.linspace(0, len(course.time) - 1, PROJECTED).astype(int)
+    at = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
     states = RandomStates(
         course.pose[at], course.twist[at], course.acceleration[at], course.deflection[at]
     )
@@ -464,7 +471,7 @@ def legs_plot(
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
     moved = course.coordinates - platform.minimum_coordinates
-    kept = slice(None, None, 1 + len(course.time) // DRAWN)
+    kept = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
     force = f"{force_name(platform)} [{platform.force_unit}]"
     panels = (
         Panel(

@@ -11,45 +11,48 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import SimulationStoppedError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.static_deflection import static_deflection
 from twin.simulation.simulate import simulate
 from twin.validation.measures.sampling import WORST_CONDITION, followed, largest, moved, stroke
 
 STANDARD_GRAVITY = 9.80665
-"""[m/s2]"""
+"""[m/s2] Standard gravity."""
 
 SPRING_SHARE = 0.01
-"""Force of a leg's spring that counts, as its yield per stroke: less does not move the machine."""
+"""Smallest force of a leg's spring that counts, as its deflection per stroke: less does not move
+the machine."""
 
 OFFSET_SHARE = 0.1
-"""Of the mean holding force; motions stay well inside the stroke."""
+"""Offset of forces as a fraction of the mean holding force; motions stay well inside the stroke."""
 
 OFFSET_STEP = 1e-5
-"""[m], [rad], [m/s], [rad/s] of the differences that linearise the motion about rest."""
+"""[m], [rad], [m/s], [rad/s] Step of the differences that linearise the motion about rest."""
 
-TIMESTEP = 1e-3
-"""[s] of comparisons, the step the bars are set for; less in a stiff machine."""
+COMPARED_TIMESTEP = 1e-3
+"""[s] Time step of comparisons that the bars are set for; less in a stiff machine."""
 
 FULL_FALL = 0.3
-"""[s] Machines that take longer to fall over the length of their legs get the full durations."""
+"""[s] Time to fall over the length of the legs above which a machine gets the full durations."""
 
-GRID = 0.02
-"""[s] Durations are multiples of it, so that every time step that is compared divides them."""
+DURATION_GRID = 0.02
+"""[s] Time of which durations are multiples, so that every time step that is compared divides
+them."""
 
 LARGEST_RATE = 0.1
-"""Fastest rate of the free motion per `TIMESTEP` that is no stiff machine's."""
+"""Largest product of `COMPARED_TIMESTEP` and the fastest rate of the free motion of a machine that
+is not stiff."""
 
 STIFF_RATE = 0.025
-"""The same per time step of a stiff machine: its forces are large beside what they move, and what
-the engines' constraints yield shows sooner."""
+"""Largest product of the time step and that rate in a stiff machine: its forces are large compared
+with what they move, and the compliance of the engines' constraints shows sooner."""
 
 
 class Rest(NamedTuple):
     """Forces and deflection that keep a machine at rest at home."""
 
     forces: FloatArray
-    """`(n,)` of the actuators"""
+    """`(n,)` forces of the actuators"""
     deflection: FloatArray
     """`(2k,)` deflections of springs, and their rates, which are zero"""
 
@@ -61,8 +64,10 @@ def rest(platform: Platform) -> Rest:
     Raises:
         StateError: the springs in the legs have no equilibrium.
     """
-    deflection = static_deflection(platform, platform.home, REST, REST)
-    forces = platform.inverse_dynamics(platform.home, REST, REST, deflection=deflection)
+    deflection = static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    forces = platform.inverse_dynamics(
+        platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=deflection
+    )
     return Rest(forces, deflection)
 
 
@@ -73,7 +78,9 @@ def typical_force(platform: Platform) -> float:
     """
     forces = rest(platform).forces
     if not forces.any():
-        lift = platform.constrain(platform.home, REST, [0.0, 0.0, STANDARD_GRAVITY, *REST[:3]])
+        lift = platform.constrain(
+            platform.home, ZERO_VECTOR, [0.0, 0.0, STANDARD_GRAVITY, *ZERO_VECTOR[:3]]
+        )
         forces = platform.inverse_dynamics(*lift)
     axial = [getattr(leg, "axial", None) for leg in platform.parameters.legs]
     stiffest = max((spring.stiffness for spring in axial if spring is not None), default=0.0)
@@ -113,14 +120,14 @@ def free_rates(platform: Platform) -> FloatArray:
 
 
 def stiff_scale(platform: Platform) -> float:
-    """Return the time step per `TIMESTEP`, 1 or halved until it follows the fastest motion."""
-    rate = TIMESTEP * fastest_rate(platform)
+    """Return the time step per `COMPARED_TIMESTEP`: 1, or halved until it follows the motion."""
+    rate = COMPARED_TIMESTEP * fastest_rate(platform)
     return 1.0 if rate <= LARGEST_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_RATE)))
 
 
 def compared_step(platform: Platform) -> float:
     """Return the time step [s] of comparisons."""
-    return TIMESTEP * stiff_scale(platform)
+    return COMPARED_TIMESTEP * stiff_scale(platform)
 
 
 def fall_scale(platform: Platform) -> float:
@@ -145,9 +152,9 @@ def time_scale(platform: Platform) -> float:
 def duration_for(platform: Platform, longest: float) -> float:
     """Return `longest` [s] times the machine's time scale, down to a multiple of the grid.
 
-    The grid is `GRID`, less in a stiff machine by as much as the time step.
+    The grid is `DURATION_GRID`, less in a stiff machine by as much as the time step.
     """
-    grid = GRID * stiff_scale(platform)
+    grid = DURATION_GRID * stiff_scale(platform)
     cells = math.floor(longest * time_scale(platform) / grid + 1e-9)
     return max(cells, 1) * grid
 
@@ -163,7 +170,7 @@ def followed_duration(platform: Platform, longest: float, forces: FloatArray) ->
         longest: as `duration_for` returns it.
         forces: `(n,)`, or `(steps, n)` at the compared step.
     """
-    grid, step = GRID * stiff_scale(platform), compared_step(platform)
+    grid, step = DURATION_GRID * stiff_scale(platform), compared_step(platform)
     cells = max(math.floor(longest / grid + 1e-9), 1)
     while cells > 1 and not _follows(platform, forces, round(cells * grid / step)):
         cells = cells // 2

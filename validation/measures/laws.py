@@ -31,37 +31,38 @@ BALANCE_REASON = (
     "Gauss's rule over each step"
 )
 
-NODES = 5
-"""Of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
+GAUSS_NODES = 5
+"""Nodes of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
 
-ROUNDINGS = 32.0
+ENERGY_ROUNDINGS = 32.0
 """Roundings of the total energy that add up over a motion. Adopted."""
 
 ROUNDED_REASON = "; hardly any energy moves in so short a time, and rounding of the total shows"
 
 DIFFERENCE_STEP = 3e-4
-"""[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
+"""[s] Longest difference step: balance between truncation (fourth power of it) and rounding
+(divided by it)."""
 
 DIFFERENCE_RATE = 0.05
-"""Fastest rate of the free motion per difference step, at most."""
+"""Largest product of the difference step and the fastest rate of the free motion."""
 
 DIFFERENCE_TURN = 2.5e-4
-"""[rad] of a crank in a difference step, at most."""
+"""[rad] Largest rotation of a crank in a difference step."""
 
 DIFFERENCE_GROWTH = 1e-11
-"""Fourth power of the difference step times acceleration and square of velocity, both as rates of
-turn [rad/s2, rad/s], at most: the energy of a light platform on stiff springs, which gains speed
-fast while it turns, leaves some four times as much per largest share."""
+"""Largest product of the fourth power of the difference step, acceleration and square of velocity,
+both as rates of turn [rad/s2, rad/s]: the energy of a light platform on stiff springs, which gains
+speed fast while it turns, leaves some four times as much per largest share."""
 
-NEAR = 1e-3
-"""[s] after a state where forward kinematics begins."""
+GUESS_TIME = 1e-3
+"""[s] Time after a state whose pose is the initial guess of forward kinematics."""
 
-ROUNDING = (
+ROUNDING_REASON = (
     "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
     "a wrong term shows at 1e-3"
 )
 
-DIFFERENCES = (
+DIFFERENCES_REASON = (
     "fourth-order differences with a step of at most 0.3 ms: truncation and rounding leave 1e-10; "
     "a wrong term shows at 1e-3"
 )
@@ -79,7 +80,7 @@ class EnergyBalance(NamedTuple):
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""
     rounding: float
-    """[1] of the total energy, per largest kinetic energy"""
+    """rounding of the total energy, per largest kinetic energy"""
 
     def measure(self, name: str) -> Measure:
         """Return the largest drift; `name` begins the measure's name."""
@@ -119,14 +120,16 @@ def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
     total = kinetic + potential
     lost = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
     largest = kinetic.max() if kinetic.max() > 0.0 else 1.0
-    rounding = ROUNDINGS * np.finfo(float).eps * float(np.abs([kinetic, potential]).max()) / largest
+    rounding = (
+        ENERGY_ROUNDINGS * np.finfo(float).eps * float(np.abs([kinetic, potential]).max()) / largest
+    )
     drift = np.abs(total + lost - total[0]) / largest
     return EnergyBalance(solution.time, drift, lost, total, rounding)
 
 
 def _losses(platform: Platform, solution: Solution) -> FloatArray:
     """Return the energy [J] lost in each step."""
-    places, weights = np.polynomial.legendre.leggauss(NODES)
+    places, weights = np.polynomial.legendre.leggauss(GAUSS_NODES)
     widths = np.diff(solution.time)
     times = solution.time[:-1, None] + 0.5 * widths[:, None] * (places + 1.0)
     states = solution.at(times)
@@ -145,7 +148,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         "forces: inverse dynamics of forward dynamics",
         relative_error(again, effective).max(),
         1e-10,
-        ROUNDING,
+        ROUNDING_REASON,
     )
 
     def energy(time: float) -> FloatArray:
@@ -165,7 +168,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
         imbalance.max(),
         1e-9,
-        DIFFERENCES,
+        DIFFERENCES_REASON,
     )
     still = deflection.copy()
     still[:, platform.n_deflections :] = 0.0
@@ -203,7 +206,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     ):
         error = relative_error(_rate(platform, states, whole, function), expected).max()
         name = f"actuator {name} against differences"
-        yield Measure(name, error, 1e-9, DIFFERENCES)
+        yield Measure(name, error, 1e-9, DIFFERENCES_REASON)
     found = platform.forward_kinematics(coordinates)
     yield Measure(
         f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
@@ -213,7 +216,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         unit=platform.coordinate_unit,
     )
     # From home it may be another pose with the same coordinates on home's side of singular poses.
-    near = later(platform, states, whole, NEAR)[0]
+    near = later(platform, states, whole, GUESS_TIME)[0]
     yield Measure(
         "forward kinematics from a pose 1 ms later, pose found again",
         largest(platform.forward_kinematics(coordinates, near)[:, :3] - pose[:, :3]),

@@ -19,48 +19,52 @@ from twin.motion import SineMotion
 from twin.rotations import angle_between, quaternion_from_angles
 
 FLOOR_REDUCTION = 0.75
-"""A smaller step that leaves more than this part of the error has reached the floor of rounding."""
+"""Fraction of the error above which a smaller step has reached the floor of rounding."""
 
-DRAWS = 4096
+DRAW_COUNT = 4096
+"""Poses that are drawn at once."""
 
-ROUNDS = 40
+MAX_ROUNDS = 40
+"""Rounds of drawing at most, each over a smaller range."""
 
-REACH = 0.6
-"""Share of the stroke that a single freedom may use."""
+STROKE_FRACTION = 0.6
+"""Fraction of the stroke that a single degree of freedom may use."""
 
 WORST_CONDITION = 10.0
-"""Poses worse conditioned than this times home are left out: every solution loses digits there."""
+"""Largest condition number per that at home: in worse poses every solution loses digits."""
 
-STEEPEST = 2.0
-"""Poses with actuator rates so many times larger than at home are left out: cranks in line with
-their rods, where rates grow without bound."""
+MAX_RATE_RATIO = 2.0
+"""Largest actuator rates per those at home: they grow without bound where cranks are in line with
+their rods."""
 
 STEEPEST_MOTION = 4.0
-"""Times the actuator rates per velocity of the platform where a motion begins."""
+"""Largest actuator rates in a motion per those where it begins, at the same velocity of the
+platform."""
 
 MOTION_SAMPLES = 401
 """Times at which a motion is tried."""
 
 MAX_HALVINGS = 20
-"""Of an amplitude; a machine that cannot follow what is left then stands at a singular pose."""
+"""Halvings of an amplitude at most; a machine that cannot follow what is left then stands at a
+singular pose."""
 
 LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
-"""[m/s], [rad/s] of random states: a few times what a motion platform does."""
+"""[m/s], [rad/s] Largest twist of random states: a few times what a motion platform does."""
 
 FULL_LENGTH = 0.88
-"""[m] of legs; shorter ones move their platform slower in proportion."""
+"""[m] Length of legs below which a platform moves slower in proportion."""
 
 LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
-"""[m/s2], [rad/s2] of random states."""
+"""[m/s2], [rad/s2] Largest acceleration of random states."""
 
 QUARTER_TURN = 0.5 * np.pi
-"""[rad] of cranks."""
+"""[rad] Quarter turn of a crank."""
 
-LARGEST_YIELD = 0.05
-"""Of a leg's spring, per stroke of its actuator."""
+LARGEST_DEFLECTION = 0.05
+"""Largest deflection of a leg's spring, per stroke of its actuator."""
 
-LARGEST_YIELD_RATE = 0.2
-"""[m/s] of a leg's spring."""
+LARGEST_DEFLECTION_RATE = 0.2
+"""[m/s] Largest deflection rate of a leg's spring."""
 
 
 def largest(values: Any) -> float:
@@ -166,23 +170,23 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     )
     k = platform.n_deflections
     inside = generator.uniform(-1.0, 1.0, (count, 2 * k))
-    inside[:, :k] *= LARGEST_YIELD * stroke(platform)
-    inside[:, k:] *= LARGEST_YIELD_RATE
+    inside[:, :k] *= LARGEST_DEFLECTION * stroke(platform)
+    inside[:, k:] *= LARGEST_DEFLECTION_RATE
     return RandomStates(*motion, inside)
 
 
 def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
     drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    shift = REACH * stroke(platform) / float(drives)
+    shift = STROKE_FRACTION * stroke(platform) / float(drives)
     reach = np.repeat([shift, shift / platform_radius(platform)], 3)
     worst = WORST_CONDITION * float(platform.condition_number(platform.home))
-    steepest = STEEPEST * largest(platform.jacobian(platform.home))
-    home = np.tile(platform.home, (DRAWS, 1))
+    steepest = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
+    home = np.tile(platform.home, (DRAW_COUNT, 1))
     admissible = Admissible(platform, platform.home)
     kept: list[FloatArray] = []
-    for attempt in range(ROUNDS):
+    for attempt in range(MAX_ROUNDS):
         # Homes at the edge of the limits are reached by smaller and smaller excursions.
-        step = generator.uniform(-1.0, 1.0, (DRAWS, 6)) * reach * 0.9**attempt
+        step = generator.uniform(-1.0, 1.0, (DRAW_COUNT, 6)) * reach * 0.9**attempt
         poses = platform.constrain(moved(home, step, 1.0)).pose
         poses = poses[admissible.inside(poses)]
         sound = platform.condition_number(poses) < worst

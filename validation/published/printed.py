@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from twin.errors import InputError
-from twin.validation.results import AGREEMENTS, Agreement, Measure, Statement
+from twin.validation.results import AGREEMENT_KINDS, Agreement, Measure, Statement
 
-ERRATA = Path(__file__).parents[1] / "errata.md"
+ERRATA_FILE = Path(__file__).parents[1] / "errata.md"
 
-COLUMNS = ("Where", "Printed", "Right", "Assumes", "Shown by")
+ERRATA_COLUMNS = ("Where", "Printed", "Right", "Assumes", "Shown by")
 
-TEST = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
-"""A test as pytest takes it."""
+TEST_PATTERN = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
+"""Pattern of a test's id, as pytest takes it."""
 
 HALF_UNIT = "half a unit of the last printed digit"
 
@@ -53,7 +53,7 @@ LEVEL_FALL = (
     (0.432, 0.528634, 0.528591, 0.528717, 0.528717, 0.528591, 0.528634),
     (0.48, 0.500487, 0.500439, 0.500721, 0.500721, 0.500439, 0.500487),
 )
-"""[s] and six leg lengths [m], free fall from home; Actuator-space/CPP/qxdata.dat."""
+"""Time [s] and six leg lengths [m] of the free fall from home; Actuator-space/CPP/qxdata.dat."""
 
 TILTED_START = (0.0, 0.0, 1.1, 0.1, 0.1, 0.0)
 """x, y, z [m] and Rodrigues parameters (axis times tangent of half the angle); the same folder's
@@ -74,7 +74,7 @@ TILTED_FALL = (
 """[s], then as `TILTED_START`; Extended-configuration-space-to-task-space/CPP/qxdata.dat."""
 
 TILTED_END_TASK_SPACE = (-0.285127, 0.521039, -1.98505, -0.205113, -0.357736, -0.0113005)
-"""The same fall at 1 s by the task-space program; Task-space/CPP/qxdata.dat."""
+"""End of the same fall at 1 s by the task-space program; Task-space/CPP/qxdata.dat."""
 
 RSS_START_HEIGHT = 1.1
 """[m] level and at rest; 6_RSS/CPP/dynamics_main.cpp."""
@@ -131,8 +131,10 @@ class Paper:
             for key, entry in content.items()
         }
         for key, sentence in self.sentences.items():
-            if sentence.recorded not in AGREEMENTS:
-                raise InputError(f"{name}.{key}.verdict", f"must be one of {', '.join(AGREEMENTS)}")
+            if sentence.recorded not in AGREEMENT_KINDS:
+                raise InputError(
+                    f"{name}.{key}.verdict", f"must be one of {', '.join(AGREEMENT_KINDS)}"
+                )
 
     def __getitem__(self, name: str) -> Printed:
         return self.sentences[name]
@@ -141,11 +143,11 @@ class Paper:
         return self.title
 
 
-THESIS = Paper("stewart_thesis")
-EXTENDED = Paper("extended_configuration_space")
-VISCOELASTIC = Paper("viscoelastic_legs")
-SIMULATOR = Paper("driving_simulator")
-HEXAPOD = Paper("micro_hexapod")
+STEWART_THESIS = Paper("stewart_thesis")
+EXTENDED_SPACE_PAPER = Paper("extended_configuration_space")
+VISCOELASTIC_PAPER = Paper("viscoelastic_legs")
+SIMULATOR_PAPER = Paper("driving_simulator")
+HEXAPOD_PAPER = Paper("micro_hexapod")
 
 
 class Erratum(NamedTuple):
@@ -173,7 +175,7 @@ class PaperErrata(NamedTuple):
     """text below the table; Markdown"""
 
 
-def read_errata(path: Path = ERRATA) -> tuple[PaperErrata, ...]:
+def read_errata(path: Path = ERRATA_FILE) -> tuple[PaperErrata, ...]:
     """Return the errata of all papers, one section and one table each, in the file's order.
 
     Raises:
@@ -189,8 +191,10 @@ def _section(text: str) -> PaperErrata:
     lines = body.strip().splitlines()
     table = [i for i, line in enumerate(lines) if line.startswith("|")] or [len(lines)]
     header, _, *rows = [_cells(line) for line in lines if line.startswith("|")] or [(), ()]
-    if tuple(header) != COLUMNS or not rows:
-        raise InputError("errata", f"{paper} needs a table with columns {', '.join(COLUMNS)}")
+    if tuple(header) != ERRATA_COLUMNS or not rows:
+        raise InputError(
+            "errata", f"{paper} needs a table with columns {', '.join(ERRATA_COLUMNS)}"
+        )
     entries = tuple(_entry(paper, row) for row in rows)
     before, after = (" ".join(part).strip() for part in (lines[: table[0]], lines[table[-1] + 1 :]))
     return PaperErrata(paper, before, entries, after)
@@ -202,8 +206,8 @@ def _cells(line: str) -> tuple[str, ...]:
 
 
 def _entry(paper: str, row: tuple[str, ...]) -> Erratum:
-    test = TEST.fullmatch(row[-1])
-    if len(row) != len(COLUMNS) or test is None:
+    test = TEST_PATTERN.fullmatch(row[-1])
+    if len(row) != len(ERRATA_COLUMNS) or test is None:
         raise InputError("errata", f"{paper}: needs five cells and a test at the end: {row}")
     where, printed, right, assumed, _ = row
     return Erratum(paper, where, printed, right, assumed, test[1])
@@ -216,7 +220,7 @@ class PrintedValue(NamedTuple):
     """paper and section, figure, table or equation"""
     quantity: str
     text: str
-    """with the digits that are printed; "about 220" leaves trailing zeros out of them"""
+    """the digits that are printed; "about 220" leaves trailing zeros out of them"""
     unit: str = "1"
 
     @property
@@ -307,7 +311,7 @@ class SpeedCheck(NamedTuple):
     frequency: float
     """[Hz]"""
     speed: float
-    """[m/s] that one actuator comes close to"""
+    """speed [m/s] that one actuator comes close to"""
 
 
 STEWART_SPEED_CHECK = SpeedCheck(
@@ -338,11 +342,11 @@ class FreeFall(NamedTuple):
 
     x: str
     z: str
-    """[m] as printed"""
+    """height [m] as printed"""
     singular_time: float
-    """[s] at which actuator-space equations end"""
+    """time [s] at which actuator-space equations end"""
     output_step: float
-    """[s] of the published simulation"""
+    """output step [s] of the published simulation"""
 
 
 FREE_FALLS = {"srspm": FreeFall("0.005068193", "-2.133568", 0.48, 0.01)}

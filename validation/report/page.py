@@ -28,12 +28,12 @@ from twin.basics.files import check_place, write_text
 from twin.basics.optional import library_versions, optional
 from twin.charts import style
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text
-from twin.charts.style import MUTED, axis, layout
+from twin.charts.style import MUTED_COLOR, axis, layout
 from twin.machine.file.read import describe
 from twin.machine.machine import machine_names
 from twin.model.batch import usable_cores
 from twin.validation.cases import CASES
-from twin.validation.measures.comparison import LABELS, error_name
+from twin.validation.measures.comparison import ENGINE_LABELS, error_name
 from twin.validation.published.printed import read_errata
 from twin.validation.results import (
     CaseResult,
@@ -51,59 +51,61 @@ from twin.validation.results import (
 from twin.validation.runner import left_out, run
 from twin.viewer.home_picture import home_picture
 
-PROCESSORS = Path("/proc/cpuinfo")
+PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 CURVE_POINTS = 400
 """Points of a curve at most, peaks kept: six machines have a thousand curves on one page."""
 
 MAP_HEIGHT = 380
-"""[pixels] with everything around it."""
+"""[pixels] Height of a map with everything around it."""
 
 MAP_TOP = 40
-"""[pixels] above a map, for its title."""
+"""[pixels] Space above a map, for its title."""
 
 MAP_GAP = 0.11
-"""Share of the width between maps: room for the colour bar and the next axis."""
+"""Gap between maps as a fraction of the width: room for the colour bar and the next axis."""
 
-COLORS = "Viridis"
-"""Readable without colour and with all common kinds of colour blindness."""
+COLOR_SCALE = "Viridis"
+"""Colour scale that is readable without colour and with all common kinds of colour blindness."""
 
-SCHEMA = 4
+SCHEMA_VERSION = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 AT_BOUND = 0.85
-"""Part of its bound from which on a value is shown as lying there: orders of 1 have to be 0.9."""
+"""Fraction of its bound from which on a value is shown as lying there: orders of 1 have to be
+0.9."""
 
-LENGTHS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
-"""Units and their sizes [m]."""
+LENGTH_UNITS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
+"""Units of length and their sizes [m]."""
 
-HERE = Path(__file__).parent
+TEMPLATE_FOLDER = Path(__file__).parent
 
-LIBRARIES = ("jinja2", "plotly", "markdown_it")
+REPORT_LIBRARIES = ("jinja2", "plotly", "markdown_it")
 
-UNITS = (
+UNIT_PATTERN = (
     r"%|[mnµ]?m[²³23]?|[mµn]?s|k?N(?: m| s/m| s)?(?:/\w+)?|kg m[²2]?|k?g|k?Hz|deg(?:/s)?|dB|W|V|A|"
     r"[mµn]?rad(?:/s)?|m/s[²2]?|mm/s[²2]?|1/s"
 )
-"""What belongs to the number before it."""
+"""Units, which belong to the number before them."""
 
-NUMBER = r"-?\d[\d.]*(?:e[-+]?\d+)?"
+NUMBER_PATTERN = r"-?\d[\d.]*(?:e[-+]?\d+)?"
 
-WHOLE = re.compile(
-    rf"<[^>]*>|((?<![\w.]){NUMBER}(?: ± {NUMBER}| (?:{UNITS})(?![\w/])| x \d+)|-?\d[\d.]*e-\d+)"
+UNBROKEN_PATTERN = re.compile(
+    rf"<[^>]*>|((?<![\w.]){NUMBER_PATTERN}"
+    rf"(?: ± {NUMBER_PATTERN}| (?:{UNIT_PATTERN})(?![\w/])| x \d+)|-?\d[\d.]*e-\d+)"
 )
-"""Tags, and numbers that stay on one line, with their units."""
+"""Tags, and numbers with their units that stay on one line."""
 
 NUMBERS_OF_LEGS = ("leg", "legs")
 """Columns whose cells are names, also where each has a single number."""
 
-UNIT = re.compile(r"\[[^]]*\]")
-"""In the name of a column."""
+BRACKET_PATTERN = re.compile(r"\[[^]]*\]")
+"""Unit in the name of a column."""
 
-CODE = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
+CODE_PATTERN = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
 LARGEST_MARGIN = 1000.0
-"""Margins above it are shown as this one: their size has no meaning."""
+"""Largest margin that is shown: the size of larger ones has no meaning."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def environment(command: str) -> Environment:
 
 def _processor() -> str:
     try:
-        lines = PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
     for line in lines:
@@ -218,7 +220,7 @@ def _colors(field: Field, right: float) -> dict[str, Any]:
         "x": np.asarray(field.x, dtype=np.float32),
         "y": np.asarray(field.y, dtype=np.float32),
         "z": np.asarray(field.values, dtype=np.float32),
-        "colorscale": COLORS,
+        "colorscale": COLOR_SCALE,
         "colorbar": bar,
         "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
     }
@@ -234,7 +236,7 @@ def _title(name: str, number: str) -> dict[str, Any]:
         "xanchor": "left",
         "yanchor": "bottom",
         "showarrow": False,
-        "font": {"color": MUTED},
+        "font": {"color": MUTED_COLOR},
     }
 
 
@@ -271,7 +273,7 @@ def summary(
     """
     cases = [_case(result) for result in results]
     return {
-        "schema": SCHEMA,
+        "schema": SCHEMA_VERSION,
         "verdict": overall([result.verdict for result in results]),
         "headline": headline(results),
         "seconds": seconds,
@@ -293,7 +295,7 @@ def summary(
 def headline(results: Sequence[CaseResult]) -> list[str]:
     """Return one sentence per engine: its largest error in position over the free falls."""
     sentences = []
-    for label in LABELS.values():
+    for label in ENGINE_LABELS.values():
         errors = [
             (measure.value, found[1])
             for result in results
@@ -313,7 +315,7 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
 
 def _length(value: float) -> str:
     """Return a length [m] with one digit, in a unit that suits it."""
-    unit, size = next((each for each in LENGTHS if value >= each[1]), LENGTHS[-1])
+    unit, size = next((each for each in LENGTH_UNITS if value >= each[1]), LENGTH_UNITS[-1])
     return f"{float(f'{value / size:.1g}'):g} {unit}"
 
 
@@ -506,7 +508,7 @@ def require_libraries() -> None:
     Raises:
         MissingDependencyError: a library of the `report` extra is not installed.
     """
-    for library in LIBRARIES:
+    for library in REPORT_LIBRARIES:
         optional(library, "The validation report")
 
 
@@ -532,7 +534,7 @@ def html_page(
     jinja2 = optional("jinja2")
     markup = optional("markupsafe").Markup
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
+        loader=jinja2.FileSystemLoader(TEMPLATE_FOLDER),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -545,7 +547,9 @@ def html_page(
         "seconds": seconds_text,
         "texts": texts,
         "breakable": lambda name: markup(re.sub("([_/])", r"\1<wbr>", escape(name))),
-        "header": lambda text: markup(UNIT.sub(r'<span class="whole">\g<0></span>', escape(text))),
+        "header": lambda text: markup(
+            BRACKET_PATTERN.sub(r'<span class="whole">\g<0></span>', escape(text))
+        ),
         "whole": lambda text: markup(whole_numbers(escape(text))),
         "markdown": lambda text: markup(inline_html(text)),
         "code_breaks": lambda html: markup(code_breaks(html)),
@@ -632,11 +636,11 @@ def inline_html(text: str) -> str:
 
 def code_breaks(html: str) -> str:
     """Return HTML whose code may end a line after an underscore or a slash."""
-    return CODE.sub(lambda code: re.sub("([_/])", r"\1<wbr>", code[0]), html)
+    return CODE_PATTERN.sub(lambda code: re.sub("([_/])", r"\1<wbr>", code[0]), html)
 
 
 def whole_numbers(html: str) -> str:
     """Return HTML of which numbers stay on one line, and the units behind them."""
-    return WHOLE.sub(
+    return UNBROKEN_PATTERN.sub(
         lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0], html
     )

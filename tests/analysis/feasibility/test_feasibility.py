@@ -20,7 +20,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import rotated
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion, StepMotion
 from twin.motion.specification import MotionSpecification
 from twin.rotations import displaced, pose_from_angles
@@ -51,7 +51,7 @@ def test_legs_of_ten_newtons_are_thirty_times_too_weak() -> None:
     # By virtual work: six equal forces lift the machine by dz with the work dE.
     machine = twin.load("stewart")
     poses = machine.home + 1e-6 * np.outer([-1.0, 1.0], np.eye(7)[2])
-    work = float(np.diff(machine.energy(poses, REST)[1])[0])
+    work = float(np.diff(machine.energy(poses, ZERO_VECTOR)[1])[0])
     travel = np.diff(machine.inverse_kinematics(poses), axis=0).sum()
     assert force.required == pytest.approx(work / travel, rel=1e-6)
     assert force.share == pytest.approx(30.85, rel=1e-3)
@@ -155,7 +155,9 @@ def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
     for leg in range(6):
         corner = 1.5 * stewart.platform_joints[leg]
         found = feasibility(stewart, payload=Payload(800.0, corner))
-        loaded = stewart.inverse_dynamics(stewart.home, REST, REST, _weight(800.0 * 9.81, corner))
+        loaded = stewart.inverse_dynamics(
+            stewart.home, ZERO_VECTOR, ZERO_VECTOR, _weight(800.0 * 9.81, corner)
+        )
         most = int(np.abs(loaded).argmax())
         force = margin(found, "force")
         assert force.legs == (most + 1,)
@@ -352,13 +354,13 @@ def test_springs_in_series_carry_the_load() -> None:
     assert spring < -0.005
     inside = np.concatenate([np.full(6, spring), np.zeros(6)])
     poses = machine.home + 1e-6 * np.outer([-1.0, 1.0], np.eye(7)[2])
-    work = float(np.diff(machine.energy(poses, REST, deflection=inside)[1])[0])
+    work = float(np.diff(machine.energy(poses, ZERO_VECTOR, deflection=inside)[1])[0])
     assert force == pytest.approx(
         work / np.diff(machine.inverse_kinematics(poses), axis=0).sum(), rel=1e-6
     )
     # The springs' own equilibrium: no work where they yield and the actuators make up for it.
     yields = inside + 1e-6 * np.outer([-1.0, 1.0], np.repeat([1.0, 0.0], 6))
-    work = float(np.diff(machine.energy(machine.home, REST, deflection=yields)[1])[0])
+    work = float(np.diff(machine.energy(machine.home, ZERO_VECTOR, deflection=yields)[1])[0])
     assert -6.0 * force * 2e-6 == pytest.approx(work, rel=1e-6)
     motion = MotionSpecification("sine").motion_of(machine)
     assert any("quasi-static" in note for note in feasibility(machine, motion).notes)
@@ -395,7 +397,7 @@ def test_pose_out_of_reach_of_cranks() -> None:
 def test_internal_forces_of_redundant_legs(legs: int) -> None:
     """A limit between the smallest largest force and that of the smallest norm is kept."""
     machine = redundant_machine(legs)
-    smallest = machine.inverse_dynamics(machine.home, REST, REST)
+    smallest = machine.inverse_dynamics(machine.home, ZERO_VECTOR, ZERO_VECTOR)
     limited = _with_force(machine, 0.999 * float(np.abs(smallest).max()))
     found = feasibility(limited)
     assert found.feasible

@@ -14,7 +14,7 @@ from twin.analysis.feasibility.actuators import (
 from twin.analysis.payload.body import Payload
 from twin.analysis.stiffness import holding_forces, springs_of
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion, SineMotion, StepMotion
 
@@ -39,7 +39,7 @@ def test_work_is_the_gain_in_energy(name: str) -> None:
     found = motor_requirement(machine, motion, samples=6001)
     work = np.trapezoid(found.power.sum(axis=1), found.time)
     pose = machine.constrain(motion([0.0, motion.duration]).pose).pose
-    energy = machine.energy(pose, REST)[1]
+    energy = machine.energy(pose, ZERO_VECTOR)[1]
     if machine.kind == "strut":  # the springs' own energy is not the motors'
         springs = springs_of(machine)
         stretch = springs.rest - machine.inverse_kinematics(pose)
@@ -73,7 +73,7 @@ def test_profiles_are_those_of_the_machine(name: str) -> None:
 def test_root_mean_square_of_a_held_machine(stewart: twin.Platform) -> None:
     still = SineMotion(stewart.home, amplitude={"z": 0.0}, frequency=1.0, duration=2.0)
     found = motor_requirement(stewart, still)
-    held = stewart.inverse_dynamics(stewart.home, REST, REST)
+    held = stewart.inverse_dynamics(stewart.home, ZERO_VECTOR, ZERO_VECTOR)
     np.testing.assert_allclose(found.rms_forces, held, rtol=1e-12)
     np.testing.assert_allclose(found.power, 0.0, rtol=0, atol=1e-9)
 
@@ -117,10 +117,10 @@ def test_springs_inside_the_legs_follow_without_oscillating() -> None:
     motion = StepMotion(machine.home, displacement={"z": 0.05}, rise=20.0, duration=20.0)
     found = motor_requirement(machine, motion)
     k = machine.n_deflections
-    inside = static_deflection(machine, motion([0.0, 20.0]).pose, REST, REST)
+    inside = static_deflection(machine, motion([0.0, 20.0]).pose, ZERO_VECTOR, ZERO_VECTOR)
     yields = machine.inverse_kinematics(motion([0.0, 20.0]).pose) - found.coordinates[[0, -1]]
     np.testing.assert_allclose(yields, inside[:, :k], rtol=0, atol=1e-9)
-    gain = np.diff(machine.energy(motion([0.0, 20.0]).pose, REST, deflection=inside)[1])[0]
+    gain = np.diff(machine.energy(motion([0.0, 20.0]).pose, ZERO_VECTOR, deflection=inside)[1])[0]
     work = np.trapezoid(found.power.sum(axis=1), found.time)
     # Speeds of 5 mm/s: damping and inertia are a thousandth of the weight's work.
     assert work == pytest.approx(gain, rel=1e-3)

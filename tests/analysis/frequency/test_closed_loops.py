@@ -16,7 +16,7 @@ from twin.control.cascade import Cascade
 from twin.control.linear import with_drives
 from twin.errors import InputError
 from twin.papers.stewart_thesis import (
-    PRINTED,
+    PRINTED_POINTS,
     LoopModel,
     actuator_modes,
     candidate,
@@ -157,8 +157,8 @@ def test_fractions_of_a_step_interpolate_delays() -> None:
 def test_what_explains_the_figure_of_the_thesis() -> None:
     found = explanations(twin.load("stewart"), twin.load("stewart", "hardware"))
     lag = found["lag"]
-    assert lag.points.peak == pytest.approx(PRINTED.peak, abs=1e-3)
-    assert abs(lag.points.peak_frequency - PRINTED.peak_frequency) < 5.0
+    assert lag.points.peak == pytest.approx(PRINTED_POINTS.peak, abs=1e-3)
+    assert abs(lag.points.peak_frequency - PRINTED_POINTS.peak_frequency) < 5.0
     # With the armature and the gain in proportion the response is the same.
     heavy = found["armature"].loop.mass
     gain = lag.loop.velocity_gain * heavy / lag.loop.mass

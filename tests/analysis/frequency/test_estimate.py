@@ -15,7 +15,7 @@ from twin.analysis.frequency.estimate import (
     sine_response,
     sweep_response,
 )
-from twin.analysis.frequency.response import TRUSTED, FrequencyResponse
+from twin.analysis.frequency.response import MIN_COHERENCE, FrequencyResponse
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
@@ -97,7 +97,7 @@ def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence() -> N
     given = swept()
     noise = np.random.default_rng(2).normal(size=len(given))
     found = sweep_response(given, noise, PERIOD, window=0.5, low=10.0, high=350.0)
-    assert np.mean(found.coherence >= TRUSTED) < 0.1
+    assert np.mean(found.coherence >= MIN_COHERENCE) < 0.1
     still = sweep_response(given, np.zeros_like(given), PERIOD, window=0.5, low=10.0, high=350.0)
     assert (still.coherence == 0.0).all()
     assert np.isinf(still.deviation).all()

@@ -32,7 +32,7 @@ from twin.analysis.stiffness import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.machine import MachineParameters
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 
 
 class Searched(NamedTuple):
@@ -63,7 +63,7 @@ def search(case: Searched, **options: Any) -> tuple[Platform, StaticPayload]:
 
 def held(machine: Platform, mass: float, poses: Any) -> Any:
     """Return the static forces `(k, n)` of a machine that carries a mass, on its own."""
-    return scaled_payload(machine, mass).inverse_dynamics(poses, REST, REST)
+    return scaled_payload(machine, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
 
 
 @pytest.mark.parametrize("sense", ["magnitude", "signed"])
@@ -142,7 +142,7 @@ def test_no_position_between_holds_less(case: Searched) -> None:
 def test_search_between_the_grid_finds_what_the_grid_misses(stewart: Platform) -> None:
     inner = grid_positions(stewart, [0.2, 0.5, 0.8])
     machine = ScaledPayload(stewart)
-    forces = machine.forces(inner.poses, REST, REST)
+    forces = machine.forces(inner.poses, ZERO_VECTOR, ZERO_VECTOR)
     grid = float(forces.largest_mass(machine.limits, "magnitude").min())
     found = continuous_limit(machine, inner, forces, "magnitude")
     assert found.limit_kg < 0.95 * grid

@@ -17,7 +17,7 @@ from twin.analysis.stiffness import (
     springs_of,
     stiffness_matrix,
 )
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.rotations import displaced
 
 
@@ -31,7 +31,9 @@ def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:
     def acceleration(move: Any) -> Any:
         place = displaced(pose, move)
         coordinates = springs.rest if springs.own else machine.inverse_kinematics(place)
-        return machine.forward_dynamics(place, REST, springs.stiffness * (rest - coordinates))
+        return machine.forward_dynamics(
+            place, ZERO_VECTOR, springs.stiffness * (rest - coordinates)
+        )
 
     moves = np.diag(scale)
     slopes = (acceleration(moves) - acceleration(-moves)) / (2.0 * scale)[:, None]
@@ -51,7 +53,7 @@ def test_damping_of_struts() -> None:
     np.testing.assert_allclose(found.damping_ratios, expected, rtol=1e-3)
 
     twists = 1e-3 * np.eye(6)
-    forces = machine.inverse_dynamics(machine.home, REST, REST)
+    forces = machine.inverse_dynamics(machine.home, ZERO_VECTOR, ZERO_VECTOR)
     pulls = machine.forward_dynamics(machine.home, twists, forces)
     pulls -= machine.forward_dynamics(machine.home, -twists, forces)
     slopes = pulls.T / 2e-3

@@ -22,7 +22,7 @@ from twin.analysis.stiffness import (
     with_gravity,
 )
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import StepMotion
 from twin.rotations import displaced, displacement
 
@@ -66,7 +66,7 @@ def test_equilibrium_is_least_in_energy(sprung: Any) -> None:
         return 0.5 * np.einsum("...i,i->...", stretch**2, springs.stiffness) + weights(pose)
 
     def weights(pose: Any) -> Any:
-        potential = sprung.platform.energy(pose, REST)[1]
+        potential = sprung.platform.energy(pose, ZERO_VECTOR)[1]
         if springs.own:
             own = springs.rest - sprung.platform.inverse_kinematics(pose)
             potential = potential - 0.5 * np.einsum("...i,i->...", own**2, springs.stiffness)
@@ -91,7 +91,7 @@ def test_actuators_at_rest_hold_the_equilibrium(sprung: Any) -> None:
         forces = rest_length_forces(sprung.platform, coordinates)
     else:
         forces = springs.stiffness * (coordinates - sprung.platform.inverse_kinematics(found))
-    held = sprung.platform.inverse_dynamics(found, REST, REST)
+    held = sprung.platform.inverse_dynamics(found, ZERO_VECTOR, ZERO_VECTOR)
     size = np.abs(springs.stiffness * coordinates).max()
     np.testing.assert_allclose(held, forces, rtol=0, atol=1e-13 * size)
 

@@ -27,7 +27,7 @@ def short_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what does not depend on how long the walk is fast."""
     for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
         monkeypatch.setattr(free_rays, name, value)
-    monkeypatch.setattr(ranges, "SCATTERED", 1)
+    monkeypatch.setattr(ranges, "RANDOM_STARTS", 1)
 
 
 @pytest.mark.usefixtures("short_walk")

@@ -38,7 +38,7 @@ def test_page_and_content(name: str, tmp_path: Path) -> None:
     told: list[str] = []
     machine = twin.load(name)
     found = analysis.workspace_analysis(machine, advance=told.append)
-    assert len(told) == analysis.PARTS
+    assert len(told) == analysis.PART_COUNT
     content = workspace_content(found)
     assert json.loads(json.dumps(content, allow_nan=False)) == content
     assert content["machine"] == name and content["parameters"] == machine.hash

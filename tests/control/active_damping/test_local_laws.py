@@ -33,7 +33,7 @@ from twin.control.active_damping.laws import (
 from twin.control.linear import LinearMachine, linearise, rest_at
 from twin.control.linear.machine import spring_constants
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.signals import Measurement
 from twin.rotations import displaced, displacement
 
@@ -143,7 +143,9 @@ def test_load_cells_read_what_moves_the_platform(name: str) -> None:
     pushed = platform.jacobian(rest.pose).T @ read
     mass = platform.parameters.platform.body.mass
     assert pushed[2] > mass * platform.parameters.gravity
-    wanted = platform.inverse_dynamics(platform.home, REST, REST, deflection=rest.deflection)
+    wanted = platform.inverse_dynamics(
+        platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=rest.deflection
+    )
     np.testing.assert_allclose(read, wanted, rtol=0.0, atol=1e-6)
 
 
@@ -206,7 +208,7 @@ def test_first_command_does_not_jump(kind: Any) -> None:
     controller = kind(platform)
     run = twin.simulate(platform, 5 * controller.period, controller=controller,
                          timestep=controller.period, fidelity="fast")  # fmt: skip
-    held = platform.inverse_dynamics(platform.home, REST, REST)
+    held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     np.testing.assert_allclose(run.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
 
 

@@ -24,7 +24,7 @@ from twin.control.linear.machine import (
     with_lag,
 )
 from twin.errors import InputError, SingularPoseError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest import locked_linearisation
 from twin.rotations import displaced, displacement
@@ -38,7 +38,9 @@ def test_one_pose_is_displaced_many_ways(stewart: Platform) -> None:
 
 def test_nothing_moves_at_rest(platform: Platform) -> None:
     rest = rest_at(platform)
-    found = platform.forward_dynamics(rest.pose, REST, rest.forces, deflection=rest.deflection)
+    found = platform.forward_dynamics(
+        rest.pose, ZERO_VECTOR, rest.forces, deflection=rest.deflection
+    )
     np.testing.assert_allclose(found, 0.0, rtol=0.0, atol=1e-10)
 
 
@@ -174,7 +176,7 @@ def test_compliant_legs_are_the_closed_form() -> None:
 def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) -> None:
     rest, forces = linear.point, np.zeros(platform.n_actuators)
     with_and_without = [
-        machine.forward_dynamics(rest.pose, REST, forces, deflection=rest.deflection)
+        machine.forward_dynamics(rest.pose, ZERO_VECTOR, forces, deflection=rest.deflection)
         for machine in (platform, with_gravity(platform, 0.0))
     ]
     wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity

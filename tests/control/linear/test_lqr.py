@@ -15,7 +15,7 @@ from twin.control.linear.lqr import (
     regulator,
 )
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.rotations import displaced, displacement
 
@@ -30,7 +30,7 @@ def test_simulated_cost_is_the_predicted_one(name: str) -> None:
     """
     platform = twin.load(name)
     controller = Lqr(platform)
-    held = platform.inverse_dynamics(platform.home, REST, REST)
+    held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     errors = []
     for size in (1e-5, 1e-6):
         start = np.concatenate([size * START, np.zeros(6)])
@@ -81,7 +81,7 @@ def test_first_force_does_not_jump() -> None:
     controller = Lqr(platform, integral=True)
     pose = displaced(platform.home, 1e-3 * START)
     run = twin.simulate(platform, 1e-3, pose, controller=controller, fidelity="fast")
-    held = platform.inverse_dynamics(platform.home, REST, REST)
+    held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     np.testing.assert_allclose(run.signals["command"][0], held, rtol=0.0, atol=1e-6)
 
 

@@ -18,7 +18,7 @@ from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller, Reference, Supervisor, sample_reference
-from twin.control.loop import RAMP
+from twin.control.loop import RAMP_TIME
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
@@ -109,7 +109,7 @@ def test_a_stop_takes_over_what_feedforward_gave_and_no_more(
     assert "not finite" in course.stopped
     at_stop = int(np.searchsorted(course.time, HALT * 1e-3))
     way = np.abs(course.lengths[-1] - course.lengths[at_stop])
-    assert (way < 0.6 * RAMP * np.abs(course.rates[at_stop]) + 2e-5).all()
+    assert (way < 0.6 * RAMP_TIME * np.abs(course.rates[at_stop]) + 2e-5).all()
     assert np.abs(course.forces[at_stop:]).max() < 1.5 * np.abs(course.forces[:at_stop]).max()
 
 

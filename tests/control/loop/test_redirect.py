@@ -22,7 +22,7 @@ from twin.control.controller import (
     reference_of,
     sample_reference,
 )
-from twin.control.loop import FADE, ClosedLoop
+from twin.control.loop import FADE_TIME, ClosedLoop
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
@@ -175,7 +175,7 @@ def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
     np.testing.assert_allclose(turned.forces, known.forces, rtol=0, atol=1e-3 * size)
 
 
-WAY, LENGTH = 0.02, 0.4 + FADE + 0.1
+WAY, LENGTH = 0.02, 0.4 + FADE_TIME + 0.1
 """[m] of the motion of `heave` on `stewart`; [s] of a run with a change of controllers at 0.4 s,
 when what the start leaves has gone."""
 

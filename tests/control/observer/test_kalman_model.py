@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 from twin.control.observer.kalman_observer import (
-    METHODS,
+    DISCRETISATION_METHODS,
     disturbance_model,
     hardware,
     sampled,
@@ -66,7 +66,7 @@ def test_sampling_errors_fall_with_the_order_of_the_method() -> None:
     model = disturbance_model(27.87)
     state, force = np.array([0.0, 0.1, 50.0]), 20.0
     errors = {}
-    for method in METHODS:
+    for method in DISCRETISATION_METHODS:
         errors[method] = []
         for period in (1e-3, 5e-4):
             exact, step = sampled(model, period), sampled(model, period, method)

@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 import twin
 from twin.control.gains import drive_model
 from twin.control.predictive.planned import double_integrator, objective
-from twin.kernels.control.predictive import Correction, Course, Plan, backward, least_between
+from twin.kernels.control.predictive import Correction, Plan, PlanReference, backward, least_between
 
 pytestmark = pytest.mark.quick
 
@@ -27,7 +27,7 @@ def test_gains_without_limits_are_those_of_riccatis_equation() -> None:
     slopes = np.tile(step.state, (spans, 1, 1)), np.tile(step.forces, (spans, 1, 1))
     y, forces = np.tile(np.r_[machine.home, rest], (spans + 1, 1)), np.tile(holding, (spans, 1))
     without = np.full((spans, n), np.inf)
-    course = Course(
+    course = PlanReference(
         y[:, :7].copy(), y[:, 7:].copy(), np.zeros((spans, 6)), forces, -without, without
     )
     deviation = np.random.default_rng(3).normal(size=(spans + 1, 12))

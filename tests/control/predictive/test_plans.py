@@ -14,9 +14,9 @@ from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import still_reference
 from twin.control.predictive.mppi import mean_knots
-from twin.control.predictive.planned import RETURN, PlannedTorque
+from twin.control.predictive.planned import RETURN_BANDWIDTH, PlannedTorque
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.rotations import displaced
@@ -108,7 +108,7 @@ def test_limits_of_other_machines_are_kept(machine: str, name: str) -> None:
         fade_out=0.3,
     )
     fastest = 2.0 * np.pi * 1.2 * 0.6 * half[0]
-    held = np.abs(free.inverse_dynamics(free.home, REST, REST)).max()
+    held = np.abs(free.inverse_dynamics(free.home, ZERO_VECTOR, ZERO_VECTOR)).max()
     effort = "torque" if free.coordinate_unit == "rad" else "force"
     limits = {"leg.actuator.speed": fastest / 1.25, f"leg.actuator.{effort}": 1.1 * held}
     weak = free.with_(parameters=limits)
@@ -132,7 +132,7 @@ def test_stroke_is_kept(machine: str, name: str) -> None:
     controller = make_controller(name, platform, still_reference(platform, high))
     assert isinstance(controller, PlannedTorque)
     # One span is decided; then a critically damped way back goes on by rate / (e RETURN).
-    alone = 0.01 + 1.0 / RETURN / np.e
+    alone = 0.01 + 1.0 / RETURN_BANDWIDTH / np.e
     begin = np.zeros(12)
     begin[8] = 1.02 * gap / alone / platform.jacobian(high)[0, 2]
     paths = [controller._plan(0, begin)]

@@ -60,7 +60,7 @@ def test_functions_are_declared_as_the_standard_declares_them(fmi: int, tmp_path
     standard = Path(fmpy.__file__).with_name("c-code")
     warned = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-sign-compare"]
     command = [*compiler(), "-std=c11", "-fsyntax-only", *warned, "-DSTANDARD_HEADERS"]
-    subprocess.run([*command, f"-I{standard}", f"-I{tmp_path}", library.SOURCE], check=True)
+    subprocess.run([*command, f"-I{standard}", f"-I{tmp_path}", library.UNIT_SOURCE], check=True)
 
 
 def test_page_lists_every_variable(unit: UnitFile) -> None:

@@ -56,7 +56,7 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
 
 
 def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.identification.result.identification.FEWEST_REVERSALS", 100)
+    monkeypatch.setattr("twin.identification.result.identification.MIN_REVERSALS", 100)
     found = identify(nominal(), [log], ["leg.drive.backlash"])
     assert any("few impacts" in note for note in found.notes)
     assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)

@@ -14,7 +14,12 @@ from twin.errors import InputError
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import first_jacobian
 from twin.identification.prediction.problem import PredictionProblem
-from twin.identification.prediction.recording import Motion, felt, inertial_readings, recording_of
+from twin.identification.prediction.recording import (
+    Motion,
+    inertial_readings,
+    recording_of,
+    sensed_inputs,
+)
 from twin.identification.result.identify import identify
 from twin.identification.visibility import visibility
 from twin.logs import Channel, Log, log_of
@@ -128,7 +133,7 @@ def test_readings_are_those_of_the_sensor(bandwidth: float | None) -> None:
     read = InertialUnit(imu, gravity=9.81).measure(time, sample.pose, sample.twist).readings
     change = np.diff(sample.twist, axis=0, append=sample.twist[-1:]) / 1e-3
     moved = Motion(sample.pose[None], sample.twist[None], change[None])
-    features = felt(moved, np.array([[0.0, 0.0, -9.81]]), imu, 1e-3)
+    features = sensed_inputs(moved, np.array([[0.0, 0.0, -9.81]]), imu, 1e-3)
     rotation = Rotation.from_euler("ZYX", imu.attitude).as_matrix()[None]
     # Means over a step are those in its middle; behind a filter they are at its end.
     at = np.arange(100.0, 990.0)[None]

@@ -10,7 +10,7 @@ import twin
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import project_out_discontinuities, refine
-from twin.identification.result.identification import doubt_of_play, unsettled
+from twin.identification.result.identification import backlash_warning, unsettled
 
 pytestmark = pytest.mark.quick
 
@@ -104,6 +104,6 @@ def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended()
     many, few = np.full(6, 50.0), np.zeros(6)
     for each in parameters:
         play = each in plays
-        assert doubt_of_play(each, many, 0.9) == ""
-        assert ("few impacts" in doubt_of_play(each, few, 0.9)) == play
-        assert ("search ended beside" in doubt_of_play(each, many, 1.1)) == play
+        assert backlash_warning(each, many, 0.9) == ""
+        assert ("few impacts" in backlash_warning(each, few, 0.9)) == play
+        assert ("search ended beside" in backlash_warning(each, many, 1.1)) == play

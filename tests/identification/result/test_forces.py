@@ -211,7 +211,7 @@ def test_logs_are_read_in_windows_and_hashed(
 ) -> None:
     """A folder has the hash of its files, one after the other."""
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
-    monkeypatch.setattr("twin.cli.identify.WINDOW", 0.7)
+    monkeypatch.setattr("twin.cli.identify.WINDOW_DURATION", 0.7)
     log, source = _read(file, None, nominal())
     assert log.names == (
         *("coordinates", "forces", "pose", "measured"),
@@ -230,8 +230,8 @@ def test_a_mapped_log_leaves_unused_channels_in_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory holds the signals, a window and a block of the file, not its other columns."""
-    monkeypatch.setattr("twin.cli.identify.WINDOW", 2.0)
-    monkeypatch.setattr("twin.logs.files.table.AT_ONCE", 500)
+    monkeypatch.setattr("twin.cli.identify.WINDOW_DURATION", 2.0)
+    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 500)
     time = np.arange(0.0, 30.0, 2e-3)
     legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
     wide = np.hstack([1e3 * legs, np.ones((len(time), 160))])

@@ -7,7 +7,7 @@ import pytest
 from recorded_motion import HIDDEN, nominal, recorded
 
 from twin.errors import InputError
-from twin.identification.result.identify import identify, pieces
+from twin.identification.result.identify import identify, log_segments
 from twin.logs import Channel, Log, log_of
 
 pytestmark = pytest.mark.quick
@@ -28,7 +28,7 @@ def with_gaps(*gaps: tuple[str, float, float]) -> Log:
 
 def test_logs_without_gaps_stay_as_they_are() -> None:
     log = with_gaps(("measured", 2.0, 2.009), ("setpoint", 1.0, 4.0))
-    assert pieces([log], 0.1) == ([log], [])
+    assert log_segments([log], 0.1) == ([log], [])
 
 
 def test_pieces_end_with_the_last_sample_before_a_gap() -> None:
@@ -36,7 +36,7 @@ def test_pieces_end_with_the_last_sample_before_a_gap() -> None:
     log = with_gaps(
         ("measured", 1.5, 1.7), ("command_forces", 1.6, 1.9), ("command_forces", 2.4, 2.5)
     )
-    kept, [note] = pieces([log], 0.1)
+    kept, [note] = log_segments([log], 0.1)
     assert [each.span for each in kept] == [(0.0, 1.5), (2.5, 5.0)]
     assert len(kept[0]["measured"]) == 1501
     assert "3 gaps in command_forces, measured, the first of them at 1.5 s" in note
@@ -46,7 +46,7 @@ def test_pieces_end_with_the_last_sample_before_a_gap() -> None:
 def test_a_log_of_short_pieces_is_refused() -> None:
     gaps = [("measured", 0.5 + k, 0.7 + k) for k in range(5)]
     with pytest.raises(InputError, match=r"no piece without gaps is 1\.2 s long"):
-        pieces([with_gaps(*gaps)], 0.1)
+        log_segments([with_gaps(*gaps)], 0.1)
 
 
 @pytest.mark.slow

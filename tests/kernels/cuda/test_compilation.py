@@ -10,7 +10,7 @@ import pytest
 import twin
 from twin.envs.episodes import Episodes
 from twin.envs.pose_tracking.task import PoseTracking
-from twin.kernels.legs.dispatch import KINDS
+from twin.kernels.legs.dispatch import LEG_MODULES
 
 MACHINES = ("stewart", "compliant_stewart", "micro_hexapod", "rss", "driving_simulator")
 """One of each kind of legs."""
@@ -27,32 +27,37 @@ MOST_LOCAL = 2048
 def environment_kernel(machine: str) -> tuple[str, Any, tuple[Any, ...]]:
     """Return name, kernel and types of the arguments of pose tracking."""
     from twin.envs.pose_tracking.stock import prepare
-    from twin.kernels.cuda.compilation import FLOATS, type_of
+    from twin.kernels.cuda.compilation import FLOAT_ARRAY, type_of
 
     episodes = Episodes(PoseTracking, machine, None, "analytic", 2, None, {"duration": 1.0})
     episodes.reset(np.arange(2), [np.random.default_rng(seed) for seed in range(2)])
     assert isinstance(episodes.task, PoseTracking)
     kernel, *groups = prepare(episodes.task, 4, 500, lambda array: array)
-    return "environment", kernel, (*map(type_of, groups), FLOATS)
+    return "environment", kernel, (*map(type_of, groups), FLOAT_ARRAY)
 
 
 def test_every_kind_of_legs_is_compiled() -> None:
-    assert {type(twin.load(name).constants.legs) for name in MACHINES} == set(KINDS)
+    assert {type(twin.load(name).constants.legs) for name in MACHINES} == set(LEG_MODULES)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_kernels_fit_into_registers(machine: str) -> None:
     pytest.importorskip("numba_cuda", reason="the extra cuda is not installed")
     from twin.kernels.cuda.batches import Sizes
-    from twin.kernels.cuda.compilation import CAPABILITIES, machine_kernels, resources, to_ptx
+    from twin.kernels.cuda.compilation import (
+        COMPUTE_CAPABILITIES,
+        machine_kernels,
+        resources,
+        to_ptx,
+    )
 
     legs = twin.load(machine).constants.legs
     kernels = [*machine_kernels(Sizes(type(legs), *legs.rows.shape)), environment_kernel(machine)]
     assert len(kernels) == 9
     for name, kernel, arguments in kernels:
-        for capability in CAPABILITIES:
+        for capability in COMPUTE_CAPABILITIES:
             # Code for an older card suits a newer one; the compiler takes most of the time.
-            if capability == CAPABILITIES[0] or machine == MACHINES[0]:
+            if capability == COMPUTE_CAPABILITIES[0] or machine == MACHINES[0]:
                 ptx = to_ptx(kernel, arguments, capability)
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
             taken = resources(ptx, capability)

@@ -197,9 +197,9 @@ def test_machines_of_any_size_load(
 def test_a_payload_is_a_cylinder_as_high_as_wide() -> None:
     body = estimates.load(40.0, 0.3)
     radius = np.sqrt(2.0 * body.tensor[2] / 40.0)
-    assert estimates.LOAD * np.pi * radius**2 * 2.0 * radius == pytest.approx(40.0)
-    assert body.center == pytest.approx(estimates.PLATE * 0.3 + radius)
-    both = estimates.together([body, estimates.plate(0.3, None)])
+    assert estimates.PAYLOAD_DENSITY * np.pi * radius**2 * 2.0 * radius == pytest.approx(40.0)
+    assert body.center == pytest.approx(estimates.PLATE_THICKNESS_RATIO * 0.3 + radius)
+    both = estimates.joined_bodies([body, estimates.plate(0.3, None)])
     check_inertia(tuple(tuple(row) for row in np.diag(both.tensor)))  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import pytest
 import twin
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
-from twin.machine.file.read import DEEPEST
+from twin.machine.file.read import MAX_EXTENDS_DEPTH
 from twin.machine.randomisation.sampler import nominal_values
 
 pytestmark = pytest.mark.quick
@@ -188,10 +188,12 @@ def test_single_legs_need_variants_that_are_tables(tmp_path: Path, variant: str)
 def test_a_long_chain_is_no_circle(tmp_path: Path) -> None:
     """As many files as are allowed can be read; one more makes the chain too long."""
     base = "stewart"
-    for number in range(1, DEEPEST):
+    for number in range(1, MAX_EXTENDS_DEPTH):
         text = f'extends = "{base}"\nsource = "x"\n'
         base = written(tmp_path, text, f"file_{number}.toml").name
     assert twin.load(tmp_path / base).name == "stewart"
     text = f'extends = "{base}"\nsource = "x"\n'
-    with pytest.raises(ParameterError, match=f"extends: is a chain of more than {DEEPEST} files"):
+    with pytest.raises(
+        ParameterError, match=f"extends: is a chain of more than {MAX_EXTENDS_DEPTH} files"
+    ):
         twin.load(written(tmp_path, text, "last.toml"))

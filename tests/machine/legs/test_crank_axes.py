@@ -11,13 +11,13 @@ from laid_out import CRANK, SERVO_BASE, SERVO_TOP, SERVOS, laid_out, servos
 
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss.parameters import RssLeg
 
 pytestmark = pytest.mark.quick
 
 
-def placed(machine: MachineParameters) -> list[tuple[RssLeg, LegPlace]]:
+def placed(machine: MachineParameters) -> list[tuple[RssLeg, LegGeometry]]:
     """Return every leg with its place at home."""
     pairs = zip(machine.legs, machine.home_places, strict=True)
     return [(leg, place) for leg, place in pairs if isinstance(leg, RssLeg)]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from twin.machine.payload.anthropometry import BODIES, PAIRED, SEXES, SITTING_HEIGHT, mass_sum
+from twin.machine.payload.anthropometry import (
+    BODIES,
+    PAIRED_SEGMENTS,
+    SEXES,
+    SITTING_HEIGHT,
+    mass_sum,
+)
 
 TRUNK = ("pelvis", "abdomen", "thorax")
 
@@ -41,7 +47,7 @@ def test_centers_of_the_trunk_add_up_to_the_trunks(sex: str, center: float) -> N
 @pytest.mark.parametrize("sex", SEXES)
 def test_segments_are_bodies(sex: str) -> None:
     segments = BODIES[sex].segments
-    assert set(PAIRED) < set(segments)
+    assert set(PAIRED_SEGMENTS) < set(segments)
     for part in segments.values():
         assert 0.0 < part.center < 1.0
         radii = sorted((part.sagittal**2, part.transverse**2, part.longitudinal**2))

@@ -19,8 +19,14 @@ from twin.machine.payload.anthropometry import (
     origins,
     rigid_sum,
 )
-from twin.machine.payload.compliance import TUNING, JointTuning, tuned
-from twin.machine.payload.occupant import CARRIERS, SEAT_HEIGHT, Occupant, SeatedPosture, Wheelchair
+from twin.machine.payload.compliance import JOINT_TUNINGS, JointTuning, tuned
+from twin.machine.payload.occupant import (
+    PARENT_SEGMENTS,
+    SEAT_HEIGHT,
+    Occupant,
+    SeatedPosture,
+    Wheelchair,
+)
 
 OCCUPANTS = (
     Occupant(1.75, 75.0),
@@ -60,7 +66,7 @@ def test_segments_hang_together(occupant: Occupant) -> None:
     segments = by_name(occupant)
     places = origins(tuple(segments.values()))
     body = BODIES[occupant.sex]
-    for name, carrier in CARRIERS.items():
+    for name, carrier in PARENT_SEGMENTS.items():
         for side in ("_left", "_right") if name + "_left" in segments else ("",):
             segment = segments[name + side]
             assert segment.parent in (carrier, carrier + side)
@@ -174,14 +180,14 @@ def test_springs_carry_the_weight_at_the_tuned_frequency(occupant: Occupant) -> 
             inertia = axis @ bodies.inertia @ axis + bodies.mass * lever @ lever
         name = segment.name.removesuffix("_left").removesuffix("_right")
         frequency = np.sqrt(curvature / inertia) / (2 * np.pi)
-        assert frequency == pytest.approx(TUNING[name].frequency, rel=1e-4)
+        assert frequency == pytest.approx(JOINT_TUNINGS[name].frequency, rel=1e-4)
         ratio = segment.damping / (2 * np.sqrt(curvature * inertia))
-        assert ratio == pytest.approx(TUNING[name].damping_ratio, rel=1e-4)
+        assert ratio == pytest.approx(JOINT_TUNINGS[name].damping_ratio, rel=1e-4)
 
 
 def test_other_tunings_give_other_springs() -> None:
     segments = Occupant(1.75, 75.0).segments()
-    stiffer = tuned(segments, TUNING | {"pelvis": JointTuning(10.0, 0.4)}, 9.81)
+    stiffer = tuned(segments, JOINT_TUNINGS | {"pelvis": JointTuning(10.0, 0.4)}, 9.81)
     assert stiffer[0].stiffness == pytest.approx(4.0 * segments[0].stiffness, rel=1e-12)
     assert stiffer[1] == segments[1] or np.array_equal(stiffer[1].axis, segments[1].axis)
 

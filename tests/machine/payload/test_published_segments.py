@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum
-from twin.machine.payload.anthropometry import BODIES, MALE
+from twin.machine.payload.anthropometry import BODIES, MALE_BODY
 from twin.validation.cases.compliant_legs.systems import CHAIR_MASS, CHAIR_SEAT, seated_sum
 
 pytestmark = pytest.mark.quick
@@ -26,8 +26,8 @@ def test_mass_properties_are_those_of_the_published_segments(sex: str, in_chair:
 
 
 def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = MALE.segments["shank"]._replace(transverse=0.256)
-    monkeypatch.setitem(MALE.segments, "shank", wrong)
+    wrong = MALE_BODY.segments["shank"]._replace(transverse=0.256)
+    monkeypatch.setitem(MALE_BODY.segments, "shank", wrong)
     found, wanted = rigid_sum(Occupant(1.75, 75.0).segments()), seated_sum("male", 1.75, 75.0)
     assert np.abs(found.inertia - wanted.inertia).max() > 1e-4 * wanted.inertia.max()
 

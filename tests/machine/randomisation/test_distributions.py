@@ -10,7 +10,7 @@ from scipy.stats import kstest, truncnorm
 
 from twin.errors import InputError
 from twin.machine.randomisation import Choice, LogUniform, Normal, Uniform, as_randomisation
-from twin.machine.randomisation.distributions import KINDS, AnyDistribution
+from twin.machine.randomisation.distributions import DISTRIBUTION_TYPES, AnyDistribution
 
 pytestmark = pytest.mark.quick
 
@@ -78,7 +78,7 @@ def test_a_draw_follows_from_one_uniform_number(distribution: AnyDistribution, s
 def test_distributions_survive_plain_data(distribution: AnyDistribution) -> None:
     given_back = as_randomisation({"gravity": distribution}).as_dict()
     assert as_randomisation(given_back).distributions == (("gravity", distribution),)
-    assert KINDS[distribution.kind] is type(distribution)
+    assert DISTRIBUTION_TYPES[distribution.kind] is type(distribution)
 
 
 class Ends:
@@ -173,4 +173,4 @@ def test_what_is_no_distribution_is_refused(
     kind: str, fields: dict[str, float], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        KINDS[kind](**fields)
+        DISTRIBUTION_TYPES[kind](**fields)

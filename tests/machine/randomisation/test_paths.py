@@ -22,9 +22,9 @@ from twin.machine.machine import check_machine
 from twin.machine.quantity import Table
 from twin.machine.randomisation import numeric_paths, with_values
 from twin.machine.randomisation.sampler import (
-    INDEPENDENT,
-    INDEPENDENT_OF_LEG,
-    INDEPENDENT_OF_PLATFORM,
+    INDEPENDENT_LEG_TABLES,
+    INDEPENDENT_PLATFORM_TABLES,
+    INDEPENDENT_TABLES,
     nominal_value,
     nominal_values,
 )
@@ -164,17 +164,17 @@ def test_checks_of_the_whole_machine_read_no_independent_table(
         fields = {name: Untouchable() for name in names if name in type(table).model_fields}
         return table.model_copy(update=fields)
 
-    leg = hidden(parameters.leg, INDEPENDENT_OF_LEG)
+    leg = hidden(parameters.leg, INDEPENDENT_LEG_TABLES)
     assert isinstance(vars(leg)["drive"], Untouchable)
     variants = tuple(
-        variant.model_copy(update={"leg": hidden(variant.leg, INDEPENDENT_OF_LEG)})
+        variant.model_copy(update={"leg": hidden(variant.leg, INDEPENDENT_LEG_TABLES)})
         for variant in parameters.variant
     )
-    machine = hidden(parameters, INDEPENDENT).model_copy(
+    machine = hidden(parameters, INDEPENDENT_TABLES).model_copy(
         update={
             "leg": leg,
             "variant": variants,
-            "platform": hidden(parameters.platform, INDEPENDENT_OF_PLATFORM),
+            "platform": hidden(parameters.platform, INDEPENDENT_PLATFORM_TABLES),
         }
     )
     check_machine(machine)

@@ -26,7 +26,7 @@ from twin.machine.randomisation import (
     read_randomisation,
     wide_spread,
 )
-from twin.machine.randomisation.sampler import REDRAWS
+from twin.machine.randomisation.sampler import MAX_REDRAWS
 
 UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
 HALF = Uniform(low=0.5, high=1.5, relative=True)
@@ -300,7 +300,7 @@ def test_a_machine_that_refuses_every_draw_is_given_up() -> None:
         "home.position.2": Choice(values=(-0.09,), offset=True),
     }
     sampler = as_randomisation(tables).bound(nominal)
-    with pytest.raises(InputError, match=f"stewart refused {REDRAWS} draws; narrow"):
+    with pytest.raises(InputError, match=f"stewart refused {MAX_REDRAWS} draws; narrow"):
         sampler.sample(np.random.default_rng(0))
 
 

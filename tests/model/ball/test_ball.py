@@ -11,7 +11,7 @@ import twin
 from twin.engines.mechanism import machine_drawing
 from twin.errors import InputError
 from twin.model.ball import (
-    HOLLOW,
+    HOLLOW_INERTIA_FACTOR,
     Ball,
     as_ball,
     as_start,
@@ -66,7 +66,7 @@ def test_options() -> None:
 
 
 def test_moment_of_inertia() -> None:
-    shell = dataclasses.replace(GOOD, inertia_factor=HOLLOW)
+    shell = dataclasses.replace(GOOD, inertia_factor=HOLLOW_INERTIA_FACTOR)
     np.testing.assert_allclose(shell.inertia, 2.0 / 3.0 * 0.4 * 0.03**2, rtol=1e-15, atol=0)
 
 

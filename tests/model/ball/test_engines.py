@@ -15,10 +15,10 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.errors import InputError, SimulationStoppedError
-from twin.kernels.ball import LOST
+from twin.kernels.ball import BALL_LOST
 from twin.model.ball import Ball, ball_for, on_plate, slip
 from twin.model.engine import Engine, State
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 
 STEPS = 2000
 STIFFNESS = 30.0
@@ -65,14 +65,14 @@ def tilting(platform: Platform, time: float) -> FloatArray:
     goal = platform.home.copy()
     turn = 0.02 * np.sin(3.0 * time) * np.array([1.0, 0.7, 0.0])
     goal[3:] = Rotation.from_rotvec(turn).as_quat(scalar_first=True)
-    return platform.constrain(goal, REST).pose if platform.dof < 6 else goal
+    return platform.constrain(goal, ZERO_VECTOR).pose if platform.dof < 6 else goal
 
 
 def drive(engine: Engine, ball: Ball, steps: int = STEPS) -> Course:
     """Tilt the platform with a ball on it by a position loop on the actuators."""
     platform, radius = engine.platform, ball.plate_radius
     state = engine.reset(ball=[0.3 * radius, -0.2 * radius, 0.0, 0.3 * radius])
-    holding = platform.inverse_dynamics(platform.home, REST, REST)
+    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     jacobian, mass = platform.jacobian(platform.home), platform.mass_matrix(platform.home)
     masses = 1.0 / np.diag(jacobian @ np.linalg.inv(mass) @ jacobian.T)
     kept = []
@@ -135,7 +135,7 @@ def throw(engine: Engine) -> Course:
     state = engine.reset(ball=[0.1, -0.05, 0.1, 0.15])
     jacobian, mass = platform.jacobian(platform.home), platform.mass_matrix(platform.home)
     masses = 1.0 / np.diag(jacobian @ np.linalg.inv(mass) @ jacobian.T)
-    holding = platform.inverse_dynamics(platform.home, REST, REST)
+    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     wanted = state.lengths + np.array([0.02, 0.01, 0.0, -0.01, -0.02, 0.01])
     pull = -2.2 * np.abs(holding).mean() * np.array([1.0, 1.1, 1.0, 0.9, 1.0, 1.05])
     for k in range(400):
@@ -185,7 +185,7 @@ def test_energy_of_machine_and_ball(name: str, make: Callable[..., Engine]) -> N
     engine = make("analytic", platform, 1e-3, ball=ball)
     first = engine.reset(ball=[0.1 * ball.plate_radius, 0.0, 0.0, 0.5 * ball.plate_radius])
     before = energy(platform, ball, first, engine.ball)
-    holding = platform.inverse_dynamics(platform.home, REST, REST)
+    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     forces = holding * (1.0 + 0.02 * np.arange(platform.n_actuators))
     for _ in range(200):
         last = engine.step(forces)
@@ -203,11 +203,14 @@ def test_the_platform_feels_the_ball(make: Callable[..., Engine]) -> None:
     engine.reset()
     weight = ball.mass * platform.parameters.gravity
     load = np.array([0.0, 0.0, -weight, 0.0, 0.0, 0.0])
-    forces = platform.inverse_dynamics(platform.home, REST, REST, load)
+    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, load)
     for _ in range(10):
         state = engine.step(forces)
     np.testing.assert_allclose(state.twist, 0.0, rtol=0, atol=1e-12)
-    assert np.abs(forces - platform.inverse_dynamics(platform.home, REST, REST)).max() > 0.1
+    assert (
+        np.abs(forces - platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)).max()
+        > 0.1
+    )
 
 
 def test_saved_states_hold_the_ball(engine_name: str, make: Callable[..., Engine]) -> None:
@@ -215,7 +218,7 @@ def test_saved_states_hold_the_ball(engine_name: str, make: Callable[..., Engine
     engine = make(engine_name, platform, 1e-3, ball=True)
     start = [0.05, -0.02, 0.1, 0.2]
     engine.reset(ball=start)
-    forces = platform.inverse_dynamics(platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     for _ in range(20):
         engine.step(forces)
     saved = engine.save()
@@ -227,7 +230,7 @@ def test_saved_states_hold_the_ball(engine_name: str, make: Callable[..., Engine
         for a, b in zip(first, second, strict=True):
             np.testing.assert_array_equal(a, b)
     engine.reset(ball=start)
-    seen = on_plate(platform.home, REST, engine.ball)
+    seen = on_plate(platform.home, ZERO_VECTOR, engine.ball)
     np.testing.assert_allclose(seen[[0, 1, 3, 4]], start, rtol=0, atol=1e-14)
     plain = make(engine_name, platform, 1e-3)
     with pytest.raises(InputError, match="another options"):
@@ -259,10 +262,10 @@ def test_a_ball_that_rolls_off_is_lost(make: Callable[..., Engine]) -> None:
     assert engine.rolling is not None
     reach = ball_for(platform.parameters).plate_radius
     engine.reset(ball=[0.9 * reach, 0.0, 1.0, 0.0])
-    forces = platform.inverse_dynamics(platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     for _ in range(100):
         state = engine.step(forces)
-    assert engine.rolling.status == LOST
+    assert engine.rolling.status == BALL_LOST
     seen = on_plate(state.pose, state.twist, engine.ball)
     assert reach < seen[0] < reach + 1.1e-3
     # Without the ball's weight the platform, held by the same forces, is as if there were none.

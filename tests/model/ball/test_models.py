@@ -10,11 +10,11 @@ import pytest
 
 import twin
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.ball import BALL
+from twin.engines.mjcf.ball import BALL_NAME
 from twin.engines.mujoco import FreeBody, compile_model
 from twin.engines.urdf import legs_urdf, platform_urdf
 from twin.model.ball import ball_for, on_plate
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
@@ -44,7 +44,9 @@ def test_mujoco_model(name: str) -> None:
     )
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
-    seen = on_plate(platform.home, REST, np.concatenate(FreeBody(model, data, BALL).read()))
+    seen = on_plate(
+        platform.home, ZERO_VECTOR, np.concatenate(FreeBody(model, data, BALL_NAME).read())
+    )
     expected = [0.0, 0.0, ball.plate_height + ball.radius, 0.0, 0.0, 0.0]
     np.testing.assert_allclose(seen, expected, rtol=0, atol=1e-14)
 

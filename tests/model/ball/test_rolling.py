@@ -11,8 +11,15 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.ball import FLYING, LOST, ROLLING, SLIPPING
-from twin.model.ball import HOLLOW, SOLID, Ball, Rolling, on_plate, rolling
+from twin.kernels.ball import BALL_FLYING, BALL_LOST, BALL_ROLLING, BALL_SLIPPING
+from twin.model.ball import (
+    HOLLOW_INERTIA_FACTOR,
+    SOLID_INERTIA_FACTOR,
+    Ball,
+    Rolling,
+    on_plate,
+    rolling,
+)
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 STILL = np.zeros(6)
@@ -93,7 +100,9 @@ def centre(own: Ball, plate: Plate, state: FloatArray) -> FloatArray:
     return np.asarray(plate.pose[:3] + turn.apply([*state[:2], own.plate_height + own.radius]))
 
 
-@pytest.mark.parametrize(("factor", "share"), [(SOLID, 5.0 / 7.0), (HOLLOW, 3.0 / 5.0)])
+@pytest.mark.parametrize(
+    ("factor", "share"), [(SOLID_INERTIA_FACTOR, 5.0 / 7.0), (HOLLOW_INERTIA_FACTOR, 3.0 / 5.0)]
+)
 def test_incline(factor: float, share: float) -> None:
     own, angle, times = ball(inertia_factor=factor), 0.2, np.linspace(0.0, 1.0, 5)
     plate = Plate(tilted([0.0, angle, 0.0]), STILL, STILL)
@@ -109,7 +118,7 @@ def test_incline(factor: float, share: float) -> None:
     np.testing.assert_allclose(friction, expected_friction, rtol=1e-12, atol=0)
 
 
-@pytest.mark.parametrize("factor", [SOLID, HOLLOW])
+@pytest.mark.parametrize("factor", [SOLID_INERTIA_FACTOR, HOLLOW_INERTIA_FACTOR])
 def test_turntable(factor: float) -> None:
     """On a plate that turns at w the ball's centre goes round circles at k / (1 + k) w."""
     own, speed = ball(inertia_factor=factor), 3.0
@@ -209,15 +218,15 @@ def test_rolling_resistance_slows_the_ball() -> None:
 def test_status() -> None:
     own = ball(friction=0.2, plate_radius=1.0)
     level = Plate(tilted([0.0, 0.0, 0.0]), STILL, STILL)
-    assert evaluate(own, level, at()).status == ROLLING
+    assert evaluate(own, level, at()).status == BALL_ROLLING
     # Solid balls slip where the tilt's tangent exceeds 7/2 of the coefficient of friction.
     limit = np.arctan(3.5 * 0.2)
-    for angle, status in ((limit - 1e-3, ROLLING), (limit + 1e-3, SLIPPING)):
+    for angle, status in ((limit - 1e-3, BALL_ROLLING), (limit + 1e-3, BALL_SLIPPING)):
         plate = Plate(tilted([angle, 0.0, 0.0]), STILL, STILL)
         assert evaluate(own, plate, at()).status == status
-    assert evaluate(own, level, at(0.8, 0.7)).status == LOST
+    assert evaluate(own, level, at(0.8, 0.7)).status == BALL_LOST
     falling = level._replace(acceleration=np.array([0.0, 0.0, -9.9, 0.0, 0.0, 0.0]))
-    assert evaluate(own, falling, at()).status == FLYING
+    assert evaluate(own, falling, at()).status == BALL_FLYING
 
 
 def test_places_agree_with_the_equations() -> None:

@@ -69,7 +69,7 @@ assert len(IN_LANES) == 8, "a kernel in lanes has no call here"
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split batches of this size, for fewer states."""
-    monkeypatch.setattr(batch, "SMALLEST_CHUNK", 256)
+    monkeypatch.setattr(batch, "MIN_STATES_PER_THREAD", 256)
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
@@ -87,7 +87,7 @@ def test_threads_change_nothing(
     platform: Platform, states: Any, call: Any, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = States(*(np.tile(rows, (11, 1)) for rows in states))
-    assert len(many[0]) > 5 * batch.SMALLEST_CHUNK, "too few states to be split"
+    assert len(many[0]) > 5 * batch.MIN_STATES_PER_THREAD, "too few states to be split"
     monkeypatch.setattr(batch, "lane_count", lambda: 1)
     monkeypatch.setattr(batch, "usable_cores", lambda: 1)
     alone = call(platform, many)
@@ -104,7 +104,7 @@ def test_first_failure_is_named_from_any_thread(
     srspm: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "usable_cores", lambda: 3)
-    lengths = np.tile(srspm.home_coordinates, (3 * batch.SMALLEST_CHUNK, 1))
+    lengths = np.tile(srspm.home_coordinates, (3 * batch.MIN_STATES_PER_THREAD, 1))
     for bad in (700, 600, 10):
         lengths[bad, 0] = 5.0
         with pytest.raises(ForwardKinematicsError) as caught:
@@ -115,7 +115,7 @@ def test_first_failure_is_named_from_any_thread(
 def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "usable_cores", lambda: 3)
     rss = twin.load("rss")
-    poses = np.tile(rss.home, (3 * batch.SMALLEST_CHUNK, 1))
+    poses = np.tile(rss.home, (3 * batch.MIN_STATES_PER_THREAD, 1))
     for bad in (700, 600, 10):
         poses[bad, 2] = 5.0
         with pytest.raises(UnreachablePoseError) as caught:
@@ -152,7 +152,7 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("lead", [0, 3, 256])
 def test_shares_are_the_whole_batch(size: int, count: int, lead: int) -> None:
-    parts = batch.shares(size, count, lead)
+    parts = batch.chunk_bounds(size, count, lead)
     assert len(parts) == count and parts[0][0] == 0 and parts[-1][1] == size
     assert all(end == begin for (_, end), (begin, _) in pairwise(parts))
     sizes = [end - begin for begin, end in parts]
@@ -273,9 +273,9 @@ def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.Monk
         return np.zeros(1, dtype=bool)
 
     monkeypatch.setattr(batch, "fill_in_lanes", note)
-    for size in (batch.FEWEST_STATES - 1, batch.FEWEST_STATES):
+    for size in (batch.MIN_STATES_FOR_LANES - 1, batch.MIN_STATES_FOR_LANES):
         srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))
-    assert sum(used) == (batch.FEWEST_STATES if batch.lane_count() > 1 else 0)
+    assert sum(used) == (batch.MIN_STATES_FOR_LANES if batch.lane_count() > 1 else 0)
 
 
 @pytest.mark.quick

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.cues import FRONT_TYRE, GRAVITY, REAR_TYRE, side_force
+from twin.kernels.tasks.motion_cueing.cues import CAR_FRONT_TYRE, CAR_REAR_TYRE, GRAVITY, side_force
 from twin.motion.cueing import (
     MANOEUVRES,
     Car,
@@ -16,7 +16,7 @@ from twin.motion.cueing import (
     make_manoeuvre,
     read_manoeuvre,
 )
-from twin.motion.cueing.manoeuvre import STEP
+from twin.motion.cueing.manoeuvre import TIME_STEP
 
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 
@@ -35,7 +35,7 @@ def test_manoeuvres_start_and_end_without_rotation(name):
 def test_steady_turn_is_that_of_the_linear_bicycle():
     tyres = {"front_tyre": Tyre(80e3, linear=True), "rear_tyre": Tyre(95e3, linear=True)}
     car, speed, steer = Car(**tyres), 20.0, 0.01
-    count = 2 * round(8.0 / STEP) + 1
+    count = 2 * round(8.0 / TIME_STEP) + 1
     manoeuvre = car.drive("turn", speed, np.full(count, steer), np.zeros(count))
     wheelbase = car.front + car.rear
     gradient = car.mass / wheelbase * (car.rear / 80e3 - car.front / 95e3)
@@ -61,12 +61,12 @@ def test_braking_dives_and_stops():
 def test_tyres_have_one_slope_and_saturate(slip, load):
     car = Car(front_tyre=Tyre(80e3), rear_tyre=Tyre(80e3, linear=True)).packed()
     law = side_force.py_func  # type: ignore[attr-defined]
-    force = law(car, FRONT_TYRE, slip, load)
+    force = law(car, CAR_FRONT_TYRE, slip, load)
     assert -0.9 * load <= force < 0.0
-    assert force == -law(car, FRONT_TYRE, -slip, load)
+    assert force == -law(car, CAR_FRONT_TYRE, -slip, load)
     small = 1e-8
-    assert law(car, FRONT_TYRE, small, load) == pytest.approx(-80e3 * small, rel=1e-6)
-    assert law(car, REAR_TYRE, slip, load) == -80e3 * slip
+    assert law(car, CAR_FRONT_TYRE, small, load) == pytest.approx(-80e3 * small, rel=1e-6)
+    assert law(car, CAR_REAR_TYRE, slip, load) == -80e3 * slip
 
 
 def test_coordinated_turn_feels_no_side_force():

@@ -16,10 +16,10 @@ from twin.motion.cueing import (
     PredictiveCueing,
     PredictiveSettings,
     cue,
-    felt_manoeuvre,
     make_manoeuvre,
     outcome,
     perceived,
+    sensed_manoeuvre,
     standstill_error,
     workspace_use,
     write_motion,
@@ -29,9 +29,9 @@ from twin.motion.cueing.predictive import (
     LimitCheck,
     Plan,
     QuadraticProgram,
-    felt_slopes,
     plan_from,
     prediction,
+    sensed_gradients,
 )
 
 osqp = pytest.importorskip("osqp")
@@ -203,8 +203,8 @@ def test_felt_slopes_are_those_of_small_motions(numbers):
         accelerations,
     )
     knots = np.stack([np.stack([values, rates, accelerations]), np.stack(end)], axis=1)
-    manoeuvre = felt_manoeuvre(platform, CuedMotion(platform.home, 0.01, knots), head, 2e-3)
-    straight, level, turning = felt_slopes(head)
+    manoeuvre = sensed_manoeuvre(platform, CuedMotion(platform.home, 0.01, knots), head, 2e-3)
+    straight, level, turning = sensed_gradients(head)
     force = straight @ accelerations + level @ values + REST
     # What is left out is of second order in numbers up to 0.02, with gravity and arms.
     np.testing.assert_allclose(manoeuvre.specific_force[0], force, rtol=0, atol=1.5e-2)

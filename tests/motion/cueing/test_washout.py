@@ -16,10 +16,10 @@ from twin.motion.cueing import (
     Manoeuvre,
     WashoutSettings,
     cue,
-    felt_manoeuvre,
     make_manoeuvre,
     perceived,
     perceived_error,
+    sensed_manoeuvre,
     workspace_use,
 )
 from twin.motion.cueing.algorithm import Channel, Derivative, HighPass, machine_ranges
@@ -184,7 +184,7 @@ def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
     platform = twin.load("stewart")
     knots = np.zeros((3, 20, 6))
     knots[0, :, 4], knots[0, :, 5] = 0.1, -0.05
-    manoeuvre = felt_manoeuvre(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
+    manoeuvre = sensed_manoeuvre(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
     expected = GRAVITY * np.array(
         [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.page.charts import RESOLUTION, rounded, since_last_gap, span, thinned
+from twin.page.charts import RANGE_STEPS, rounded, since_last_gap, span, thinned
 
 TIME = np.arange(900) / 30.0
 
@@ -79,7 +79,7 @@ def test_rounding_is_finer_than_a_pixel(size: float) -> None:
     kept = rounded(values)
     assert (
         np.nanmax(np.abs(kept - values))
-        <= 0.5 * (np.nanmax(values) - np.nanmin(values)) / RESOLUTION * 1.0001
+        <= 0.5 * (np.nanmax(values) - np.nanmin(values)) / RANGE_STEPS * 1.0001
     )
     assert np.isnan(kept[3, 1])
 

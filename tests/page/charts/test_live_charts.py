@@ -14,9 +14,9 @@ from browser_rig import Visitor
 from twin.errors import InputError
 from twin.page import charts as live
 from twin.page.charts import (
-    COLOURS,
-    NARROWEST,
-    POINTS,
+    MAX_POINTS,
+    MIN_RELATIVE_HEIGHT,
+    SERIES_COLOURS,
     LiveCharts,
     axes,
     curve_colours,
@@ -27,7 +27,7 @@ from twin.page.charts import (
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_charts import Chart, History
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 
 LEGS = ("leg 1", "leg 2")
 
@@ -62,14 +62,14 @@ def values(time: float) -> dict[str, Any]:
         "position": [0.01 * wave, 0.01 * wave + 0.001],
         "lengths": [0.7 + 0.1 * wave, 0.7],
         "forces": [100.0 * wave, np.nan],
-        "loop_gap": 1e-7 if round(time / NOTE) != 400 else 1e-3,
+        "loop_gap": 1e-7 if round(time / HISTORY_INTERVAL) != 400 else 1e-3,
     }
 
 
 def history_of(seconds: float) -> History:
-    history = History(CHARTS, round(KEPT / NOTE))
-    for k in range(round(seconds / NOTE) + 1):
-        history.append(k * NOTE, values(k * NOTE))
+    history = History(CHARTS, round(HISTORY_LENGTH / HISTORY_INTERVAL))
+    for k in range(round(seconds / HISTORY_INTERVAL) + 1):
+        history.append(k * HISTORY_INTERVAL, values(k * HISTORY_INTERVAL))
     return history
 
 
@@ -119,7 +119,7 @@ def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
     assert (time[0], time[-1]) == pytest.approx((0.0, 5.0), abs=0.05)  # no more is kept
     control(charts, "window").value = 30.0
     charts.update(history)
-    assert len(data(charts, "position")[0]) <= POINTS + 2
+    assert len(data(charts, "position")[0]) <= MAX_POINTS + 2
 
 
 def test_a_peak_of_one_row_is_seen_in_the_widest_window(charts: LiveCharts) -> None:
@@ -127,7 +127,7 @@ def test_a_peak_of_one_row_is_seen_in_the_widest_window(charts: LiveCharts) -> N
     control(charts, "window").value = 30.0
     charts.update(history_of(29.0))
     gap = data(charts, "loop_gap")[1]
-    assert len(gap) <= POINTS + 2
+    assert len(gap) <= MAX_POINTS + 2
     assert gap.max() == pytest.approx(1e6)
     assert np.median(gap) == pytest.approx(100.0)
 
@@ -174,7 +174,7 @@ def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts
     assert shown == [True, True, False, True, True, True, True]
     history.append(6.1, {})
     for k in range(10):
-        history.append(6.2 + k * NOTE, values(6.2))
+        history.append(6.2 + k * HISTORY_INTERVAL, values(6.2))
     charts.update(history)
     assert data(charts, "position")[0][0] == pytest.approx(6.2)
 
@@ -196,7 +196,7 @@ def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it() -> Non
     chart = Chart("f", "F", "N", ("leg 1",), limits=(-3000.0, 3000.0))
     low, high = span_ends(chart, np.array([[260.772], [260.785]]))
     assert low < 260.772 and high > 260.785
-    assert high - low == pytest.approx(NARROWEST * 6000.0, rel=0.05)
+    assert high - low == pytest.approx(MIN_RELATIVE_HEIGHT * 6000.0, rel=0.05)
     wide = span_ends(chart, np.array([[-1000.0], [1000.0]]))
     assert -1000.0 < wide[0] < wide[1] < 1000.0
     assert np.isfinite(span_ends(chart, np.array([[np.nan]]))).all()
@@ -208,7 +208,7 @@ def test_legends_have_the_last_value_of_every_curve(charts: LiveCharts) -> None:
     text = charts._legends["position"].content
     _, measured, setpoint, *_ = data(charts, "position")
     assert f"<b>{measured[-1]:.4g}</b>" in text and f"<b>{setpoint[-1]:.4g}</b>" in text
-    assert text.count(COLOURS[0]) == 2 and text.count("dashed") == 1
+    assert text.count(SERIES_COLOURS[0]) == 2 and text.count("dashed") == 1
     assert "time" not in text and "mm" in text
 
 
@@ -219,7 +219,7 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -
     history.clear()
     assert not charts.update(history)
     for k in range(4):
-        history.append(k * NOTE, values(k * NOTE))
+        history.append(k * HISTORY_INTERVAL, values(k * HISTORY_INTERVAL))
     assert charts.update(history)
     assert data(charts, "position")[0][-1] == pytest.approx(0.1)
     other = History((Chart("return", "Return", "1", ("return",)),), 10)
@@ -233,7 +233,7 @@ def test_setpoint_and_measured_have_one_colour_and_all_others_differ() -> None:
     chart = Chart(
         "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), setpoint=("x wanted", "y wanted")
     )
-    assert curve_colours(chart) == (*COLOURS[:2], *COLOURS[:2])
+    assert curve_colours(chart) == (*SERIES_COLOURS[:2], *SERIES_COLOURS[:2])
     drawn = series(chart)[1:5]
     assert [("dash" in entry) for entry in drawn] == [True, True, False, False]
     six = Chart("a", "A", "mm", tuple("abcdef"))
@@ -326,7 +326,7 @@ def test_held_charts_zoom_and_go_back(server: PageServer, visit: Any) -> None:
     charts = LiveCharts(server.viser, (ramp,), panel.add_tab("Charts"))
     history = History((ramp,), 400)
     for k in range(301):
-        history.append(k * NOTE, {"ramp": [k * NOTE]})
+        history.append(k * HISTORY_INTERVAL, {"ramp": [k * HISTORY_INTERVAL]})
     control(charts, "hold").value = True
     charts.update(history)
     visitor: Visitor = visit(server.url)

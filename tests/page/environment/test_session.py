@@ -12,8 +12,8 @@ import pytest
 
 from twin.envs import environment_ids
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
-from twin.page.environment import OWN_CHARTS, REST, EnvironmentSession
-from twin.simulation.live.runner import NOTE
+from twin.page.environment import END_PAUSE, TASK_CHARTS, EnvironmentSession
+from twin.simulation.live.runner import HISTORY_INTERVAL
 from twin.training.policy import load_policy
 
 TRACKING, BALANCE = "twin/PoseTracking-v0", "twin/BallBalance-v0"
@@ -42,7 +42,7 @@ def test_every_environment_runs_with_all_who_can_act(environment: str) -> None:
             shown = session.history.values(chart.name)
             assert shown.shape == (len(session.history), len(chart.series))
             assert np.isfinite(shown).all(), chart.name
-        assert len(session.history) == pytest.approx(0.3 / NOTE, abs=2)
+        assert len(session.history) == pytest.approx(0.3 / HISTORY_INTERVAL, abs=2)
     ball = session.scene.ball
     assert (ball is None) == (session.ball is None)
     assert ball is None or ball.shape == (7,)
@@ -52,7 +52,7 @@ def test_every_environment_runs_with_all_who_can_act(environment: str) -> None:
 
 def test_every_environment_has_charts_of_its_error() -> None:
     names = {environment.split("/")[1].split("-")[0] for environment in environment_ids()}
-    assert names == set(OWN_CHARTS)
+    assert names == set(TASK_CHARTS)
 
 
 def test_it_is_what_the_environment_itself_gives(tracking: EnvironmentSession) -> None:
@@ -70,7 +70,7 @@ def test_it_is_what_the_environment_itself_gives(tracking: EnvironmentSession) -
     np.testing.assert_array_equal(tracking.scene.ghost, info["reference_pose"])
     history = tracking.history
     rows = np.round(history.time() / tracking.period).astype(int) - 1
-    assert len(rows) == pytest.approx(0.5 / NOTE, abs=1)
+    assert len(rows) == pytest.approx(0.5 / HISTORY_INTERVAL, abs=1)
     np.testing.assert_allclose(history.values("return")[:, 0], np.cumsum(rewards)[rows])
     np.testing.assert_allclose(history.values("position_error"), np.array(errors)[rows])
     terms = history.values("reward")
@@ -90,9 +90,9 @@ def test_episodes_follow_each_other_with_their_reason_shown(tracking: Environmen
     assert (tracking.episode, tracking.seed, tracking.steps) == (1, 5, 500)
     assert "time is up" in tracking.message
     pose = tracking.scene.pose.copy()
-    tracking.advance(0.5 * REST)
+    tracking.advance(0.5 * END_PAUSE)
     np.testing.assert_array_equal(tracking.scene.pose, pose)
-    tracking.advance(0.5 * REST + 0.1)
+    tracking.advance(0.5 * END_PAUSE + 0.1)
     assert (tracking.episode, tracking.seed) == (2, 6)
     assert "time is up" not in tracking.message
     assert 0 < tracking.steps < 20

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from twin.page.panels.machine import GainNumbers, shown
+from twin.page.panels.machine import GainNumbers, rounded_gain
 from twin.page.requests import Requests
 from twin.simulation.live.machine_session import MachineSession
 
@@ -58,7 +58,7 @@ def test_what_was_typed_for_one_controller_is_not_given_to_the_next(
         assert not said
         assert session.gains == wanted
         assert {name.split(" [")[0]: number.value for name, number in gui.numbers.items()} == {
-            name: shown(value) for name, value in wanted.items()
+            name: rounded_gain(value) for name, value in wanted.items()
         }
     finally:
         session.close()

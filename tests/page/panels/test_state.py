@@ -10,7 +10,13 @@ import pytest
 import twin
 from twin.analysis.feasibility.course import share_text
 from twin.motion import SineMotion
-from twin.page.panels.state import CALM, NEAR, OVER, beside, strip
+from twin.page.panels.state import (
+    LIMIT_COLOUR,
+    NEAR_COLOUR,
+    NORMAL_COLOUR,
+    second_engine_line,
+    strip,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -19,11 +25,14 @@ def test_every_leg_has_a_column_with_its_shares() -> None:
     text = strip(np.array([0.5, 0.25]), np.array([0.1, 0.42]), np.array([np.nan, 0.07]), {})
     assert re.findall(r">(\d+ %|\u2013)<", text) == ["10 %", "42 %", "\u2013", "7 %"]
     assert "repeat(2, 1fr)" in text
-    assert OVER not in text and NEAR not in text
+    assert LIMIT_COLOUR not in text and NEAR_COLOUR not in text
     assert "&gt; 999 %" in strip(np.array([0.5]), np.array([5e3]), np.array([1.0]), {})
 
 
-@pytest.mark.parametrize(("share", "colour"), [(0.5, CALM), (0.8, NEAR), (0.97, OVER), (2.0, OVER)])
+@pytest.mark.parametrize(
+    ("share", "colour"),
+    [(0.5, NORMAL_COLOUR), (0.8, NEAR_COLOUR), (0.97, LIMIT_COLOUR), (2.0, LIMIT_COLOUR)],
+)
 def test_colours_tell_how_near_a_limit_is(share: float, colour: str) -> None:
     middle, none = np.array([0.5]), np.array([np.nan])
     assert f"{colour}55" in strip(middle, none, np.array([share]), {})
@@ -46,13 +55,13 @@ def test_closest_limits_have_a_row_below_all_legs() -> None:
         worst = machine.feasibility(motion).margins[0]
         text = strip(still, still, still, {"motion": worst, "at rest": None})
         assert f">{words}{worst.quantity} {share_text(worst.share)}" in text
-        assert (OVER in text) == bool(words)
+        assert (LIMIT_COLOUR in text) == bool(words)
         assert text.count("grid-column: 2 / -1") == 2
         assert ">at rest</span>" in text and text.endswith(">\u2013</div></div>")
 
 
 def test_a_second_engine_is_named_with_its_difference() -> None:
-    assert beside(None, None, "") == ""
-    text = beside("bullet", np.array([12.34e-6, 4.5e-3]), "")
+    assert second_engine_line(None, None, "") == ""
+    text = second_engine_line("bullet", np.array([12.34e-6, 4.5e-3]), "")
     assert "beside bullet" in text and "12.3 \u00b5m" in text and "4.5 mrad" in text
-    assert "stopped" in beside("bullet", np.zeros(2), "a leg is too short")
+    assert "stopped" in second_engine_line("bullet", np.zeros(2), "a leg is too short")

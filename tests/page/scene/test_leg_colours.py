@@ -7,9 +7,9 @@ import pytest
 
 from twin.errors import InputError
 from twin.page.scene.machine_scene import (
-    COLOURINGS,
-    LEVELS,
-    SCALES,
+    COLOUR_LEVELS,
+    COLOUR_SCALES,
+    COLOURING_KINDS,
     as_bytes,
     legend,
     levels,
@@ -18,8 +18,8 @@ from twin.page.scene.machine_scene import (
 
 
 def test_values_fall_on_their_level() -> None:
-    found = levels([0.0, 0.5 / (LEVELS - 1) * 0.99, 1.0, 7.0, -3.0, np.nan], 6)
-    assert found.tolist() == [0, 0, LEVELS - 1, LEVELS - 1, 0, -1]
+    found = levels([0.0, 0.5 / (COLOUR_LEVELS - 1) * 0.99, 1.0, 7.0, -3.0, np.nan], 6)
+    assert found.tolist() == [0, 0, COLOUR_LEVELS - 1, COLOUR_LEVELS - 1, 0, -1]
 
 
 def test_levels_grow_with_the_value() -> None:
@@ -36,7 +36,7 @@ def test_values_must_be_one_number_a_leg(values: object) -> None:
 def test_scales_go_from_calm_to_red() -> None:
     force, stroke = palette("force"), palette("stroke")
     for scale in (force, stroke):
-        assert scale.shape == (LEVELS, 3)
+        assert scale.shape == (COLOUR_LEVELS, 3)
         assert scale.min() >= 0.0
         assert scale.max() <= 1.0
     for red in (force[-1], stroke[0]):
@@ -46,13 +46,13 @@ def test_scales_go_from_calm_to_red() -> None:
     assert stroke[-1].argmax() == 1
 
 
-@pytest.mark.parametrize("colouring", COLOURINGS)
+@pytest.mark.parametrize("colouring", COLOURING_KINDS)
 def test_the_legend_has_the_colours_of_the_scale(colouring: str) -> None:
     text = legend(colouring)  # type: ignore[arg-type]
     if colouring == "none":
         assert text == ""
         return
-    for stop in SCALES[colouring]:
+    for stop in COLOUR_SCALES[colouring]:
         assert f"rgb{as_bytes(stop)}" in text
 
 

@@ -17,7 +17,13 @@ from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError
 from twin.machine.payload import Occupant
 from twin.model.ball import ball_for
-from twin.page.scene.machine_scene import LEVELS, OVERLAY, MachineScene, as_bytes, palette
+from twin.page.scene.machine_scene import (
+    COLOUR_LEVELS,
+    OVERLAY_TINT,
+    MachineScene,
+    as_bytes,
+    palette,
+)
 from twin.simulation.scene import Scene
 
 CLOSE = {"rtol": 3e-5, "atol": 3e-8}
@@ -211,7 +217,7 @@ def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> 
     assert found[:3] == [scale[0], scale[-1], own]
     assert found[4:] == [scale[-1], scale[0]]
     sent.clear()
-    machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 1.5, 0.2 / LEVELS])
+    machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 1.5, 0.2 / COLOUR_LEVELS])
     assert not sent
     machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 1.5, 0.4])
     assert {message.name.split("/")[2] for message in sent} <= {"leg_6_housing", "leg_6_rod"}
@@ -243,11 +249,11 @@ def test_every_leg_can_be_coloured(server: Any, name: str) -> None:
 def test_a_second_machine_is_its_own(server: Any) -> None:
     platform = twin.load("srspm")
     first = MachineScene(server, platform)
-    second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY)
+    second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY_TINT)
     second.update(Scene(moved(platform.home, 0.0, 0.0, 0.05)))
     second.colour_legs("force", np.ones(6))
     np.testing.assert_array_equal(first.bodies["platform"].position, platform.home[:3])
-    assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY.opacity}
+    assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY_TINT.opacity}
     assert {mesh.side for mesh in second.parts.values()} == {"back"}, "the first is not covered"
     assert first.parts["platform", "platform"].opacity is None
     assert first.parts["platform", "platform"].color != second.parts["platform", "platform"].color

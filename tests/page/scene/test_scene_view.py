@@ -18,7 +18,7 @@ from twin.errors import InputError
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
 from twin.page.scene.machine_scene import centre_of_mass
-from twin.page.scene.scene_view import LAYERS, OPENING, SceneView, round_length, viewpoint
+from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, round_length, viewpoint
 from twin.simulation.scene import Scene
 from twin.viewer.camera import VIEWS
 
@@ -332,8 +332,8 @@ def test_views_show_the_whole_machine(server: Any, name: str) -> None:
         deep = sight @ ahead
         across = np.linalg.norm(sight - deep[:, None] * ahead, axis=1)
         assert deep.min() > 0.01 * view.machine.size
-        assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * OPENING))
-        assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * OPENING))
+        assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
+        assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
     first = server.initial_camera
     np.testing.assert_allclose(first.position, viewpoint(view.machine, "overview").position)
     assert first.near < 0.1 * np.linalg.norm(first.position - first.look_at)

@@ -201,7 +201,7 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
 
 
 def test_stalled_clients_are_ended_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_server, "STALLED", 1.0)
+    monkeypatch.setattr(page_server, "STALL_TIMEOUT", 1.0)
     with PageServer(port=0) as server, connection(server) as well, ExitStack() as stack:
         stack.callback(stalled_client(server).close)
         wait(lambda: len(connections(server)) == 2)

@@ -212,7 +212,7 @@ def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("twin.page.server.page_server.FIRST_PORT", port)
         with PageServer() as opened:
             assert port < opened.port < port + 100
-        monkeypatch.setattr("twin.page.server.page_server.TRIED", 1)
+        monkeypatch.setattr("twin.page.server.page_server.PORTS_TRIED", 1)
         with pytest.raises(StateError, match="no free port"):
             PageServer()
 

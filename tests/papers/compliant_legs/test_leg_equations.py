@@ -10,7 +10,7 @@ import pytest
 from twin.errors import MissingDependencyError
 from twin.papers.compliant_legs import equations as leg_equations
 from twin.papers.compliant_legs.equations import (
-    CONSTANTS,
+    CONSTANT_NAMES,
     angles_of,
     leg_functions,
     leg_symbols,
@@ -59,7 +59,7 @@ def test_tip_moves_as_its_jacobian_says(derivative) -> None:
 
 def test_symbols_have_names() -> None:
     symbols = leg_symbols()
-    assert tuple(symbols.constants) == CONSTANTS
+    assert tuple(symbols.constants) == CONSTANT_NAMES
     assert [str(one) for one in symbols.coordinates] == ["first", "second", "delta1", "delta2"]
 
 

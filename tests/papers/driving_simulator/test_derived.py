@@ -10,7 +10,7 @@ import sympy
 from numpy.testing import assert_allclose
 
 from twin.papers.driving_simulator import derived
-from twin.papers.driving_simulator.derived import code_of, function_of, kept
+from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
 
 pytestmark = pytest.mark.quick
 
@@ -30,7 +30,7 @@ def test_a_result_is_derived_once_and_then_read(folder: Path) -> None:
         return value**2
 
     # Each decorated function stands for a new process: its memory is empty.
-    assert [kept()(square)(value) for value in (3, 3, 4, 3)] == [9, 9, 16, 9]
+    assert [cached_derivation()(square)(value) for value in (3, 3, 4, 3)] == [9, 9, 16, 9]
     assert calls == [3, 4]
     assert len(list(folder.iterdir())) == 2
 
@@ -44,26 +44,26 @@ def test_another_source_text_is_another_result(
         calls.append(1)
         return len(calls)
 
-    first = kept()(derive)()
+    first = cached_derivation()(derive)()
     monkeypatch.setattr(derived, "_source", lambda module: f"changed {module}")
-    assert kept()(derive)() == first + 1
+    assert cached_derivation()(derive)() == first + 1
 
 
 def test_a_file_that_was_cut_off_is_derived_again(folder: Path) -> None:
     def derive() -> str:
         return "right"
 
-    kept()(derive)()
+    cached_derivation()(derive)()
     (file,) = folder.iterdir()
     file.write_bytes(file.read_bytes()[:5])
-    assert kept()(derive)() == "right"
+    assert cached_derivation()(derive)() == "right"
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_obstacle(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(derived, "cache_from_source", lambda _: "/proc/none/module.pyc")
-    assert kept()(lambda: 5)() == 5
+    assert cached_derivation()(lambda: 5)() == 5
 
 
 def test_the_text_of_a_function_gives_the_function() -> None:

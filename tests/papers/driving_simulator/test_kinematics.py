@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from twin.errors import InputError
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
-    FIXED,
+    FIXED_CORNER,
     ExactKinematics,
     PlateKinematics,
     SmallAngleKinematics,
@@ -138,7 +138,9 @@ def solved(q: Array) -> tuple[Array, Array]:
 
     def gaps(unknown: Array) -> Array:
         places = feet(unknown)
-        return np.concatenate([places[:, 2], places[FIXED, :2] - PLATE.corners[FIXED]])
+        return np.concatenate(
+            [places[:, 2], places[FIXED_CORNER, :2] - PLATE.corners[FIXED_CORNER]]
+        )
 
     constant = gaps(np.zeros(6))
     linear = np.stack([gaps(column) - constant for column in np.eye(6)], axis=1)
@@ -157,8 +159,10 @@ def test_exact_closed_forms_solve_the_geometry() -> None:
 def test_fixed_foot_stays() -> None:
     for model in MODELS:
         motion = model(PLATE).inverse_motion(random_coordinates(), 1.0 + np.zeros(3), np.ones(3))
-        np.testing.assert_array_equal(motion.value.feet[:, FIXED] - PLATE.corners[FIXED], 0.0)
-        np.testing.assert_allclose(motion.rate.feet[:, FIXED], 0.0, rtol=0, atol=ROUNDING)
+        np.testing.assert_array_equal(
+            motion.value.feet[:, FIXED_CORNER] - PLATE.corners[FIXED_CORNER], 0.0
+        )
+        np.testing.assert_allclose(motion.rate.feet[:, FIXED_CORNER], 0.0, rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("model", MODELS)

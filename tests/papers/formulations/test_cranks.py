@@ -15,12 +15,12 @@ from twin.analysis.platform import Platform
 from twin.kernels.jit import interpreted
 from twin.papers.formulations.kernels import spaces as extended
 from twin.papers.formulations.kernels.arrays import (
-    BIAS,
-    JOINT,
-    RATE,
-    TIP,
-    TIP_BIAS,
-    TIP_RATE,
+    LEG_BIAS,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_TIP,
+    LEG_TIP_BIAS,
+    LEG_TIP_RATE,
 )
 from twin.papers.formulations.kernels.legs.rss import leg_potential
 from twin.papers.formulations.kernels.spaces import extended_to_task
@@ -49,8 +49,8 @@ class Legs:
 
     def at(self, joints: Array, rates: Array) -> Any:
         """Return the work arrays, filled."""
-        self.work.legs[:, JOINT : JOINT + 3] = joints
-        self.work.legs[:, RATE : RATE + 3] = rates
+        self.work.legs[:, LEG_JOINT : LEG_JOINT + 3] = joints
+        self.work.legs[:, LEG_RATE : LEG_RATE + 3] = rates
         interpreted(extended.place_legs)(self.model, self.work)
         interpreted(extended.move_legs)(self.model, self.work)
         return self.work
@@ -81,12 +81,16 @@ def test_tips_are_at_the_platform_joints(machine: Platform) -> None:
     work.platform[:7], work.platform[7:13] = pose, twist
     interpreted(extended.move_platform)(legs.model, work)
     arms = work.legs[:, 29:32]
-    np.testing.assert_allclose(work.legs[:, TIP : TIP + 3], pose[:3] + arms, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        work.legs[:, LEG_TIP : LEG_TIP + 3], pose[:3] + arms, rtol=0, atol=1e-14
+    )
     moving = twist[:3] + np.cross(twist[3:], arms)
-    np.testing.assert_allclose(work.legs[:, TIP_RATE : TIP_RATE + 3], moving, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        work.legs[:, LEG_TIP_RATE : LEG_TIP_RATE + 3], moving, rtol=0, atol=1e-14
+    )
     # Joints in closed form are those of the ordinary kinematics.
     assert interpreted(extended.joints_from_pose)(legs.model, work)
-    apart = work.legs[:, JOINT : JOINT + 3] - joints
+    apart = work.legs[:, LEG_JOINT : LEG_JOINT + 3] - joints
     np.testing.assert_allclose(np.sin(0.5 * apart), 0.0, rtol=0, atol=1e-13)  # up to whole turns
 
 
@@ -98,16 +102,18 @@ def test_tip_map_and_bias_are_derivatives_of_the_tip(machine: Platform) -> None:
         return legs.at(joints + shift, rates + swing).legs[:, vector : vector + 3].copy()
 
     work = legs.at(joints, rates)
-    columns, bias = work.tip_columns.copy(), work.legs[:, TIP_BIAS : TIP_BIAS + 3].copy()
+    columns, bias = work.tip_columns.copy(), work.legs[:, LEG_TIP_BIAS : LEG_TIP_BIAS + 3].copy()
     inverse = work.tip_inverses.copy()
     for k in range(3):
         step = np.zeros((6, 3))
         step[:, k] = STEP
-        change = (column(TIP, step, 0.0 * step) - column(TIP, -step, 0.0 * step)) / (2.0 * STEP)
+        change = (column(LEG_TIP, step, 0.0 * step) - column(LEG_TIP, -step, 0.0 * step)) / (
+            2.0 * STEP
+        )
         np.testing.assert_allclose(columns[:, k], change, rtol=0, atol=1e-9)
-    along = (column(TIP_RATE, STEP * rates, 0.0 * rates) - column(TIP_RATE, -STEP * rates, 0.0)) / (
-        2.0 * STEP
-    )
+    along = (
+        column(LEG_TIP_RATE, STEP * rates, 0.0 * rates) - column(LEG_TIP_RATE, -STEP * rates, 0.0)
+    ) / (2.0 * STEP)
     np.testing.assert_allclose(bias, along, rtol=0, atol=1e-8)
     product = np.einsum("iab,icb->iac", inverse, columns)
     np.testing.assert_allclose(product, np.broadcast_to(np.eye(3), (6, 3, 3)), rtol=0, atol=1e-13)
@@ -117,7 +123,7 @@ def test_legs_obey_lagrange(machine: Platform) -> None:
     """M and h follow from the energies: d/dt (dL/dq') - dL/dq at zero second rates is h."""
     _, _, joints, rates = state_of(machine)
     legs = Legs(machine)
-    bias = legs.at(joints, rates).legs[:, BIAS : BIAS + 3].copy()
+    bias = legs.at(joints, rates).legs[:, LEG_BIAS : LEG_BIAS + 3].copy()
     for k in range(3):
         step = np.zeros((6, 3))
         step[:, k] = STEP
@@ -141,7 +147,7 @@ def test_kinetic_energy_is_that_of_the_bodies(machine: Platform) -> None:
     found = 0.5 * np.einsum("ij,ijk,ik->i", rates, mass, rates)
     for i, leg in enumerate(machine.parameters.legs):
         turning = legs.work.tip_columns[i, 2] * rates[i, 2]
-        tip = legs.work.legs[i, TIP_RATE : TIP_RATE + 3]
+        tip = legs.work.legs[i, LEG_TIP_RATE : LEG_TIP_RATE + 3]
         points = (turning, 0.5 * (turning + tip), tip)
         rod = sum(w * v @ v for w, v in zip((1, 4, 1), points, strict=True)) / 12.0
         crank = leg.crank

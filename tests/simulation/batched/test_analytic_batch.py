@@ -15,7 +15,7 @@ from twin.machine.randomisation import with_values
 from twin.model.batch import lane_count
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.simulation.batched import FLEETS, analytic, make_batched_plant
+from twin.simulation.batched import BATCHED_PLANTS, analytic, make_batched_plant
 from twin.simulation.batched.batched_plant import loop_gains
 
 PERIOD = 0.01
@@ -235,7 +235,7 @@ def test_shaking_is_gravity_of_the_other_sign() -> None:
     np.testing.assert_allclose(batch.pose[0], platform.home, rtol=0.0, atol=1e-14)
 
 
-@pytest.mark.parametrize("engine", FLEETS)
+@pytest.mark.parametrize("engine", BATCHED_PLANTS)
 def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
     batch = make_batched_plant(engine, twin.load("stewart"), 1, PERIOD)
     still = np.zeros((1, 6))
@@ -257,7 +257,7 @@ def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
 
 @pytest.mark.parametrize("ball", [None, True])
 @pytest.mark.parametrize("configuration", [None, "hardware"])
-@pytest.mark.parametrize("engine", FLEETS)
+@pytest.mark.parametrize("engine", BATCHED_PLANTS)
 def test_commands_that_are_no_numbers_fail_their_row_alone(
     engine: str, configuration: str | None, ball: bool | None
 ) -> None:
@@ -291,7 +291,7 @@ def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
     assert all(np.array_equal(array[0], array[1]) for array in batch.machines)
 
 
-@pytest.mark.parametrize("engine", FLEETS)
+@pytest.mark.parametrize("engine", BATCHED_PLANTS)
 def test_bad_arguments_are_refused(engine: str) -> None:
     platform = twin.load("stewart")
     with pytest.raises(InputError, match="timestep"):

@@ -15,10 +15,10 @@ from twin.motion import SineMotion, StepMotion
 from twin.motion.motion import AxisSample
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.steering import (
-    AHEAD,
-    BEFORE,
+    PERIODS_BEFORE,
+    REFERENCE_LOOKAHEAD,
     Axes,
-    Course,
+    AxisTrajectory,
     Pace,
     Steering,
     at_rest,
@@ -183,8 +183,8 @@ def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> No
     steering = Steering(stewart, PERIOD)
     assert steering.due(0.0)
     reference = steering.reference(0)
-    assert reference.begin == -BEFORE
-    assert len(reference.time) == BEFORE + round(AHEAD / PERIOD)
+    assert reference.begin == -PERIODS_BEFORE
+    assert len(reference.time) == PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / PERIOD)
     assert not steering.due(0.4)
     assert steering.due(0.6)
     steering.move_to(0.1, np.ones(6))
@@ -207,7 +207,7 @@ def test_a_new_order_does_not_change_the_past(order: str) -> None:
     else:
         steering.stop(now * PERIOD)
     after = steering.reference(now)
-    past = slice(0, BEFORE + 1)
+    past = slice(0, PERIODS_BEFORE + 1)
     assert np.ptp(before.pose[past, 2]) > 1e-4
     for one, other in zip(before[1:-1], after[1:-1], strict=True):
         np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
@@ -259,7 +259,7 @@ def test_a_course_of_one_axis_needs_no_machine() -> None:
         limits = True
 
     pace = Pace(OneActuator(), np.ones((1, 1)))  # type: ignore[arg-type]
-    course = Course(pace, 1)
+    course = AxisTrajectory(pace, 1)
     course.move_to(0.0, np.array([0.3]))
     rates = course.sample(np.linspace(0.0, 3.0, 301)).rates
     assert 0.9 * 0.3 < rates.max() <= 0.3 + 1e-9

@@ -20,13 +20,13 @@ def test_the_oldest_block_goes_first() -> None:
     kept = Recorder(2, 0)
     assert len(kept) == 0
     assert kept.rows().shape == (0, 35)
-    total = recorder.ROWS + 10
+    total = recorder.ROWS_PER_BLOCK + 10
     for k in range(total):
         kept.append(row(k)[0], np.full(2, 2 * k), row(k)[1])
     assert len(kept) == total
     rows = kept.rows()
     assert np.array_equal(rows[:, 0], 1e-3 * np.arange(total))
-    assert kept._blocks.maxlen == recorder.BLOCKS
+    assert kept._blocks.maxlen == recorder.MAX_BLOCKS
     kept.clear()
     assert len(kept) == 0
     kept.append(row(7)[0], np.zeros(2), row(7)[1])

@@ -14,7 +14,7 @@ from twin.errors import InputError, MachineNotFoundError
 from twin.machine.machine import parameters_path
 from twin.rotations import angle_between, pose_from_angles
 from twin.simulation.live.replay import Replay
-from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.settings import loaded_machine
 from twin.simulation.trajectory import Trajectory
 
@@ -90,7 +90,7 @@ def test_charts_show_what_was_recorded() -> None:
         c.name for c in history.charts
     }
     time = history.time()
-    np.testing.assert_allclose(time, 2.0 + NOTE * np.arange(31))
+    np.testing.assert_allclose(time, 2.0 + HISTORY_INTERVAL * np.arange(31))
     legs = np.stack([np.interp(time, run.time, column) for column in run.lengths.T], axis=1)
     np.testing.assert_allclose(history.values("lengths"), legs, rtol=1e-12)
     row = np.searchsorted(run.time, time + 1e-12, side="right") - 1
@@ -116,13 +116,13 @@ def test_seeking_shows_the_same_charts_as_playing() -> None:
 
 
 def test_charts_of_a_long_recording_show_its_last_seconds() -> None:
-    time = np.linspace(0.0, 2.0 * KEPT, 41)
+    time = np.linspace(0.0, 2.0 * HISTORY_LENGTH, 41)
     still = np.tile(STEWART.home, (41, 1))
     replay = Replay(recorded(time=time, pose=still, signals={}))
-    replay.seek(1.5 * KEPT)
+    replay.seek(1.5 * HISTORY_LENGTH)
     shown = replay.history.time()
-    assert shown[-1] == pytest.approx(1.5 * KEPT, abs=NOTE)
-    assert shown[0] == pytest.approx(0.5 * KEPT, abs=2.0 * NOTE)
+    assert shown[-1] == pytest.approx(1.5 * HISTORY_LENGTH, abs=HISTORY_INTERVAL)
+    assert shown[0] == pytest.approx(0.5 * HISTORY_LENGTH, abs=2.0 * HISTORY_INTERVAL)
     assert replay.scene.ghost is None
     assert np.isnan(replay.history.values("position")).any()
 

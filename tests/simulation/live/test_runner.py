@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from twin.errors import InputError
-from twin.simulation.live.runner import LONGEST, Runner
+from twin.simulation.live.runner import MAX_CATCH_UP, Runner
 
 
 class Clockwork:
@@ -67,14 +67,14 @@ def test_a_run_keeps_pace_with_the_clock() -> None:
         wait(lambda: source.time > before + 0.5)
         passed = time.perf_counter() - began
     # Never ahead of the clock but for what was owed; late only as far as this machine is busy.
-    assert source.time - before <= passed + 2.0 * LONGEST
+    assert source.time - before <= passed + 2.0 * MAX_CATCH_UP
     assert source.closed
     assert source.threads == {"twin-runner"}
 
 
 def test_a_run_that_nobody_looks_at_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.simulation.live.runner.ALONE", 0.05)
-    monkeypatch.setattr("twin.simulation.live.runner.LOOKING", 0.01)
+    monkeypatch.setattr("twin.simulation.live.runner.UNWATCHED_TIMEOUT", 0.05)
+    monkeypatch.setattr("twin.simulation.live.runner.IDLE_POLL_INTERVAL", 0.01)
     source, looking = Clockwork(), threading.Event()
     with running(source, watched=looking.is_set) as runner:
         wait(lambda: runner.waiting)
@@ -101,7 +101,7 @@ def test_slow_motion_is_slow() -> None:
 
 
 def test_a_source_that_is_too_slow_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.simulation.live.runner.LONGEST", 0.01)
+    monkeypatch.setattr("twin.simulation.live.runner.MAX_CATCH_UP", 0.01)
     source = Clockwork(cost=4.0)
     with running(source) as runner:
         wait(lambda: runner.real_time_factor == runner.real_time_factor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twin.errors import InputError
-from twin.simulation.live.settings import LONGEST, Settings, SetUp, as_set_up, written
+from twin.simulation.live.settings import MAX_TEXT_LENGTH, Settings, SetUp, as_set_up, written
 
 pytestmark = pytest.mark.quick
 
@@ -74,7 +74,7 @@ def test_what_is_usual_is_left_out() -> None:
         ("machine=stewart&force=1,2", "force"),
         ("machine=stewart&camera=", "camera"),
         ("machine=stewart&trace=0,0,nan", "trace"),
-        ("machine=" + "a" * LONGEST, "set-up"),
+        ("machine=" + "a" * MAX_TEXT_LENGTH, "set-up"),
         ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
     ],
 )

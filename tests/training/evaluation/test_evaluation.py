@@ -19,7 +19,7 @@ from twin.machine.machine import parameters_path
 from twin.training import Policy, evaluate, load_policy, train
 from twin.training import environments as table
 from twin.training.environments import (
-    PARAMETERS,
+    PARAMETERS_DIFFER,
     Accumulator,
     Metric,
     channels,
@@ -29,7 +29,7 @@ from twin.training.environments import (
     signal_values,
 )
 from twin.training.evaluation import (
-    TRACKING,
+    TRACKING_ENVIRONMENT,
     as_json,
     as_markdown,
     changes_from_training,
@@ -40,7 +40,7 @@ from twin.training.evaluation import (
     run_controller,
 )
 from twin.training.policy import PolicyNetwork, PolicyOrigin
-from twin.training.settings import LAWS
+from twin.training.settings import ENVIRONMENT_LAWS
 
 POINTS = "stand_in:stand_in/Points-v0"
 DISTANCE = Metric("distance", "mm", "distance", 1e3)
@@ -55,7 +55,9 @@ def still_policy(environment: str, inputs: int, outputs: int, value: float = 0.0
         np.zeros(inputs),
         np.ones(inputs),
         PolicyNetwork(),
-        PolicyOrigin(environment=environment, options=SHORT if environment == TRACKING else {}),
+        PolicyOrigin(
+            environment=environment, options=SHORT if environment == TRACKING_ENVIRONMENT else {}
+        ),
     )
 
 
@@ -113,9 +115,9 @@ def test_policies_are_asked() -> None:
 
 def test_episodes_do_not_depend_on_who_runs_beside_them() -> None:
     options = {**SHORT, "engine": "analytic"}
-    found = table.METRICS[TRACKING]
-    together = roll_out(TRACKING, options, None, [7, 8, 9], found)
-    alone = roll_out(TRACKING, options, None, [8], found)
+    found = table.ENVIRONMENT_METRICS[TRACKING_ENVIRONMENT]
+    together = roll_out(TRACKING_ENVIRONMENT, options, None, [7, 8, 9], found)
+    alone = roll_out(TRACKING_ENVIRONMENT, options, None, [8], found)
     np.testing.assert_array_equal(together.metrics[1], alone.metrics[0])
     assert together.metrics[0, 0] != alone.metrics[0, 0]
 
@@ -126,10 +128,12 @@ def test_controllers_run_the_environments_motions() -> None:
     from twin.plant.plant import Plant
     from twin.simulation.simulate import simulate
 
-    seeds, found = [21, 22], table.METRICS[TRACKING]
+    seeds, found = [21, 22], table.ENVIRONMENT_METRICS[TRACKING_ENVIRONMENT]
     outcome = run_controller("cascade", {**SHORT, "engine": "analytic"}, seeds, found)
     assert outcome.length.tolist() == [40, 40]
-    env: Any = make_environments(TRACKING, 2, {**SHORT, "engine": "analytic"}, "next_step")
+    env: Any = make_environments(
+        TRACKING_ENVIRONMENT, 2, {**SHORT, "engine": "analytic"}, "next_step"
+    )
     env.reset(seed=seeds)
     task = env.unwrapped.task
     platform, motion = task.batch.platforms[1], task.motions[1]
@@ -149,9 +153,11 @@ def test_controllers_run_the_environments_motions() -> None:
 
 
 def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
-    policy = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
+    policy = still_policy(TRACKING_ENVIRONMENT, *widths()).save(tmp_path / "still.npz")
     told: list[str] = []
-    found = evaluate(TRACKING, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append)
+    found = evaluate(
+        TRACKING_ENVIRONMENT, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append
+    )
     assert found.policies == ("zero", str(policy), "cascade")
     assert len(told) == count_parts(3, 1, 3)
     assert found.options == SHORT
@@ -170,7 +176,7 @@ def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
 
 def widths() -> tuple[int, int]:
     """Return how many numbers PoseTracking observes and takes."""
-    env = make_environments(TRACKING, 1, SHORT)
+    env = make_environments(TRACKING_ENVIRONMENT, 1, SHORT)
     sizes = env.single_observation_space.shape[0], env.single_action_space.shape[0]
     env.close()
     return sizes
@@ -179,14 +185,14 @@ def widths() -> tuple[int, int]:
 def test_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("joblib")
     options = {"options": SHORT, "episodes": 9, "engines": ("analytic",)}
-    alone = evaluate(TRACKING, ["zero"], **options)
-    pool = evaluate(TRACKING, ["zero"], **options, jobs=2)
+    alone = evaluate(TRACKING_ENVIRONMENT, ["zero"], **options)
+    pool = evaluate(TRACKING_ENVIRONMENT, ["zero"], **options, jobs=2)
     for title, values in alone.results["zero", "analytic"].items():
         np.testing.assert_array_equal(values, pool.results["zero", "analytic"][title])
 
 
 def test_report_holds_the_means() -> None:
-    found = evaluate(TRACKING, ["zero", "cascade"], options=SHORT, episodes=2)
+    found = evaluate(TRACKING_ENVIRONMENT, ["zero", "cascade"], options=SHORT, episodes=2)
     columns, rows = report_columns(found), report_rows(found)
     assert columns[:3] == ("engine", "policy", "position error [mm]")
     assert [row[:2] for row in rows] == [("analytic", "zero"), ("analytic", "cascade")]
@@ -227,7 +233,12 @@ def test_report_holds_the_means() -> None:
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
-    given = {"environment": TRACKING, "policies": ["zero"], "options": SHORT, "episodes": 1}
+    given = {
+        "environment": TRACKING_ENVIRONMENT,
+        "policies": ["zero"],
+        "options": SHORT,
+        "episodes": 1,
+    }
     with pytest.raises(InputError, match=word):
         evaluate(**{**given, **arguments})
 
@@ -235,24 +246,24 @@ def test_bad_arguments_are_refused(arguments: dict[str, Any], word: str) -> None
 def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:
     path = still_policy(POINTS, 2, 1).save(tmp_path / "points.npz")
     with pytest.raises(InputError, match="is for"):
-        evaluate(TRACKING, [path], options=SHORT, episodes=1)
-    path = still_policy(TRACKING, 5, 6).save(tmp_path / "narrow.npz")
+        evaluate(TRACKING_ENVIRONMENT, [path], options=SHORT, episodes=1)
+    path = still_policy(TRACKING_ENVIRONMENT, 5, 6).save(tmp_path / "narrow.npz")
     with pytest.raises(InputError, match="takes 5 observations"):
-        evaluate(TRACKING, [path], options=SHORT, episodes=1)
+        evaluate(TRACKING_ENVIRONMENT, [path], options=SHORT, episodes=1)
 
 
 def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
     """What 1 means must be what it meant in training."""
-    env = make_environments(TRACKING, 1, SHORT)
+    env = make_environments(TRACKING_ENVIRONMENT, 1, SHORT)
     observations, actions = channels(env)
     env.close()
-    plain = still_policy(TRACKING, *widths())
+    plain = still_policy(TRACKING_ENVIRONMENT, *widths())
     origin = plain.origin.model_copy(update={"observations": observations, "actions": actions})
     path = replace(plain, origin=origin).save(tmp_path / "policy.npz")
-    assert evaluate(TRACKING, [path], episodes=1).seeds
+    assert evaluate(TRACKING_ENVIRONMENT, [path], episodes=1).seeds
     with pytest.raises(InputError, match=r"action_scale: is 0\.1, but null in the training"):
-        evaluate(TRACKING, [path], options={"action_scale": 0.1}, episodes=1)
-    wide = make_environments(TRACKING, 1, {**SHORT, "action_scale": 0.1})
+        evaluate(TRACKING_ENVIRONMENT, [path], options={"action_scale": 0.1}, episodes=1)
+    wide = make_environments(TRACKING_ENVIRONMENT, 1, {**SHORT, "action_scale": 0.1})
     with pytest.raises(InputError, match=r"another place or scale; .*action_scale 0.1 \(training"):
         check_fit(replace(plain, origin=origin), wide)
     wide.close()
@@ -260,17 +271,17 @@ def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
 
 def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -> None:
     """What is not given stays as in the training, and what differs is told."""
-    path = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
+    path = still_policy(TRACKING_ENVIRONMENT, *widths()).save(tmp_path / "still.npz")
     given = {"amplitude": 0.2, "duration": 0.4, "fidelity": None}
-    found = evaluate(TRACKING, [path], options=given, episodes=1)
+    found = evaluate(TRACKING_ENVIRONMENT, [path], options=given, episodes=1)
     assert found.options == {**SHORT, **given}
     assert found.changes == {str(path): {"amplitude": ("0.2", "0.4")}}
     (sentence,) = changes_from_training(found)
     assert "amplitude 0.2 (training: 0.4)" in sentence
     assert "`amplitude` `0.2` (training: `0.4`)" in as_markdown(found)
-    plain = evaluate(TRACKING, [path], episodes=1)
+    plain = evaluate(TRACKING_ENVIRONMENT, [path], episodes=1)
     assert plain.options == SHORT and not changes_from_training(plain)
-    ideal = evaluate(TRACKING, [path], options={"configuration": None}, episodes=1)
+    ideal = evaluate(TRACKING_ENVIRONMENT, [path], options={"configuration": None}, episodes=1)
     assert ideal.changes[str(path)] == {"configuration": ("null", "hardware")}
 
 
@@ -279,14 +290,14 @@ def test_an_edited_machine_is_told(tmp_path: Path) -> None:
     file = tmp_path / "platform.toml"
     shutil.copy(parameters_path("stewart"), file)
     origin = PolicyOrigin(
-        environment=TRACKING, options={"machine": str(file)}, parameters=load(file).hash
+        environment=TRACKING_ENVIRONMENT, options={"machine": str(file)}, parameters=load(file).hash
     )
-    policy = replace(still_policy(TRACKING, 3, 2), origin=origin)
+    policy = replace(still_policy(TRACKING_ENVIRONMENT, 3, 2), origin=origin)
     assert option_differences(policy, {"machine": load(file)}).keys() == {"machine"}
     assert not option_differences(policy, origin.options)
     file.write_text(file.read_text().replace("mass = 97.0", "mass = 98.0", 1))
     assert option_differences(policy, origin.options) == {
-        PARAMETERS: (load(file).hash, origin.parameters)
+        PARAMETERS_DIFFER: (load(file).hash, origin.parameters)
     }
 
 
@@ -319,7 +330,7 @@ def test_what_does_not_fit_names_the_options(tmp_path: Path) -> None:
         ({"action": "forces"}, "action forces .training: velocities."),
     ):
         with pytest.raises(InputError, match=f"policy: {name} does not fit .*{words}"):
-            evaluate(TRACKING, [name], options=options, episodes=1)
+            evaluate(TRACKING_ENVIRONMENT, [name], options=options, episodes=1)
 
 
 def test_isolation_law_beats_the_passive_machine() -> None:
@@ -330,7 +341,7 @@ def test_isolation_law_beats_the_passive_machine() -> None:
     passive, law = (found.results[name, "analytic"] for name in found.policies)
     assert (law["transmissibility"] < passive["transmissibility"]).all()
     with pytest.raises(InputError, match="VibrationIsolation"):
-        evaluate(TRACKING, ["isolation_law"], options=SHORT, episodes=1)
+        evaluate(TRACKING_ENVIRONMENT, ["isolation_law"], options=SHORT, episodes=1)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +353,7 @@ def test_isolation_law_beats_the_passive_machine() -> None:
 )
 def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) -> None:
     """Each in rows of its own: together as alone."""
-    assert laws == list(LAWS[environment])
+    assert laws == list(ENVIRONMENT_LAWS[environment])
     options = {"max_episode_steps": steps}
     found = evaluate(environment, ["zero", *laws], options=options, episodes=4)
     alone = evaluate(environment, laws, options=options, episodes=1, seed=found.seeds[2])

@@ -182,10 +182,10 @@ def test_projection_notices_a_mass_off_by_a_millionth(
 
     monkeypatch.setattr(comparison, "projection", with_wrong_mass)
     result = load_case("projection").run(stewart)
-    assert len(failed_names(result.measures)) == len(comparison.BARS)
+    assert len(failed_names(result.measures)) == len(comparison.ENGINE_BARS)
 
 
-@pytest.mark.parametrize("engine", [bar.engine for bar in comparison.BARS])
+@pytest.mark.parametrize("engine", [bar.engine for bar in comparison.ENGINE_BARS])
 def test_trajectories_notice_an_engine_at_its_defaults(
     srspm: Platform, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +198,7 @@ def test_trajectories_notice_an_engine_at_its_defaults(
 
     monkeypatch.setattr(comparison, "simulate", at_defaults)
     result = load_case("constant_forces").run(srspm)
-    label = comparison.LABELS[engine]
+    label = comparison.ENGINE_LABELS[engine]
     assert failed(result.measures)
     assert all(name.startswith(label) for name in failed_names(result.measures))
 

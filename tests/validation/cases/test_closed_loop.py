@@ -30,9 +30,9 @@ def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine = slow_loops()
-    (fault,) = (one for one in faults.FAULTS if one.name == "unstable position gain")
-    own = suitable_position_loop(machine, faults.PERIOD)[0]
-    assert faults.WILD * own * faults.PERIOD < faults.DIVERGENCE
+    (fault,) = (one for one in faults.INJECTED_FAULTS if one.name == "unstable position gain")
+    own = suitable_position_loop(machine, faults.CONTROL_PERIOD)[0]
+    assert faults.UNSTABLE_GAIN_FACTOR * own * faults.CONTROL_PERIOD < faults.DIVERGENT_LOOP_GAIN
 
     def failures() -> list[str]:
         run = stopped_run(machine, fault)
@@ -40,7 +40,7 @@ def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
         return failed_names(stop_measures(machine, fault, run))  # type: ignore[arg-type]
 
     assert not failures()
-    monkeypatch.setattr(faults, "DIVERGENCE", 0.0)
+    monkeypatch.setattr(faults, "DIVERGENT_LOOP_GAIN", 0.0)
     assert failures()
 
 

@@ -34,7 +34,7 @@ def test_braking_loads_the_front_axle() -> None:
 
 def test_base_swings_as_its_line_in_the_middle_and_rests_at_both_ends() -> None:
     line = np.array([[[5.0, 2.0, 0.3]]] * 3)
-    end = shaking.PERIOD * shaking.PERIODS
+    end = shaking.CONTROL_PERIOD * shaking.PERIOD_COUNT
     time = np.array([0.0, 0.5 * end, end])
     omega = 10.0 * np.pi
     middle = -2.0 / omega**2 * np.sin(omega * 0.5 * end + 0.3)

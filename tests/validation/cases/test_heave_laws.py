@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.validation.cases.rss.free_fall import CANDIDATES, HIGH, LOW, PEAK, stroke
+from twin.validation.cases.rss.free_fall import (
+    CANDIDATE_LAWS,
+    END_HEIGHT,
+    PEAK_ACCELERATION,
+    START_HEIGHT,
+    stroke,
+)
 from twin.validation.cases.rss.tasks import published_heave
 from twin.validation.cases.rss.torque_profile import landmarks
 
@@ -16,14 +22,16 @@ GRAVITY = 9.8
 STEPPED = ("trapezoidal", "triangular")
 
 
-@pytest.mark.parametrize("law", CANDIDATES)
+@pytest.mark.parametrize("law", CANDIDATE_LAWS)
 def test_laws_are_at_rest_at_both_ends_and_reach_the_peak(law: str) -> None:
-    rise = np.sqrt(CANDIDATES[law].peak * (HIGH - LOW) / (PEAK * GRAVITY))
+    rise = np.sqrt(
+        CANDIDATE_LAWS[law].peak * (END_HEIGHT - START_HEIGHT) / (PEAK_ACCELERATION * GRAVITY)
+    )
     time = np.linspace(0.0, rise, 20_001)
-    height, rate, acceleration = stroke(CANDIDATES[law], time, GRAVITY)
-    assert height[[0, -1]] == pytest.approx([LOW, HIGH], abs=1e-14)
+    height, rate, acceleration = stroke(CANDIDATE_LAWS[law], time, GRAVITY)
+    assert height[[0, -1]] == pytest.approx([START_HEIGHT, END_HEIGHT], abs=1e-14)
     assert rate[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-14)
-    assert np.abs(acceleration).max() == pytest.approx(PEAK * GRAVITY, rel=1e-6)
+    assert np.abs(acceleration).max() == pytest.approx(PEAK_ACCELERATION * GRAVITY, rel=1e-6)
     for whole, slope in ((height, rate), (rate, acceleration)):
         change = np.diff(whole) / np.diff(time)
         off = np.abs(change - 0.5 * (slope[1:] + slope[:-1]))

@@ -13,16 +13,16 @@ from twin.machine.machine import machine_names
 from twin.validation.cases import load_case
 from twin.validation.cases.machine_data import composition
 from twin.validation.cases.machine_data.composition import Composition, joints, solid, tube
-from twin.validation.published.machines import NAMES, typed_numbers
+from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
 
 pytestmark = pytest.mark.quick
 
 
 def test_every_machine_of_the_catalogue_has_a_table() -> None:
-    assert set(NAMES) == set(machine_names())
+    assert set(MACHINE_NAMES) == set(machine_names())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MACHINE_NAMES)
 def test_every_number_has_its_place(name: str) -> None:
     tables = {key: table for key, table in typed_numbers(name).items() if key != "legs"}
     assert len(tables) > 6
@@ -34,7 +34,7 @@ def test_the_second_derivation_uses_nothing_of_the_first() -> None:
     assert "import numpy" in source and "from twin" not in source and "import twin" not in source
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MACHINE_NAMES)
 def test_machines_have_the_numbers_of_their_papers(name: str) -> None:
     result = load_case("machine_data").run(twin.load(name))
     assert not failed(result.measures)

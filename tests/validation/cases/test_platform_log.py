@@ -11,8 +11,8 @@ import pytest
 import twin
 from twin.analysis.inertial.response import ChannelResponse
 from twin.motion import SineMotion
-from twin.validation.cases.inertial_sensor.case import BANDS, band_ratios
-from twin.validation.cases.inertial_sensor.data_sheet import PITCH, logged
+from twin.validation.cases.inertial_sensor.case import RATIO_BANDS, band_ratios
+from twin.validation.cases.inertial_sensor.data_sheet import PITCH_COLUMN, logged
 
 pytestmark = pytest.mark.quick
 
@@ -21,7 +21,7 @@ def run_with(decibels: Any) -> Any:
     """Return a run whose log gives a ratio [dB] in each band."""
     frequency = np.arange(0.0, 101.0)
     size = np.ones(len(frequency))
-    for value, (low, high) in zip(decibels, BANDS, strict=True):
+    for value, (low, high) in zip(decibels, RATIO_BANDS, strict=True):
         size[(frequency >= low) & (frequency <= high)] = 10.0 ** (value / 20.0)
     flat = np.ones(len(frequency))
     response = ChannelResponse(
@@ -47,7 +47,7 @@ def test_the_log_is_on_the_clock_of_the_loop() -> None:
         for part in (
             run.log.angular_rate[200:, 1],
             run.rate[: 5 * len(run.log.time) : 5][200:],
-            motion(run.log.time[200:]).twist[:, PITCH],
+            motion(run.log.time[200:]).twist[:, PITCH_COLUMN],
         )
     ]
     delay = -(np.array(turned[:2]) - turned[2]) / (2.0 * np.pi * 3.0)

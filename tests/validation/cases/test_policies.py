@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from twin.training import policies, policy_names
-from twin.validation.cases.policies import SHIPPED, measure_of, robustness
+from twin.validation.cases.policies import SHIPPED_POLICIES, measure_of, robustness
 
-ALL = [shipped for several in SHIPPED.values() for shipped in several]
+ALL = [shipped for several in SHIPPED_POLICIES.values() for shipped in several]
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,7 @@ from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.equilibrium import (
-    GRID,
+    DURATION_GRID,
     duration_for,
     step_for,
     stiff_scale,
@@ -87,12 +87,12 @@ def test_durations_shrink_with_the_machine_on_the_grid() -> None:
     assert time_scale(resized(1.0, 0.0)) == 1.0
     small = duration_for(resized(0.15, 9.81), 0.3)
     # sqrt(0.15 * 0.979 / 9.81) = 0.122, down to the grid.
-    assert small == pytest.approx(6 * GRID, rel=1e-12)
+    assert small == pytest.approx(6 * DURATION_GRID, rel=1e-12)
     # Legs of a millimetre swing so fast that steps are halved three times, and the grid with them;
     # 0.3 s times sqrt(0.979e-3 / 9.81) / 0.3 is 9.99 ms, down to the grid of 2.5 ms.
     tiny = resized(1e-3, 9.81)
     assert stiff_scale(tiny) == 0.125
-    assert duration_for(tiny, 0.3) == pytest.approx(3 * 0.125 * GRID, rel=1e-12)
+    assert duration_for(tiny, 0.3) == pytest.approx(3 * 0.125 * DURATION_GRID, rel=1e-12)
 
 
 def test_steps_shrink_with_the_machine_by_halves() -> None:

@@ -13,7 +13,7 @@ from twin.analysis.platform import Platform
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import Region, region
 from twin.validation.cases import workspace as closed_forms
-from twin.validation.cases.workspace import LEVELS, shell_measures
+from twin.validation.cases.workspace import RAY_LEVELS, shell_measures
 
 
 def ring(radius: float, degrees: list[float]) -> Any:
@@ -36,7 +36,7 @@ def level_region(platform: Platform, levels: tuple[int, ...]) -> Region:
 def test_rays_that_graze_a_shell_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding of a length moves the end of such a ray by much more."""
     machine = machine_tool()
-    found = level_region(machine, LEVELS)
+    found = level_region(machine, RAY_LEVELS)
     assert not failed(shell_measures(machine, found))  # type: ignore[arg-type]
     monkeypatch.setattr(closed_forms, "_obliqueness", lambda *_: 1.0)
     assert failed_names(shell_measures(machine, found)) == [  # type: ignore[arg-type]
@@ -47,6 +47,6 @@ def test_rays_that_graze_a_shell_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.quick
 def test_rays_and_random_points_agree_within_the_errors_of_both() -> None:
     machine = eight_legs()
-    found = level_region(machine, LEVELS[:2])
+    found = level_region(machine, RAY_LEVELS[:2])
     assert found.uncertainty > 0.01
     assert not failed(shell_measures(machine, found))  # type: ignore[arg-type]

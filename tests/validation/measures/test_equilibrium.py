@@ -7,11 +7,11 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.measures.equilibrium import (
+    COMPARED_TIMESTEP,
     LARGEST_RATE,
     STIFF_RATE,
-    TIMESTEP,
     compared_step,
     fastest_rate,
     rest,
@@ -22,7 +22,7 @@ from twin.validation.measures.equilibrium import (
 def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
     held = rest(platform)
     acceleration = platform.forward_dynamics(
-        platform.home, REST, held.forces, deflection=held.deflection
+        platform.home, ZERO_VECTOR, held.forces, deflection=held.deflection
     )
     assert np.abs(acceleration).max() < 1e-8
     assert held.deflection.shape == (2 * platform.n_deflections,)
@@ -43,8 +43,8 @@ def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
 
 def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
     step, rate = compared_step(platform), fastest_rate(platform)
-    if rate * TIMESTEP <= LARGEST_RATE:
-        assert step == TIMESTEP
+    if rate * COMPARED_TIMESTEP <= LARGEST_RATE:
+        assert step == COMPARED_TIMESTEP
     else:
         # No longer than allowed, and no shorter than needed.
         assert STIFF_RATE / 2.0 < step * rate <= STIFF_RATE
@@ -52,8 +52,8 @@ def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
 
 def test_both_soft_and_stiff_machines_are_tried() -> None:
     steps = {compared_step(twin.load(name)) for name in twin.machine_names()}
-    assert TIMESTEP in steps
-    assert min(steps) < TIMESTEP
+    assert COMPARED_TIMESTEP in steps
+    assert min(steps) < COMPARED_TIMESTEP
 
 
 def test_stiff_legs_are_moved_by_more_than_their_weight() -> None:

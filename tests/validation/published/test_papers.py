@@ -7,7 +7,7 @@ from pathlib import Path
 import twin.validation.cases
 from twin.validation.published import printed as papers
 from twin.validation.published.printed import Paper
-from twin.validation.results import AGREEMENTS
+from twin.validation.results import AGREEMENT_KINDS
 
 NAMES = {name: value for name, value in vars(papers).items() if isinstance(value, Paper)}
 
@@ -22,7 +22,7 @@ def test_every_sentence_is_compared_by_one_case() -> None:
             assert text.count(f'{name}["{key}"]') == 1, (name, key)
             assert sentence.source.startswith(f"{paper.title}, ")
             assert sentence.text
-            assert sentence.recorded in AGREEMENTS
+            assert sentence.recorded in AGREEMENT_KINDS
 
 
 def test_every_file_of_sentences_is_a_paper() -> None:
@@ -31,7 +31,7 @@ def test_every_file_of_sentences_is_a_paper() -> None:
 
 
 def test_a_sentence_becomes_a_statement() -> None:
-    sentence = papers.THESIS["mobility"]
+    sentence = papers.STEWART_THESIS["mobility"]
     assert sentence.judged("6", True).agreement == "reproduced"
     assert sentence.judged("7", False, "a reason").why == "a reason"
     assert sentence.not_given("6", "a reason").agreement == "not given"

@@ -18,12 +18,12 @@ from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError
 from twin.machine.file.read import parameters_from
 from twin.validation.cases import CASES, load_case
-from twin.validation.measures.comparison import LABELS, error_name, trajectory_comparison
+from twin.validation.measures.comparison import ENGINE_LABELS, error_name, trajectory_comparison
 from twin.validation.published.printed import PrintedValue, compared, read_errata
 from twin.validation.report import page as report
 from twin.validation.report.page import (
     CURVE_POINTS,
-    SCHEMA,
+    SCHEMA_VERSION,
     Environment,
     margin,
     overall,
@@ -303,7 +303,9 @@ def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:
     names = [measure.name for measure in measures if measure.unit == "m"]
     assert names
     for name in names:
-        assert any(error_name(label, "position").fullmatch(name) for label in LABELS.values())
+        assert any(
+            error_name(label, "position").fullmatch(name) for label in ENGINE_LABELS.values()
+        )
 
 
 def test_failures_stand_first_in_the_summary(failed: tuple[dict[str, Any], Page]) -> None:
@@ -350,7 +352,7 @@ def test_json_holds_the_same_content(failed: tuple[dict[str, Any], Page]) -> Non
 
     content = json.loads(report.json_text(failed[0]), parse_constant=refuse)
     assert content == failed[0]
-    assert content["schema"] == SCHEMA
+    assert content["schema"] == SCHEMA_VERSION
     assert content["versions"]["numpy"] == np.__version__
     assert content["command"] == ORIGIN.command
     for machine in content["machines"]:
@@ -423,7 +425,7 @@ def test_a_bad_place_is_told_before_the_cases_run(tmp_path: Path, one_case: list
     assert not one_case
 
 
-@pytest.mark.parametrize("library", report.LIBRARIES)
+@pytest.mark.parametrize("library", report.REPORT_LIBRARIES)
 def test_a_missing_library_is_told_before_the_cases_run(
     library: str, tmp_path: Path, one_case: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

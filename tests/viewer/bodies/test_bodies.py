@@ -13,9 +13,9 @@ import twin
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
-from twin.machine.mechanism import BASE, PLATFORM
-from twin.viewer.bodies.fittings import ACCENT
-from twin.viewer.bodies.machine import SHADOW, dress, machine_bodies, picture_drawing
+from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME
+from twin.viewer.bodies.fittings import ACCENT_MATERIAL
+from twin.viewer.bodies.machine import SHADOW_MATERIAL, dress, machine_bodies, picture_drawing
 from twin.viewer.bodies.meshes import Mesh
 
 pytestmark = pytest.mark.quick
@@ -70,11 +70,11 @@ def test_bodies_reach_from_joint_to_joint(name: str) -> None:
     near = 1.3 * max(look.base_joint_radius, look.platform_joint_radius)
     for place in platform.parameters.home_places:
         own = [part for part in parts if part.body.startswith(f"leg_{place.number}_")]
-        assert ACCENT in {part.material for part in own}
+        assert ACCENT_MATERIAL in {part.material for part in own}
         points = np.concatenate([at_home(platform, part.body, part.mesh) for part in own])
         for joint in (place.base, place.base + place.vector):
             assert np.linalg.norm(points - joint, axis=1).min() < near
-    base = np.concatenate([p.mesh.vertices for p in parts if p.body == BASE])
+    base = np.concatenate([p.mesh.vertices for p in parts if p.body == BASE_NAME])
     assert base[:, 2].min() == pytest.approx(look.floor, abs=1e-12)
 
 
@@ -84,20 +84,20 @@ def test_plates_hold_all_joints(name: str) -> None:
     platform = twin.load(name)
     parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))
     base, top = platform.base_joints, platform.platform_joints
-    for body, material, joints in ((BASE, "base", base), (PLATFORM, "platform", top)):
+    for body, material, joints in ((BASE_NAME, "base", base), (PLATFORM_NAME, "platform", top)):
         mesh = next(part.mesh for part in parts if part[:2] == (body, material))
         reach = np.linspace(0.0, 2.0 * np.pi, 60)
         ways = np.stack([np.cos(reach), np.sin(reach)])
         inside = (joints[:, :2] @ ways).max(axis=0)
         assert (inside < (mesh.vertices[:, :2] @ ways).max(axis=0)).all()
-    assert (BASE, SHADOW) in {part[:2] for part in parts}
+    assert (BASE_NAME, SHADOW_MATERIAL) in {part[:2] for part in parts}
 
 
 def test_a_motor_lies_away_from_its_neighbour() -> None:
     """Legs of a pair do not share the place of their motors."""
     platform = twin.load("rss")
     parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))
-    dark = next(part.mesh for part in parts if part[:2] == (BASE, "joint")).vertices
+    dark = next(part.mesh for part in parts if part[:2] == (BASE_NAME, "joint")).vertices
     feet = platform.base_joints
     gaps = np.linalg.norm(feet[:, None] - feet[None], axis=2) + 1e9 * np.eye(len(feet))
     for foot, neighbour in zip(feet, feet[gaps.argmin(axis=1)], strict=True):

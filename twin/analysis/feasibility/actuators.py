@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.course import (
-    SAMPLES,
+    DEFAULT_SAMPLES,
     Course,
     Quantity,
     amount,
@@ -27,11 +27,11 @@ from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 
-SAME = 1e-9
+PEAK_TOLERANCE = 1e-9
 """Relative difference of two legs' peaks that is rounding."""
 
-LEAST = 1e-9
-"""Part of a stepper's torque that counts as left at its top speed."""
+MIN_TORQUE_FRACTION = 1e-9
+"""Fraction of a stepper's torque that counts as left at its top speed."""
 
 
 def shared_loads(
@@ -82,7 +82,7 @@ class Peak(NamedTuple):
     value: float
     """signed"""
     leg: int
-    """from 1"""
+    """number of the leg, from 1"""
     time: float
     """[s]"""
 
@@ -147,7 +147,7 @@ class Use(NamedTuple):
 
 
 def motor_requirement(
-    platform: MachineModel, motion: Motion, *, wrench: Any = None, samples: int = SAMPLES
+    platform: MachineModel, motion: Motion, *, wrench: Any = None, samples: int = DEFAULT_SAMPLES
 ) -> MotorRequirement:
     """Return the requirement of a motion by inverse dynamics.
 
@@ -213,7 +213,7 @@ def payload_sweep(
     payloads: Sequence[Payload | None],
     *,
     wrench: Any = None,
-    samples: int = SAMPLES,
+    samples: int = DEFAULT_SAMPLES,
 ) -> tuple[MotorRequirement, ...]:
     """Return the requirement of one task under each payload; None is the machine as it is.
 
@@ -282,7 +282,7 @@ def requirement_figure(platform: MachineModel, requirement: MotorRequirement) ->
 def _peak(time: FloatArray, values: FloatArray) -> Peak:
     sizes = np.abs(values)
     # Legs of a symmetrical machine differ by rounding: the first of them is named.
-    first = int((sizes >= (1.0 - SAME) * sizes.max()).argmax())
+    first = int((sizes >= (1.0 - PEAK_TOLERANCE) * sizes.max()).argmax())
     row, column = np.unravel_index(first, values.shape)
     return Peak(float(values[row, column]), int(column) + 1, float(time[row]))
 
@@ -321,7 +321,7 @@ class ActuatorTask:
         # The torque of a stepper falls with its speed; that of a servo is part of its viscous loss.
         falling = np.array([found is not None and found.stepper for found in positioning])
         left = np.where(falling, 1.0 - np.abs(needed.rates) / top, 1.0)
-        self._peak = np.array(peaks) * np.maximum(left, LEAST)
+        self._peak = np.array(peaks) * np.maximum(left, MIN_TORQUE_FRACTION)
         self._lasting = actuator_limit(platform, "continuous_effort")
         smallest = forces
         forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._peak)

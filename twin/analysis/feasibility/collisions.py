@@ -27,21 +27,22 @@ from twin.analysis.feasibility.course import (
     reached,
 )
 from twin.basics.arrays import BoolArray, FloatArray, segment_distance
-from twin.machine.legs.leg import COINCIDENT
+from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 from twin.model.machine_model import MachineModel
 
 JOINT_LENGTH = 2.0
 """Part of a leg left out at a joint that two legs share, in radii of both together."""
 
+MEETING_DISTANCE = 1e-6
+"""Distance of the axes of two legs, relative to their mean length, below which they meet.
+Adopted."""
 
-MEETING = 1e-6
-"""Adopted: distance of the axes of two legs below which they meet, per mean length of the legs."""
-
-CROSSING = 0.05
-"""Adopted: distance of axes at a change of sides that is a crossing, per travel of the step."""
+CROSSING_DISTANCE = 0.05
+"""Distance of the axes at a change of sides, relative to the travel of the step, that is a
+crossing. Adopted."""
 
 WAY_STEPS = 20
-"""Adopted: steps on the way from home to a pose at rest."""
+"""Steps on the way from home to a pose at rest. Adopted."""
 
 
 class Capsules(NamedTuple):
@@ -128,7 +129,7 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
         distances = np.minimum(distances, segment_distance(*one, *other))
     for joints in (platform.base_joints, platform.platform_joints):
         apart = np.linalg.norm(joints[first] - joints[second], axis=1)
-        distances[:, apart < COINCIDENT] = np.inf
+        distances[:, apart < COINCIDENCE_DISTANCE] = np.inf
     column = int(distances.min(axis=0).argmin())
     return float(distances.min()), int(first[column]) + 1, int(second[column]) + 1
 
@@ -136,7 +137,7 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
 def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) -> Quantity:
     first, second = np.triu_indices(platform.n_actuators, 1)
     joints = (platform.base_joints, platform.platform_joints)
-    floor = MEETING * _mean_length(legs[0].start, legs[1].end)
+    floor = MEETING_DISTANCE * _mean_length(legs[0].start, legs[1].end)
     parts = []
     for a in range(2):
         for b in range(2):
@@ -208,7 +209,7 @@ def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> B
     """
     first, second = np.triu_indices(platform.n_actuators, 1)
     moved = np.abs(after - before).max(axis=(1, 2, 3))[:, None]
-    least = MEETING * _mean_length(after[:, :, 0], after[:, :, 2])
+    least = MEETING_DISTANCE * _mean_length(after[:, :, 0], after[:, :, 2])
     found = np.zeros((len(after), len(first)), dtype=bool)
     for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
         ends = [
@@ -221,9 +222,11 @@ def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> B
         part = np.where(turned, volumes[0] / size, 1.0)[..., None]
         middle = [(1.0 - part) * one + part * other for one, other in zip(*ends, strict=True)]
         distance = segment_distance(*middle)
-        found |= (distance < least) | (turned & (distance < CROSSING * moved))
+        found |= (distance < least) | (turned & (distance < CROSSING_DISTANCE * moved))
     for joints in (platform.base_joints, platform.platform_joints):
-        found[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENT] = False
+        found[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENCE_DISTANCE] = (
+            False
+        )
     return found
 
 

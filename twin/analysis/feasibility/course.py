@@ -28,19 +28,21 @@ from twin.motion.motion import as_center, axis_names, known_axis
 from twin.motion.recording import followed
 from twin.rotations import quaternion_from_angles
 
-SAMPLES = 1001
+DEFAULT_SAMPLES = 1001
 """Times along a motion. A peak between two of them is higher than both by less than a millionth of
 its curvature times the square of the duration."""
 
-MOST_SAMPLES = 1_000_000
+MAX_SAMPLES = 1_000_000
+"""Largest number of times along a motion that may be asked for."""
 
-ROUNDING = 1e-9
-"""Share beyond one that is rounding: poses at the end of a range lie on a limit."""
+LIMIT_TOLERANCE = 1e-9
+"""Excess over a limit, relative to it, that counts as rounding: poses at the end of a range lie on
+a limit."""
 
-TIGHT = 0.8
-"""Share of a limit above which a margin is called tight."""
+TIGHT_FRACTION = 0.8
+"""Fraction of a limit above which a margin is called tight."""
 
-FLAT = 1e-12
+FLATNESS_TOLERANCE = 1e-12
 """Square of the sine below which a triangle has no inside, and a segment is parallel to it."""
 
 
@@ -131,7 +133,7 @@ class Course(NamedTuple):
     time: FloatArray
     """`(k,)` [s], zero at rest"""
     motion: PlatformMotion
-    """in arrays of k rows"""
+    """the motion in arrays of k rows"""
     places: tuple[str, ...]
     """names of poses at rest; none for a motion"""
 
@@ -154,7 +156,7 @@ def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ..
     return Course(np.zeros(count), motion, places)
 
 
-def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -> Course:
+def motion_course(platform: MachineModel, motion: Any, samples: Any = DEFAULT_SAMPLES) -> Course:
     """Return a motion at `samples` times from start to end.
 
     Raises:
@@ -163,7 +165,7 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -
     """
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
-    whole_number(samples, "samples", 2, MOST_SAMPLES)
+    whole_number(samples, "samples", 2, MAX_SAMPLES)
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
     return Course(time, followed(platform, motion, time), ())
@@ -186,7 +188,7 @@ class Quantity(NamedTuple):
     limit: FloatArray
     """`(k, m)`, infinite where there is none"""
     share: FloatArray
-    """`(k, m)` of the limit that is used; above 1 it is violated"""
+    """`(k, m)` fraction of the limit that is used; above 1 it is violated"""
     legs: Sequence[tuple[int, ...]]
     """numbers from 1 of the legs of each column; none for the whole machine"""
     remedy: Callable[[int, int], str]
@@ -206,8 +208,8 @@ class Margin(NamedTuple):
     """signed"""
     limit: float
     share: float
-    """of the limit that is used: required per limit, limit per required where it is a minimum;
-    of a stroke, the distance from its middle per half of it. Above 1: violated"""
+    """fraction of the limit that is used: required per limit, or limit per required where it is a
+    minimum; for a stroke, the distance from its middle per half of it. Above 1 it is violated"""
     at_least: bool
     """whether the limit is the smallest allowed value"""
     legs: tuple[int, ...]
@@ -224,7 +226,7 @@ class Margin(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether the limit is kept."""
-        return self.share <= 1.0 + ROUNDING
+        return self.share <= 1.0 + LIMIT_TOLERANCE
 
     @property
     def margin(self) -> float:
@@ -240,7 +242,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
     """
     shares = np.where(np.isnan(quantity.share), np.inf, quantity.share)
     highest = float(shares.max())
-    nearly = highest - ROUNDING * max(1.0, highest) if highest < np.inf else np.inf
+    nearly = highest - LIMIT_TOLERANCE * max(1.0, highest) if highest < np.inf else np.inf
     row, column = divmod(int((shares >= nearly).argmax()), shares.shape[1])
     share = float(shares[row, column])
     resting = bool(course.places)
@@ -256,7 +258,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         float(course.time[row]) if timed else None,
         "whole motion" if quantity.whole and not resting else course.place(row),
         course.motion.pose[row].copy(),
-        "" if share <= 1.0 + ROUNDING else quantity.remedy(row, column),
+        "" if share <= 1.0 + LIMIT_TOLERANCE else quantity.remedy(row, column),
     )
 
 
@@ -381,7 +383,7 @@ def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> Floa
     across = np.roll(polygon, -1, axis=1)[:, None] - middle
     normal = np.cross(spokes, across)
     size = _dot(normal, normal)
-    solid = size > FLAT * _dot(spokes, spokes) * _dot(across, across)
+    solid = size > FLATNESS_TOLERANCE * _dot(spokes, spokes) * _dot(across, across)
     safe = np.where(solid, size, 1.0)
 
     def inside(away: FloatArray) -> FloatArray:

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.feasibility.course import SAMPLES, motion_course, rest_course
+from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
 from twin.analysis.machine_summary import Ranges, axis_ranges, moved
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.panels import ALONE_HEIGHT, FOOT, GAP, HEAD, thin_out
-from twin.charts.style import CURVES, TITLE_SIZE, axis, curve_color, layout, legend
+from twin.charts.panels import ALONE_HEIGHT, FOOTER_HEIGHT, PANEL_GAP, TITLE_HEIGHT, thin_out
+from twin.charts.style import CURVE_COLORS, TITLE_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError, brief
 from twin.model.machine_base import without_compiling
 from twin.model.machine_model import MachineModel, as_model
 
-LARGEST = 100.0
-"""Share of a limit that is drawn; that of a singular pose is infinite."""
+MAX_DRAWN_FRACTION = 100.0
+"""Largest fraction of a limit that is drawn; at a singular pose it is infinite."""
 
 
 def feasibility(
@@ -30,7 +30,7 @@ def feasibility(
     *,
     payload: Payload | float | None = None,
     wrench: Any = None,
-    samples: int = SAMPLES,
+    samples: int = DEFAULT_SAMPLES,
 ) -> Feasibility:
     """Return whether a machine does a motion, or rests at home, with a load.
 
@@ -148,7 +148,8 @@ def feasibility_record(found: Feasibility) -> dict[str, Any]:
 def feasibility_figure(found: Feasibility) -> Any:
     """Return a plotly figure of the share of each limit over time, a line at 1.
 
-    The cursor shows the share and the leg that uses most. Shares above `LARGEST` are drawn there.
+    The cursor shows the share and the leg that uses most. Larger shares are drawn at
+    `MAX_DRAWN_FRACTION`.
 
     Raises:
         InputError: not a verdict, or one at rest, which has no course over time.
@@ -159,20 +160,20 @@ def feasibility_figure(found: Feasibility) -> Any:
     if not len(found.time) or not found.time[-1] > 0.0:
         raise InputError("plot", "a verdict at rest has no course over time; give a motion")
     figures = optional("plotly.graph_objects")
-    top = GAP + HEAD + GAP
-    figure = figures.Figure(layout=layout(2 * ALONE_HEIGHT + top + FOOT, top))
+    top = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
+    figure = figures.Figure(layout=layout(2 * ALONE_HEIGHT + top + FOOTER_HEIGHT, top))
     title = html.escape(found.summary)
     figure.layout.title = {"text": title, "font": {"size": TITLE_SIZE}, "x": 0.01, "y": 0.99}
     figure.layout.title.yanchor = "top"
     order = [margin.quantity for margin in found.margins if margin.quantity in found.shares]
     for number, name in enumerate(order):
-        share = np.minimum(found.shares[name], LARGEST)
+        share = np.minimum(found.shares[name], MAX_DRAWN_FRACTION)
         kept = thin_out(found.time, share)
+        dash = "dot" if number >= len(CURVE_COLORS) else "solid"
         figure.add_trace(
             figures.Scatter(
                 x=found.time[kept], y=share[kept], name=html.escape(name), mode="lines",
-                line={"color": curve_color(number), "dash": "dot" if number >= len(CURVES) else
-                      "solid", "width": 1.8, "simplify": False},
+                line={"color": curve_color(number), "dash": dash, "width": 1.8, "simplify": False},
                 customdata=np.array(found.worst_legs[name])[kept],
                 hovertemplate="%{y:.3~g}, %{customdata}",
             )
@@ -181,7 +182,7 @@ def feasibility_figure(found: Feasibility) -> Any:
     figure.layout.hovermode = "x unified"
     figure.layout.xaxis = axis("time [s]")
     largest = max(float(found.shares[name].max()) for name in order)
-    highest = 1.05 * min(max(largest, 1.05), LARGEST)
+    highest = 1.05 * min(max(largest, 1.05), MAX_DRAWN_FRACTION)
     figure.layout.yaxis = axis("share of the limit, above 1: violated") | {"range": [0.0, highest]}
     figure.layout.legend = legend(1.01)
     return figure

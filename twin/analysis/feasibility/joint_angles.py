@@ -20,14 +20,14 @@ from twin.analysis.workspace.admissible import coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, legs
+from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, PANEL_HEIGHT, legs
 from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
 from twin.model.machine_base import characteristic_length, null_space
 from twin.model.machine_model import MachineModel, as_model
 
-JOINTS = {
+JOINT_NAMES = {
     "base_joint": "base joint",
     "elbow_joint": "elbow joint",
     "platform_joint": "platform joint",
@@ -39,20 +39,21 @@ SMALLEST_PART = 0.05
 with a twentieth of their effect at home. Adopted."""
 
 LARGEST_CONDITION = 200.0
-"""Of the Jacobian: an error of a leg grows two hundred times in the worst direction. Adopted."""
+"""Largest condition number of the Jacobian: an error of a leg grows two hundred times in the worst
+direction. Adopted."""
 
-SAMPLES = 512
+BOX_SAMPLES = 512
 """Points inside the box; starts of the search, and samples for poses out of reach."""
 
-STARTS = 6
-"""Searches per actuator and end: from its best points, no two of them close to each other."""
+MAX_STARTS = 6
+"""Searches per actuator and end at most, from its best points that are not close to each other."""
 
-APART = 0.25
-"""Distance of two starts in parts of the box's sides."""
+START_DISTANCE = 0.25
+"""Smallest distance between two starts, relative to the box's sides."""
 
-DIFFERENCE = 1e-6
-"""Step of the gradient in parts of the box's sides: an extreme is flat, so its value is exact to
-the square of the gradient's error."""
+GRADIENT_STEP = 1e-6
+"""Step of the differences of the gradient, relative to the box's sides: an extreme is flat, so its
+value is exact to the square of the gradient's error."""
 
 
 class Directions(NamedTuple):
@@ -89,7 +90,7 @@ def joint_quantities(
         found: directions along the course.
         home: directions `(1, n, 3)` at home.
     """
-    for field, name in JOINTS.items():
+    for field, name in JOINT_NAMES.items():
         present = getattr(found, field)
         limits = _limits(platform, field)
         if present is None or not any(limits):
@@ -126,7 +127,7 @@ def missing_joints(platform: MachineModel, found: Directions) -> list[str]:
     """Return the joints whose limits no leg gives."""
     return [
         f"angles of the {name}s"
-        for field, name in JOINTS.items()
+        for field, name in JOINT_NAMES.items()
         if getattr(found, field) is not None and not any(_limits(platform, field))
     ]
 
@@ -213,9 +214,10 @@ class RequiredStroke(NamedTuple):
     unreachable: FloatArray
     """`(m, 7)` poses of the box that no actuator coordinate reaches; the ranges leave them out"""
     lower_margin: FloatArray
-    """`(n,)` from the actuator's own lower limit to `minimum`; negative: it is too long"""
+    """`(n,)` distance from the actuator's own lower limit to `minimum`; negative: it is too long"""
     upper_margin: FloatArray
-    """`(n,)` from `maximum` to the actuator's own upper limit; negative: it is too short"""
+    """`(n,)` distance from `maximum` to the actuator's own upper limit; negative: it is too
+    short"""
 
     @property
     def stroke(self) -> FloatArray:
@@ -244,7 +246,7 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
     if not isinstance(mobility, Mobility):
         raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
     check_convention(platform, mobility.convention)
-    axes = np.vstack([mobility.corners(), mobility.inner(SAMPLES)])
+    axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
     values = coordinates(platform, _poses(platform, mobility, axes))
     reached = np.isfinite(values).all(axis=1)
     if not reached.any():
@@ -292,14 +294,14 @@ def _extreme(
     best = (float(values[order[0], leg]), axes[order[0]])
     if not len(free):
         return best
-    steps = DIFFERENCE * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
+    steps = GRADIENT_STEP * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:
         tried = np.tile(mobility.low, (len(steps), 1))
         tried[:, free] += (point + steps) * span[free]
         here = sign * coordinates(platform, _poses(platform, mobility, tried))[:, leg]
         # Out of reach beside the point: the step there is refused, not taken.
-        gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * DIFFERENCE)
+        gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * GRADIENT_STEP)
         return float(np.nan_to_num(here[0], nan=np.inf)), np.nan_to_num(gradient)
 
     for start in _starts((axes[order][:, free] - mobility.low[free]) / span[free]):
@@ -318,9 +320,9 @@ def _starts(points: FloatArray) -> list[FloatArray]:
     """Return the first few of points `(m, k)`, best first, that are apart from each other."""
     chosen: list[FloatArray] = []
     for point in points:
-        if all(np.abs(point - other).max() > APART for other in chosen):
+        if all(np.abs(point - other).max() > START_DISTANCE for other in chosen):
             chosen.append(point)
-            if len(chosen) == STARTS:
+            if len(chosen) == MAX_STARTS:
                 break
     return chosen
 
@@ -337,7 +339,7 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
     figures = optional("plotly.graph_objects")
     names = legs(platform.n_actuators)
-    figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
+    figure = figures.Figure(layout=layout(PANEL_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP))
     for k, (name, low, high) in enumerate(
         (
             ("has", platform.minimum_coordinates, platform.maximum_coordinates),

@@ -13,7 +13,7 @@ from twin.analysis.feasibility.collisions import (
     plate_quantities,
 )
 from twin.analysis.feasibility.course import (
-    TIGHT,
+    TIGHT_FRACTION,
     Course,
     Margin,
     Quantity,
@@ -42,7 +42,7 @@ class Feasibility(NamedTuple):
     machine: str
     task: str
     margins: tuple[Margin, ...]
-    """to all known limits, the worst first"""
+    """margins to all known limits, the worst first"""
     not_given: tuple[str, ...]
     """limits that the machine's file does not give, and that are therefore not judged"""
     notes: tuple[str, ...]
@@ -76,7 +76,7 @@ class Feasibility(NamedTuple):
         if not first.holds:
             count = f"{len(self.violated)} of {len(self.margins)}"
             return f"{head}: not feasible, {count} limits violated"
-        word = "tight" if first.share > TIGHT else "closest"
+        word = "tight" if first.share > TIGHT_FRACTION else "closest"
         share = share_text(first.share)
         return f"{head}: feasible; {word}: {first.quantity}, {share} of its limit"
 

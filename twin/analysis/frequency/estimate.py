@@ -51,7 +51,7 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
-from twin.control.controller import PERIOD
+from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import drive_model, suitable_velocity_loop
 from twin.control.position_loop import takes_positions
 from twin.errors import InputError, brief
@@ -59,74 +59,80 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
 from twin.plant.drives import actuator_limit, equivalent_inertia
 
-METHODS = ("chirp", "stepped")
+EXCITATION_METHODS = ("chirp", "stepped")
+"""Excitations of a machine: one logarithmic sweep, or sines one after the other."""
 
 LEAD_IN = 0.3
-"""[s] of rest before: feedforward of the thesis' controller rises, springs and friction settle."""
+"""[s] Rest before an excitation: feedforward of the thesis' controller rises, springs and friction
+settle."""
 
-FADE = 0.02
-"""Of the length of a sweep, to begin and to end from rest; at most `LONGEST_FADE`."""
+FADE_FRACTION = 0.02
+"""Fraction of the length of a sweep in which it fades in and out; at most `MAX_FADE`."""
 
-LONGEST_FADE = 0.1
-"""[s] Longest beginning and end of a sweep."""
+MAX_FADE = 0.1
+"""[s] Longest fade of a sweep at its beginning and end."""
 
-SETTLING = 0.1
-"""[s] of a dwell that are not evaluated, or `SETTLING_PERIODS` if they are longer."""
+MIN_SETTLING_TIME = 0.1
+"""[s] Shortest part of a dwell that is left out while the motion settles."""
 
 SETTLING_PERIODS = 2
+"""Periods of a sine that are left out at least."""
 
-EVALUATED = 0.1
-"""[s] of a dwell that are evaluated, or `EVALUATED_PERIODS` if they are longer."""
+MIN_EVALUATED_TIME = 0.1
+"""[s] Shortest part of a dwell that is evaluated."""
 
 EVALUATED_PERIODS = 4
+"""Periods of a sine that are evaluated at least."""
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
-"""Along and about the base axes; about them in the order x, y, z."""
+"""Directions along and about the base axes; about them in the order x, y, z."""
 
 SPEED_USE = 0.5
-"""Adopted: of an actuator's limit of speed that an excitation needs at most to be seen."""
+"""Largest fraction of an actuator's speed limit that an excitation takes to be seen. Adopted."""
 
 EFFORT_USE = 0.5
-"""Adopted: of an actuator's limit of effort that the velocity loop gives at most, likewise."""
+"""Largest fraction of an actuator's effort that the velocity loop gives. Adopted."""
 
 ACCELERATION_USE = 2.0
-"""Adopted: of an actuator's limit of acceleration, which then acts in the highest octave alone."""
+"""Largest acceleration per actuator's limit, which then acts in the highest octave alone.
+Adopted."""
 
 FRICTION_RATIO = 10.0
-"""Adopted: velocity loop's gain per gain that dry friction has at the peak speed."""
+"""Velocity loop's gain per gain that dry friction has at the peak speed. Adopted."""
 
 NOISE_RATIO = 2.0
-"""Adopted: amplitude at the highest frequency per step of the encoder."""
+"""Amplitude at the highest frequency per step of the encoder. Adopted."""
 
 POSITION_HIGH = 0.4
-"""Of the rate at which servos or steppers take positions, up to which they can follow."""
+"""Highest frequency that servos and steppers can follow, per rate at which they take positions."""
 
 TASK_SPEED = 0.01
-"""Adopted: strokes per second that an excitation may use where limits are not known."""
+"""[1/s] Strokes per second that an excitation may use where limits are not known. Adopted."""
 
-MOVING = 0.05
-"""An actuator counts as moving from this share of the rate of the fastest one."""
+MOVING_RATE_FRACTION = 0.05
+"""Rate, relative to that of the fastest actuator, from which an actuator counts as moving."""
 
-OVERLAP = 0.5
+WINDOW_OVERLAP = 0.5
+"""Fraction by which neighbouring windows overlap."""
 
-SILENT = 1e-12
-"""Power of the input per its largest at which a frequency counts as not excited."""
+MIN_INPUT_POWER = 1e-12
+"""Power of the input, relative to its largest, at which a frequency counts as not excited."""
 
-NEIGHBOURS = 3
+COHERENCE_LINES = 3
 """Lines that the coherence of a whole record is taken over."""
 
 SWEEP_NEIGHBOURS = 7
-"""Adopted: lines that the coherence of a sweep is taken over."""
+"""Lines that the coherence of a sweep is taken over. Adopted."""
 
-PASSING = 0.05
-"""Adopted: power of the input in a window, per the largest of its line, from which the sweep passes
-it."""
+PASSING_POWER = 0.05
+"""Power of the input in a window, relative to the largest of its line, from which the sweep passes
+the line. Adopted."""
 
-FEWEST_WINDOWS = 2
-"""Windows of each frequency, those with the largest power of the input."""
+MIN_WINDOWS = 2
+"""Windows of each frequency at least, those with the largest power of the input."""
 
-FEWEST = 8
-"""Samples of a window or of a dwell."""
+MIN_SAMPLES = 8
+"""Samples of a window or of a dwell at least."""
 
 
 class Excitation(ABC):
@@ -182,7 +188,7 @@ class SweptSine(Excitation):
         """
         first, last = _range(low, high)
         seconds = positive(length, "length")
-        fade = min(LONGEST_FADE, FADE * seconds)
+        fade = min(MAX_FADE, FADE_FRACTION * seconds)
         self._set(
             low=first,
             high=last,
@@ -232,8 +238,8 @@ class SteppedSine(Excitation):
         lines = as_floats(frequencies, "frequencies")
         if lines.ndim != 1 or not lines.size or not lines[0] > 0.0 or (np.diff(lines) <= 0.0).any():
             raise InputError("frequencies", "must be a list [Hz] that increases from above zero")
-        settling = np.maximum(np.ceil(SETTLING * lines), SETTLING_PERIODS) / lines
-        evaluated = np.maximum(np.ceil(EVALUATED * lines), EVALUATED_PERIODS) / lines
+        settling = np.maximum(np.ceil(MIN_SETTLING_TIME * lines), SETTLING_PERIODS) / lines
+        evaluated = np.maximum(np.ceil(MIN_EVALUATED_TIME * lines), EVALUATED_PERIODS) / lines
         ends = np.cumsum(settling + evaluated)
         starts = np.concatenate([[0.0], ends[:-1]])
         self._set(
@@ -270,12 +276,20 @@ def _range(low: Any, high: Any) -> tuple[float, float]:
     return first, last
 
 
-SPEED_SHARE, EFFORT_SHARE = 0.02, 0.1
-"""Adopted: of an actuator's limits of speed and effort that an excitation may use."""
+SPEED_SHARE = 0.02
+"""Fraction of an actuator's speed limit that an excitation takes. Adopted."""
 
+EFFORT_SHARE = 0.1
+"""Fraction of an actuator's effort limit that an excitation takes. Adopted."""
 
-POSITION_SPEED, POSITION_EFFORT, POSITION_TRAVEL = 0.25, 0.3, 0.2
-"""Adopted: of a servo's or stepper's limits, and of the way from home to its nearer end."""
+POSITION_SPEED = 0.25
+"""Fraction of a servo's or stepper's speed limit that an excitation takes. Adopted."""
+
+POSITION_EFFORT = 0.3
+"""Fraction of a servo's or stepper's effort limit that an excitation takes. Adopted."""
+
+POSITION_TRAVEL = 0.2
+"""Fraction of the way from home to a servo's or stepper's nearer end. Adopted."""
 
 
 class Path(NamedTuple):
@@ -283,9 +297,9 @@ class Path(NamedTuple):
 
     name: str
     twist: FloatArray
-    """`(6,)` of the platform per unit of the way"""
+    """`(6,)` twist of the platform per unit of the way"""
     rates: FloatArray
-    """`(n,)` of the actuators per unit of the way"""
+    """`(n,)` rates of the actuators per unit of the way"""
 
 
 def axis_path(platform: MachineModel, axis: str) -> Path:
@@ -377,7 +391,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     slowest = np.min(bounds, axis=0)
     wanted, most = np.zeros_like(slowest), {"speed": np.full_like(slowest, np.inf)}
     if not (takes_positions(platform) or platform.n_deflections):
-        drives, gain = drive_model(platform), suitable_velocity_loop(platform, PERIOD)[0]
+        drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
         friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
         wanted = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
         most = {
@@ -389,7 +403,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     allowed = np.min([*most.values()], axis=0)
     slowest = np.maximum(slowest, np.minimum(wanted, allowed))
     ways = np.abs(path.rates)
-    moving = np.flatnonzero(ways > MOVING * ways.max())
+    moving = np.flatnonzero(ways > MOVING_RATE_FRACTION * ways.max())
     first = moving[np.argmin(slowest[moving] / ways[moving])]
     limit = ""
     if slowest[first] < wanted[first]:
@@ -438,7 +452,7 @@ def spectra(
     """
     from scipy.signal import csd, welch
 
-    hop = max(1, round(size * (1.0 - OVERLAP)))
+    hop = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
     options = {"fs": 1.0 / step, "nperseg": size, "noverlap": size - hop, "detrend": detrend}
     frequency, cross = csd(given, received, **options)
     power_in, power_out = (welch(part, **options)[1] for part in (given, received))
@@ -465,9 +479,9 @@ def sweep_response(
     x, y = _records(given, received)
     step, length = positive(period, "period"), positive(window, "window")
     size = round(length / step)
-    if size < FEWEST or size > len(x):
+    if size < MIN_SAMPLES or size > len(x):
         raise InputError(
-            "window", f"must hold from {FEWEST} samples to the record's {len(x)}, not {size}"
+            "window", f"must hold from {MIN_SAMPLES} samples to the record's {len(x)}, not {size}"
         )
     first, last = positive(low, "low"), positive(high, "high")
     if not first < last <= 0.5 / step:
@@ -479,9 +493,9 @@ def sweep_response(
     largest = powers.max(axis=0, initial=0.0)
     if not largest.max(initial=0.0) > 0.0:
         raise InputError("given", "has nothing between these frequencies")
-    few = np.sort(powers, axis=0)[-min(FEWEST_WINDOWS, len(powers))]
-    passing = powers >= np.minimum(PASSING * largest, few)
-    excited = largest > SILENT * largest.max()
+    few = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
+    passing = powers >= np.minimum(PASSING_POWER * largest, few)
+    excited = largest > MIN_INPUT_POWER * largest.max()
     into, out = (np.where(passing, part, 0.0)[:, excited] for part in (into, out))
     gain = (into.conj() * out).sum(axis=0) / (np.abs(into) ** 2).sum(axis=0)
     windows = passing[:, excited].sum(axis=0)
@@ -494,7 +508,7 @@ def _window_spectra(record: FloatArray, size: int) -> ComplexArray:
     """Return the spectra `(windows, lines)` of Hann windows over a record, without their means."""
     from scipy.signal.windows import hann
 
-    hop = max(1, round(size * (1.0 - OVERLAP)))
+    hop = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
     windows = np.lib.stride_tricks.sliding_window_view(record, size)[::hop]
     parts = windows - windows.mean(axis=1, keepdims=True)
     return np.asarray(np.fft.rfft(parts * hann(size, sym=False), axis=1))
@@ -538,12 +552,12 @@ def record_response(
     lines = np.asarray(frequency[inside], dtype=np.float64)
     if not np.abs(into[inside]).min() > 0.0:
         raise InputError("given", "has nothing at some of these frequencies")
-    beside = np.ones(NEIGHBOURS)
+    beside = np.ones(COHERENCE_LINES)
     cross = np.convolve(into.conj() * out, beside, "same")[inside]
     powers = [np.convolve(np.abs(part) ** 2, beside, "same")[inside] for part in (into, out)]
     coherence = _coherence(cross, *powers)
     return FrequencyResponse(
-        lines, out[inside] / into[inside], coherence, deviation(coherence, NEIGHBOURS)
+        lines, out[inside] / into[inside], coherence, deviation(coherence, COHERENCE_LINES)
     )
 
 
@@ -564,8 +578,8 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
     step, hertz = positive(period, "period"), positive(frequency, "frequency")
     if hertz >= 0.5 / step:
         raise InputError("frequency", f"must stay below {0.5 / step:g} Hz")
-    if len(x) < FEWEST or len(x) * step * hertz < 1.0 - 1e-9:
-        raise InputError("given", f"must hold {FEWEST} samples and a period of the sine")
+    if len(x) < MIN_SAMPLES or len(x) * step * hertz < 1.0 - 1e-9:
+        raise InputError("given", f"must hold {MIN_SAMPLES} samples and a period of the sine")
     time = np.arange(len(x)) * step
     angle = 2.0 * np.pi * hertz * time
     shapes = np.column_stack([np.cos(angle), np.sin(angle), np.ones_like(time), time - time.mean()])

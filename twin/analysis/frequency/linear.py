@@ -1,8 +1,10 @@
-"""Frequency responses of the linearised machine, calculated and measured.
+"""Compliance, transmissibility and modes of a machine on springs, calculated and measured.
 
-Compliance of a machine on springs, measured: a swept wrench, any engine, no controller.
+The calculated ones are those of the linearised machine. The measured ones come from a run of any
+engine without a controller.
 
-Actuators give the forces of rest plus those of holding springs,
+Compliance: a wrench sweeps over the frequencies. Actuators give the forces of rest plus those of
+holding springs,
 
     forces = forces at rest - k (coordinates - coordinates at rest) - c rates,
 
@@ -10,16 +12,13 @@ none for machines whose struts are springs themselves. The linear model gets the
 wrench, held over each step h of the engine, lags by half a step:
 (1 - exp(-i omega h)) / (i omega h).
 
-Transmissibility of a machine on springs, measured: its base shaken by a sweep, in any engine.
-
-The base's acceleration a is held over each step h; the motion x of the platform relative to the
-base gives the transmissibility, with a lag of half a step on a,
+Transmissibility: the base shakes in a sweep. Its acceleration a is held over each step h; the
+motion x of the platform relative to the base gives the transmissibility, with a lag of half a step
+on a,
 
     T = 1 - omega^2 x / (a lag),    lag = (1 - exp(-i omega h)) / (i omega h).
 
-Frequency responses of the linearised machine: transmissibility, compliance, modes.
-
-Frequencies and damping ratios of a motion that dies away, from its samples.
+Modes: frequencies and damping ratios of a motion that dies away, from its samples.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.estimate import AXES, record_response
-from twin.analysis.frequency.measured import BEYOND
+from twin.analysis.frequency.measured import SWEEP_MARGIN
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.basics.arrays import (
     ComplexArray,
@@ -55,16 +54,16 @@ from twin.simulation.trajectory import Trajectory
 
 TASK_AXES = ("x", "y", "z", "rx", "ry", "rz")
 
-TIMESTEP = 1e-4
-"""[s] of the engine."""
+ENGINE_TIMESTEP = 1e-4
+"""[s] Time step of the engine."""
 
-DECAY = 9.0
+DECAY_TIME_CONSTANTS = 9.0
 """Time constants of the slowest mode after the sweep: a ten-thousandth is left."""
 
 LONGEST_DECAY = 20.0
 """[s] Longest time that is simulated after the sweep."""
 
-DIRECTIONS = ("x", "y", "z")
+FORCE_DIRECTIONS = ("x", "y", "z")
 
 
 class LinearModes(NamedTuple):
@@ -278,7 +277,7 @@ def measure_compliance(
     decay: float | None = None,
     engine: str = "analytic",
     fidelity: str = "accurate",
-    timestep: float = TIMESTEP,
+    timestep: float = ENGINE_TIMESTEP,
 ) -> MeasuredCompliance:
     """Return the compliance at rest along one base axis, from a swept force or moment.
 
@@ -309,7 +308,9 @@ def measure_compliance(
     rest = model.point
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
-        decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
+        decay = (
+            min(DECAY_TIME_CONSTANTS / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
+        )
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
     run = released(
         platform,
@@ -352,7 +353,7 @@ def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArra
     Raises:
         InputError: not above zero.
     """
-    begin, end = positive(low, "low") / BEYOND, positive(high, "high") * BEYOND
+    begin, end = positive(low, "low") / SWEEP_MARGIN, positive(high, "high") * SWEEP_MARGIN
     span = positive(length, "length")
     growth = np.log(end / begin) / span
 
@@ -404,7 +405,7 @@ class MeasuredTransmissibility(NamedTuple):
     measured: ComplexArray
     """`(k,)` motion of the platform per motion of the base along the axis"""
     linear: ComplexArray
-    """`(k,)` of the linearised machine"""
+    """`(k,)` transmissibility of the linearised machine"""
 
 
 def measure_transmissibility(
@@ -439,7 +440,7 @@ def measure_transmissibility(
         MissingDependencyError: the engine's library is not installed.
         SimulationStoppedError: the engine left the range of valid states.
     """
-    column = DIRECTIONS.index(one_of(axis, "axis", DIRECTIONS))
+    column = FORCE_DIRECTIONS.index(one_of(axis, "axis", FORCE_DIRECTIONS))
     size, step = positive(acceleration, "acceleration"), positive(timestep, "timestep")
     stiffness, damping = as_floats(holding, "holding", 2)
     model = held(linearise(platform), float(stiffness), float(damping))

@@ -15,9 +15,9 @@ import numpy as np
 
 from twin.analysis.frequency.estimate import (
     AXES,
+    EXCITATION_METHODS,
     LEAD_IN,
-    METHODS,
-    MOVING,
+    MOVING_RATE_FRACTION,
     SPEED_USE,
     Excitation,
     Path,
@@ -35,7 +35,7 @@ from twin.analysis.frequency.estimate import (
 from twin.analysis.frequency.response import FrequencyResponse, response_figure
 from twin.basics.arrays import FloatArray, one_of, positive, quaternion_product
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, Controller, Reference, reference_of
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference, reference_of
 from twin.control.position_loop import has_encoders, takes_positions
 from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
@@ -43,26 +43,29 @@ from twin.plant.drives import actuator_limit
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
-LOW, HIGH = 1.0, 300.0
-"""[Hz] as in the thesis, whose sines go up to 300 Hz."""
+MIN_FREQUENCY = 1.0
+"""[Hz] Lowest frequency where none is given."""
 
-LENGTH = 10.0
-"""[s] of a sweep."""
+MAX_FREQUENCY = 300.0
+"""[Hz] Highest frequency where none is given, as in the thesis, whose sines go up to 300 Hz."""
 
-WINDOW = 0.5
-"""[s] of the windows of a sweep's estimate: points 2 Hz apart."""
+SWEEP_DURATION = 10.0
+"""[s] Length of a sweep where none is given."""
 
-LINES = 30
-"""Frequencies of stepped sines where none are given."""
+WINDOW_LENGTH = 0.5
+"""[s] Length of the windows of a sweep's estimate, whose points are then 2 Hz apart."""
 
-TIMESTEP = 2.5e-4
-"""[s] of the engine."""
+STEPPED_SINES = 30
+"""Number of stepped sines where no frequencies are given."""
 
-BEYOND = 1.15
-"""A sweep begins so much below and ends so much above the frequencies that are evaluated."""
+ENGINE_TIMESTEP = 2.5e-4
+"""[s] Time step of the engine."""
 
-HIGHEST = 0.45
-"""Per sampling rate: where a sweep ends at the latest."""
+SWEEP_MARGIN = 1.15
+"""Factor by which a sweep begins below and ends above the frequencies that are evaluated."""
+
+MAX_RATE_FRACTION = 0.45
+"""Highest frequency of a sweep, relative to the sampling rate."""
 
 Make = Callable[[MachineModel, Reference], Controller]
 
@@ -80,7 +83,7 @@ class MeasuredResponse(NamedTuple):
     direction: str
     """an axis of the platform, or "actuator 1" """
     unit: str
-    """of the speed along it: "m/s" or "rad/s" """
+    """unit of the speed along it: "m/s" or "rad/s" """
     excitation: Excitation
     platform: FrequencyResponse
     """displacement of the platform per reference, along the direction"""
@@ -88,7 +91,7 @@ class MeasuredResponse(NamedTuple):
     """number from 1 -> measured coordinate per reference, of those that move; the coordinate itself
     where servos and steppers have no encoders"""
     resting: tuple[int, ...]
-    """numbers of those that hardly move: by less than `MOVING` of the fastest"""
+    """numbers of those that hardly move: by less than `MOVING_RATE_FRACTION` of the fastest"""
     limit: str = ""
     """limit of the actuators that keeps the default speed below what friction and encoders ask for:
     "speed", "acceleration", "force", "torque", "stroke"; empty for none or a given speed"""
@@ -100,16 +103,16 @@ def measure_response(
     axis: str | None = None,
     actuator: int | None = None,
     method: str = "chirp",
-    low: float = LOW,
+    low: float = MIN_FREQUENCY,
     high: float | None = None,
-    length: float = LENGTH,
-    window: float = WINDOW,
+    length: float = SWEEP_DURATION,
+    window: float = WINDOW_LENGTH,
     frequencies: Any = None,
     speed: float | None = None,
     controller: Make = Cascade,
     engine: str = "analytic",
     fidelity: str = "accurate",
-    timestep: float = TIMESTEP,
+    timestep: float = ENGINE_TIMESTEP,
     progress: bool | None = False,
 ) -> MeasuredResponse:
     """Return the response of a controlled machine about home.
@@ -120,11 +123,12 @@ def measure_response(
         actuator: number, from 1, of the one that is moved by itself.
         method: "chirp" or "stepped".
         low: lowest frequency [Hz].
-        high: highest frequency [Hz], default `HIGH`, of servos and steppers 0.4 of the rate
-            at which they take positions.
+        high: highest frequency [Hz], default `MAX_FREQUENCY`, of servos and steppers 0.4 of the
+            rate at which they take positions.
         length: of the sweep [s].
         window: of its estimate [s].
-        frequencies: of stepped sines `(m,)` [Hz], default `LINES` of them, evenly in octaves.
+        frequencies: of stepped sines `(m,)` [Hz], default `STEPPED_SINES` of them, evenly in
+            octaves.
         speed: peak along the way [m/s], [rad/s]; default far within the drives' limits.
         controller: called with machine and reference; default the cascade.
         engine: name.
@@ -140,7 +144,7 @@ def measure_response(
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
-    top = highest_frequency(platform, HIGH) if high is None else positive(high, "high")
+    top = highest_frequency(platform, MAX_FREQUENCY) if high is None else positive(high, "high")
     make = partial(_excitation, method, low, top, length=length, frequencies=frequencies)
     given = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
     peak = given or suitable_speed(platform, path, low, top)
@@ -153,11 +157,11 @@ def measure_response(
         engine=engine,
         fidelity=fidelity,
         timestep=timestep,
-        every=round(PERIOD / timestep),
+        every=round(DEFAULT_PERIOD / timestep),
         progress=progress,
     )
     _check_finished(run)
-    moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
+    moving = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
     estimate = partial(_estimated, excitation, window=window, low=low, high=top)
     measured = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
     if takes_positions(platform) and not has_encoders(platform):
@@ -213,10 +217,12 @@ def _excited(
 def _excitation(
     method: str, low: float, high: float, peak: float, length: float, frequencies: Any
 ) -> Excitation:
-    if one_of(method, "method", METHODS) == "chirp":
-        top = min(BEYOND * positive(high, "high"), max(high, HIGHEST / PERIOD))
-        return SweptSine(positive(low, "low") / BEYOND, top, peak, length)
-    lines = np.geomspace(low, high, LINES) if frequencies is None else frequencies
+    if one_of(method, "method", EXCITATION_METHODS) == "chirp":
+        top = min(
+            SWEEP_MARGIN * positive(high, "high"), max(high, MAX_RATE_FRACTION / DEFAULT_PERIOD)
+        )
+        return SweptSine(positive(low, "low") / SWEEP_MARGIN, top, peak, length)
+    lines = np.geomspace(low, high, STEPPED_SINES) if frequencies is None else frequencies
     return SteppedSine(lines, peak)
 
 
@@ -228,14 +234,14 @@ def excited_reference(
     Raises:
         InputError: an excitation that leads out of reach.
     """
-    count = int(np.ceil(excitation.duration / PERIOD)) + 1
-    time = np.asarray(np.arange(count) * PERIOD, dtype=np.float64)
+    count = int(np.ceil(excitation.duration / DEFAULT_PERIOD)) + 1
+    time = np.asarray(np.arange(count) * DEFAULT_PERIOD, dtype=np.float64)
     way, rate, change = excitation.sample(time)
     pose = np.tile(platform.home, (len(time), 1))
     pose[:, :3] += np.outer(way, path.twist[:3])
     pose[:, 3:] = quaternion_product(_turn(way, path.twist[3:]), pose[:, 3:])
     constrained = platform.constrain(pose, np.outer(rate, path.twist), np.outer(change, path.twist))
-    reference = reference_of(platform, PERIOD, time, *constrained)
+    reference = reference_of(platform, DEFAULT_PERIOD, time, *constrained)
     if not reference.reachable.all():
         raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
     return reference, way
@@ -280,14 +286,17 @@ def _estimated(
     if isinstance(excitation, SteppedSine):
         parts = []
         for frequency, begin, end in excitation.dwells():
-            rows = slice(int(np.ceil(begin / PERIOD - 1e-9)), int(np.floor(end / PERIOD + 1e-9)))
-            parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
+            rows = slice(
+                int(np.ceil(begin / DEFAULT_PERIOD - 1e-9)),
+                int(np.floor(end / DEFAULT_PERIOD + 1e-9)),
+            )
+            parts.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
         return joined(parts)
-    first = max(0, round(LEAD_IN / PERIOD) - round(0.5 * window / PERIOD))
+    first = max(0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * window / DEFAULT_PERIOD))
     return sweep_response(
         given[first:],
         received[first:],
-        PERIOD,
+        DEFAULT_PERIOD,
         window=window,
         low=max(low, 1.0 / window),
         high=high,

@@ -13,9 +13,9 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
 
 CUT_OFF = -3.0
-"""[dB] that ends the bandwidth."""
+"""[dB] Magnitude at which the bandwidth ends."""
 
-TRUSTED = 0.5
+MIN_COHERENCE = 0.5
 """Coherence below which a point is left out of figures."""
 
 
@@ -45,7 +45,7 @@ class FrequencyResponse(NamedTuple):
     @property
     def trusted(self) -> FrequencyResponse:
         """The points whose coherence is at least one half."""
-        kept = self.coherence >= TRUSTED
+        kept = self.coherence >= MIN_COHERENCE
         return self.only(kept)
 
     def only(self, kept: Any) -> FrequencyResponse:
@@ -109,7 +109,8 @@ def response_figures(response: FrequencyResponse) -> ResponseFigures:
     if len(kept.frequency) < 2:
         raise InputError(
             "response",
-            f"has fewer than two points of coherence {TRUSTED:g} or more; excite it more strongly",
+            f"has fewer than two points of coherence {MIN_COHERENCE:g} or more; excite it more "
+            "strongly",
         )
     magnitude = kept.magnitude
     top = int(magnitude.argmax())

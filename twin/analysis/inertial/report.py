@@ -1,6 +1,6 @@
-"""A comparison of a log with its motion in numbers: for the console and as JSON.
+"""Comparison of a log with its motion as figures, as a table for the console and as JSON.
 
-Figures of a log against its motion: readings over time, spectra and ratios over frequency.
+The figures show readings over time, and spectra and ratios over frequency.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.inertial.response import (
-    CHANNELS,
-    COHERENT,
+    MIN_COHERENCE,
+    SENSOR_CHANNELS,
     ChannelResponse,
     Compensation,
     InertialComparison,
@@ -21,13 +21,13 @@ from twin.analysis.inertial.response import (
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.charts.style import CONFIG
+from twin.charts.style import PLOTLY_CONFIG
 from twin.errors import InputError
 
-CLOSE = 1.0
-"""[s] of the closer view around the largest reading."""
+CLOSEUP_DURATION = 1.0
+"""[s] Length of the closer view around the largest reading."""
 
-UNITS = {"f": "m/s2", "w": "rad/s"}
+CHANNEL_UNITS = {"f": "m/s2", "w": "rad/s"}
 """First letter of a channel -> its unit."""
 
 
@@ -50,7 +50,7 @@ def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
             middle = time[
                 int(np.abs(comparison.measured[:, k] - comparison.measured[:, k].mean()).argmax())
             ]
-            shown = np.abs(time - middle) <= 0.5 * CLOSE
+            shown = np.abs(time - middle) <= 0.5 * CLOSEUP_DURATION
         lines = [
             Line(title, time[shown], values[shown, k])
             for title, values in (
@@ -58,7 +58,7 @@ def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
                 ("measured", comparison.measured),
             )
         ]
-        panels.append(Axes(f"{name} [{UNITS[name[0]]}]", lines))
+        panels.append(Axes(f"{name} [{CHANNEL_UNITS[name[0]]}]", lines))
         if close:
             break
     title = "Readings, a closer view" if close else "Readings"
@@ -86,7 +86,7 @@ def response_figure(
         )
     found = comparison.responses[channel]
     some = found.frequency > 0.0
-    frequency, unit = found.frequency[some], UNITS[channel[0]]
+    frequency, unit = found.frequency[some], CHANNEL_UNITS[channel[0]]
     ratio = decibels(found.amplification[some])
     coherent = found.coherence[some] >= 0.5
     lines = [Line("amplification", frequency[coherent], ratio[coherent])]
@@ -129,7 +129,7 @@ def write_inertial_page(
     figures = [readings_figure(comparison), readings_figure(comparison, close=True)]
     figures += [response_figure(comparison, name, compensation) for name in comparison.responses]
     parts = [
-        figure.to_html(full_html=False, include_plotlyjs=k == 0, config=dict(CONFIG))
+        figure.to_html(full_html=False, include_plotlyjs=k == 0, config=dict(PLOTLY_CONFIG))
         for k, figure in enumerate(figures)
     ]
     head = '<!doctype html><html><head><meta charset="utf-8"><title>Inertial log</title></head>'
@@ -140,7 +140,7 @@ def _column(channel: str) -> int:
     return "fw".index(channel[0]) * 3 + "xyz".index(channel[1])
 
 
-SHOWN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
+TABLE_FREQUENCIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
 """[Hz] Frequencies of the table on the console."""
 
 
@@ -155,10 +155,10 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
     """
     channels = {}
     for name, response in comparison.responses.items():
-        k = CHANNELS.index(name)
+        k = SENSOR_CHANNELS.index(name)
         peak = peak_amplification(response)
         channels[name] = {
-            "unit": UNITS[name[0]],
+            "unit": CHANNEL_UNITS[name[0]],
             "reference_rms": float(comparison.reference[:, k].std()),
             "measured_rms": float(comparison.measured[:, k].std()),
             "peak_amplification": None if peak is None else peak[0],
@@ -186,7 +186,7 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
 
 def peak_amplification(response: ChannelResponse) -> tuple[float, float] | None:
     """Return the largest coherent ratio and its frequency [Hz]; None where nothing is coherent."""
-    coherent = (response.coherence >= COHERENT) & (response.frequency > 0.0)
+    coherent = (response.coherence >= MIN_COHERENCE) & (response.frequency > 0.0)
     if not coherent.any():
         return None
     best = int(np.where(coherent, response.amplification, -np.inf).argmax())
@@ -198,12 +198,12 @@ def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
     rows = []
     ratios = response.amplification
     level = decibels(ratios)
-    for shown in SHOWN:
+    for shown in TABLE_FREQUENCIES:
         k = int(np.abs(response.frequency - shown).argmin())
         if shown > response.frequency[-1] or response.frequency[k] == 0.0:
             continue
         row = (f"{response.frequency[k]:.3g}", f"{response.coherence[k]:.3f}")
-        if response.coherence[k] < COHERENT:
+        if response.coherence[k] < MIN_COHERENCE:
             rows.append((row[0], "coherence too low", "", row[1]))
             continue
         spread = 20.0 / np.log(10.0) * response.uncertainty[k]

@@ -24,8 +24,8 @@ from twin.errors import InputError, brief
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.motion.motion import POSITIONS
-from twin.motion.table import ACCELERATION, TIME, Column, Quantity, read_table
+from twin.motion.motion import POSITION_AXES
+from twin.motion.table import ACCELERATION_QUANTITY, TIME_QUANTITY, Column, Quantity, read_table
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 ANGULAR_RATE = Quantity(
@@ -41,13 +41,13 @@ ANGULAR_RATE = Quantity(
     100.0,
 )
 
-CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
+SENSOR_CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
 """Specific force and angular rate along the sensor's axes, in the order of the columns."""
 
-COLUMNS = {
-    "time": Column("time", TIME),
-    **{name: Column(name, ACCELERATION) for name in CHANNELS[:3]},
-    **{name: Column(name, ANGULAR_RATE) for name in CHANNELS[3:]},
+LOG_COLUMNS = {
+    "time": Column("time", TIME_QUANTITY),
+    **{name: Column(name, ACCELERATION_QUANTITY) for name in SENSOR_CHANNELS[:3]},
+    **{name: Column(name, ANGULAR_RATE) for name in SENSOR_CHANNELS[3:]},
 }
 
 THESIS_RATE = 200.0
@@ -58,40 +58,41 @@ THESIS_COLUMNS = 7
 fifth (`vR`, which it plots against the reference motion); the others are inferred from these
 two."""
 
-UNEVEN = 0.05
-"""Largest error of a log's times, in parts of an interval; larger ones are lost messages."""
+MAX_TIME_ERROR = 0.05
+"""Largest error of a log's times, relative to an interval; larger ones are lost messages."""
 
 SMALLEST_OVERLAP = 0.5
-"""Of the shorter of log and motion: less is taken for no common part."""
+"""Smallest overlap of log and motion, relative to the shorter of them: with less they have no
+common part."""
 
-FEWEST = 16
-"""Samples below which nothing can be compared."""
+MIN_SAMPLES = 16
+"""Smallest number of samples that can be compared."""
 
-RESOLUTION = 1.0
-"""[Hz] of the spectra."""
+SPECTRUM_RESOLUTION = 1.0
+"""[Hz] Distance between the frequencies of the spectra."""
 
 FEWEST_SEGMENTS = 2
-"""Of a spectrum: one segment alone has coherence one everywhere."""
+"""Smallest number of segments of a spectrum: one alone has coherence one everywhere."""
 
-OVERLAPPED = 0.947
+INDEPENDENT_FRACTION = 0.947
 """Independent segments per segment under a Hann window that overlaps its neighbours by half."""
 
-COHERENT = 0.8
+MIN_COHERENCE = 0.8
 """Adopted: coherence from which a ratio is trusted."""
 
 LARGEST_CHANGE = 2.0
-"""Adopted: most by which a part of the reference is raised or lowered, 6 dB."""
+"""Largest factor by which a part of the reference is raised or lowered, 6 dB. Adopted."""
 
-BRIDGE = 3.0
+FADE_DISTANCE = 3.0
 """[Hz] Adopted: distance from a trusted frequency over which the change fades to none."""
 
 SAMPLE_RATE = 1000.0
-"""[Hz] Adopted: of the compensated motion, that of the controllers."""
+"""[Hz] Sample rate of the compensated motion, that of the controllers. Adopted."""
 
 REST_TIME = 1.0
-"""[s] Of rest put around the motion, so that its end does not reach into its beginning."""
+"""[s] Rest put around the motion, so that its end does not reach into its beginning."""
 
-TURNS = ("roll", "pitch", "yaw")
+ANGLE_NAMES = ("roll", "pitch", "yaw")
 """Angles about x, y, z."""
 
 
@@ -114,17 +115,18 @@ def read_inertial_log(
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, COLUMNS, units=units, columns=columns)
+    table = read_table(path, LOG_COLUMNS, units=units, columns=columns)
     if "time" not in table.columns or len(table.columns) < 2:
         raise InputError(
-            str(table.file), f"line 1: needs 'time' and one of {', '.join(CHANNELS)} at least"
+            str(table.file),
+            f"line 1: needs 'time' and one of {', '.join(SENSOR_CHANNELS)} at least",
         )
     time = table.columns["time"]
     late = np.flatnonzero(~(np.diff(time) > 0.0))
     if late.size:
         raise table.fault(int(late[0]) + 1, "time", "is not later than the line before")
     rows = np.full((len(time), 6), np.nan)
-    for k, name in enumerate(CHANNELS):
+    for k, name in enumerate(SENSOR_CHANNELS):
         if name in table.columns:
             rows[:, k] = table.columns[name]
     return InertialLog(time, rows[:, :3], rows[:, 3:])
@@ -156,7 +158,7 @@ def read_thesis_log(
         Stewart thesis, appendix A.4.
     """
     factors = []
-    for unit, quantity in ((force_unit, ACCELERATION), (rate_unit, ANGULAR_RATE)):
+    for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE)):
         if unit not in quantity.factors:
             known = ", ".join(quantity.factors)
             raise InputError("unit", f"{unit!r} is no unit of {quantity.name}; use one of {known}")
@@ -207,7 +209,7 @@ def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
     """
     kept = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
     units = ["m/s2"] * 3 + ["rad/s"] * 3
-    names = ["time [s]", *(f"{CHANNELS[k]} [{units[k]}]" for k in kept)]
+    names = ["time [s]", *(f"{SENSOR_CHANNELS[k]} [{units[k]}]" for k in kept)]
     return write_text(path, table_text(names, [log.time, *log.readings[:, kept].T]))
 
 
@@ -237,7 +239,7 @@ class Alignment(NamedTuple):
     offset: float
     """[s] time of the log at which the motion starts"""
     correlation: float
-    """from -1 to 1, of all channels together at that shift"""
+    """correlation of all channels together at that shift, from -1 to 1"""
 
 
 def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
@@ -251,8 +253,8 @@ def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
         InputError: too few samples, or a longer gap.
     """
     time = np.asarray(log.time, dtype=float)
-    if len(time) < FEWEST:
-        raise InputError("log", f"has {len(time)} samples; {FEWEST} are needed at least")
+    if len(time) < MIN_SAMPLES:
+        raise InputError("log", f"has {len(time)} samples; {MIN_SAMPLES} are needed at least")
     gaps = np.diff(time)
     interval = float(np.median(gaps))
     if not interval > 0.0 or not (gaps > 0.0).all():
@@ -268,7 +270,7 @@ def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
     count = round((time[-1] - time[0]) / interval)
     even = np.linspace(time[0], time[-1], count + 1)
     readings = log.readings
-    if np.abs(even - time).max() > UNEVEN * interval if len(even) == len(time) else True:
+    if np.abs(even - time).max() > MAX_TIME_ERROR * interval if len(even) == len(time) else True:
         readings = np.column_stack([np.interp(even, time, column) for column in readings.T])
     lost = max(0, count + 1 - len(time))
     return EvenLog(count / float(time[-1] - time[0]), even, readings, lost)
@@ -364,9 +366,9 @@ class ChannelResponse(NamedTuple):
     measured: FloatArray
     """`(m,)` power density of the readings"""
     coherence: FloatArray
-    """`(m,)` from 0 to 1: share of the readings that follows from the reference"""
+    """`(m,)` fraction of the readings that follows from the reference, from 0 to 1"""
     transfer: ComplexArray
-    """`(m,)` from reference to platform: the sensor's own filter is taken out"""
+    """`(m,)` transfer from reference to platform: the sensor's own filter is taken out"""
     uncertainty: FloatArray
     """`(m,)` relative standard deviation of the transfer's size"""
 
@@ -382,15 +384,15 @@ class InertialComparison(NamedTuple):
     log: EvenLog
     alignment: Alignment
     time: FloatArray
-    """`(k,)` [s] of the motion"""
+    """`(k,)` times [s] of the motion"""
     reference: FloatArray
     """`(k, 6)` readings of an exact sensor along the reference motion"""
     measured: FloatArray
-    """`(k, 6)` of the log; NaN in channels that it has not"""
+    """`(k, 6)` readings of the log; NaN in channels that it has not"""
     responses: dict[str, ChannelResponse]
     """channel -> response, for channels that the log has and the motion moves"""
     sensor: InertialSensor
-    """for place, axes and filter"""
+    """sensor whose place, axes and filter were assumed"""
 
 
 def compare_log(
@@ -399,7 +401,7 @@ def compare_log(
     log: InertialLog,
     sensor: InertialSensor,
     *,
-    resolution: float = RESOLUTION,
+    resolution: float = SPECTRUM_RESOLUTION,
     largest_gap: float = 0.05,
     offset: float | None = None,
 ) -> InertialComparison:
@@ -438,7 +440,7 @@ def compare_log(
     time, measured = time[inside], even.readings[inside]
     reference = reference_readings(sensor, motion, time, gravity)
     responses = {}
-    for k, name in enumerate(CHANNELS):
+    for k, name in enumerate(SENSOR_CHANNELS):
         if not np.isnan(measured[:, k]).any() and np.ptp(reference[:, k]) > 0.0:
             responses[name] = _response(
                 reference[:, k], measured[:, k], even.rate, resolution, sensor
@@ -478,7 +480,7 @@ def _response(
         found.received,
         coherence,
         found.transfer / sensor_filter(found.frequency, sensor.bandwidth, sensor.damping_ratio),
-        deviation(coherence, OVERLAPPED * segments),
+        deviation(coherence, INDEPENDENT_FRACTION * segments),
     )
 
 
@@ -490,7 +492,7 @@ class Compensation(NamedTuple):
     axes: dict[str, FloatArray]
     """axis -> displacements [m] or angles [rad] `(k,)`, for axes that move"""
     frequency: FloatArray
-    """`(m,)` [Hz] of the gains"""
+    """`(m,)` frequencies [Hz] of the gains"""
     gains: dict[str, ComplexArray]
     """axis -> factor `(m,)` on the reference"""
 
@@ -504,31 +506,31 @@ def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
     from scipy.spatial.transform import Rotation
 
     turns = {
-        **dict(zip(TURNS, range(3), strict=True)),
-        **{f"angle_{a}": k for k, a in enumerate(POSITIONS)},
+        **dict(zip(ANGLE_NAMES, range(3), strict=True)),
+        **{f"angle_{a}": k for k, a in enumerate(POSITION_AXES)},
     }
-    if axis in POSITIONS:
-        kind, direction = 0, POSITIONS.index(axis)
+    if axis in POSITION_AXES:
+        kind, direction = 0, POSITION_AXES.index(axis)
     elif axis in turns:
         kind, direction = 3, turns[axis]
     else:
         raise InputError("motion", f"its axis {axis!r} shows in no channel of a sensor by itself")
     along = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
-    return CHANNELS[kind + int(np.abs(along).argmax())]
+    return SENSOR_CHANNELS[kind + int(np.abs(along).argmax())]
 
 
 def inverse_gain(
     response: ChannelResponse,
     frequency: FloatArray,
     *,
-    coherent: float = COHERENT,
+    coherent: float = MIN_COHERENCE,
     largest: float = LARGEST_CHANGE,
     phase: bool = False,
 ) -> ComplexArray:
     """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.
 
     Where the coherence is high, a factor is the inverse of the transfer, from 1 / `largest` to
-    `largest`. Farther than `BRIDGE` from such frequencies it is 1. Between frequencies the
+    `largest`. Farther than `FADE_DISTANCE` from such frequencies it is 1. Between frequencies the
     logarithm is interpolated.
 
     Args:
@@ -553,7 +555,7 @@ def inverse_gain(
     logarithm = np.clip(-np.log(size[trusted]), -bound, bound)
     turn = -np.unwrap(np.angle(response.transfer[trusted]))
     away = np.abs(response.frequency[:, None] - known).min(axis=1)
-    unknown = response.frequency[(away > BRIDGE) | (response.frequency == 0.0)]
+    unknown = response.frequency[(away > FADE_DISTANCE) | (response.frequency == 0.0)]
     knots = np.concatenate([known, unknown])
     order = knots.argsort()
     parts = []
@@ -619,6 +621,6 @@ def write_compensation(compensation: Compensation, path: str | Path) -> Path:
     Raises:
         InputError: the place cannot be written to.
     """
-    names = [f"{axis} [{'m' if axis in POSITIONS else 'rad'}]" for axis in compensation.axes]
+    names = [f"{axis} [{'m' if axis in POSITION_AXES else 'rad'}]" for axis in compensation.axes]
     columns = [compensation.time, *compensation.axes.values()]
     return write_text(path, table_text(["time [s]", *names], columns))

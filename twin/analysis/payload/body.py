@@ -21,30 +21,28 @@ from twin.basics.arrays import (
 )
 from twin.charts.panels import round_below
 from twin.errors import InputError, brief
-from twin.model.machine_base import REST, Model, changed
+from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 
-SENSES = ("magnitude", "signed")
+FORCE_SENSES = ("magnitude", "signed")
 """Whether pulling counts as much as pushing, or only forces above the limit do."""
 
-
-TRIALS = 30.0
+MASS_STEPS = 30.0
 """Steps of mass up to what a machine holds at home. That makes 50 kg on the machine of the Stewart
 thesis, which has that step (section 4.2.1) and whose starts are multiples of it."""
 
-SAME = 1e-9
-"""Relative difference of masses that is rounding."""
+MASS_TOLERANCE = 1e-9
+"""Relative difference of masses that counts as rounding."""
 
-
-EXAMPLES = {"N": "2 kN", "N m": "20 N m"}
-"""Limits by unit, for messages."""
+EXAMPLE_LIMITS = {"N": "2 kN", "N m": "20 N m"}
+"""Limits by unit, as examples in error messages."""
 
 
 class AffineForces(NamedTuple):
     """Actuator forces that grow with the mass of the body: fixed + mass * per_kilogram."""
 
     fixed: FloatArray
-    """`(..., n)` [N] or [N m] of a body without mass"""
+    """`(..., n)` forces [N] or [N m] with a body of no mass"""
     per_kilogram: FloatArray
     """`(..., n)`"""
 
@@ -111,10 +109,12 @@ class ScaledPayload:
     def step(self) -> float:
         """Step [kg] of the masses tried, where none is given: a round share of what home holds."""
         held = (
-            self.forces(self.platform.home, REST, REST).largest_mass(self.limits, SENSES[0]).min()
+            self.forces(self.platform.home, ZERO_VECTOR, ZERO_VECTOR)
+            .largest_mass(self.limits, FORCE_SENSES[0])
+            .min()
         )
         if np.isfinite(held) and held > 0.0:
-            return round_below(float(held) / TRIALS)
+            return round_below(float(held) / MASS_STEPS)
         return round_below(self._mass)
 
 
@@ -140,13 +140,13 @@ def first_lowest(masses: FloatArray) -> tuple[int, int]:
 
     A symmetrical machine has several, which differ by rounding.
     """
-    first = int((masses <= masses.min() * (1.0 + SAME)).argmax())
+    first = int((masses <= masses.min() * (1.0 + MASS_TOLERANCE)).argmax())
     return first // masses.shape[1], first % masses.shape[1]
 
 
 def as_sense(sense: Any) -> str:
     """Return a checked sense; raises InputError listing the known ones."""
-    return one_of(sense, "sense", SENSES)
+    return one_of(sense, "sense", FORCE_SENSES)
 
 
 class MassSteps(NamedTuple):
@@ -185,7 +185,8 @@ def _limits(platform: MachineModel, limit: Any) -> FloatArray:
             raise InputError(
                 "limit",
                 f"the file of {platform.name} gives no largest {platform.force_unit} of its "
-                f"actuators; give one: --limit '{EXAMPLES[platform.force_unit]}', in Python limit=",
+                f"actuators; give one: --limit '{EXAMPLE_LIMITS[platform.force_unit]}', in Python "
+                "limit=",
             )
         return np.array(given, dtype=np.float64)
     return one_or_each(limit, "limit", n)

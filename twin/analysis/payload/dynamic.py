@@ -1,17 +1,15 @@
-"""The largest payload that a machine can shake, over positions and frequencies.
+"""The largest payload that a machine can shake, over positions, frequencies and phases.
 
 Inverse dynamics is affine in the body's mass at every instant, so each run gives the largest
 mass directly.
 
-The phases between the axes that leave least payload.
+The phases between the axes that leave least payload: for small motions forces are linear in the
+accelerations, f = s + sum c_k a_k sin(w t + p_k), and each leg's peak is largest,
+s + sum |c_k a_k|, when every axis is in phase or in opposition. That bound starts a search over
+all phases with full inverse dynamics.
 
-For small motions forces are linear in the accelerations, f = s + sum c_k a_k sin(w t + p_k), and
-each leg's peak is largest, s + sum |c_k a_k|, when every axis is in phase or in opposition. That
-bound starts a search over all phases with full inverse dynamics.
-
-Payload searches as plain content, for files.
-
-Figures of payload searches: largest force over mass, mass over frequency.
+The searches are written as plain content for files, and drawn: largest force over mass, mass over
+frequency.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ import numpy as np
 
 from twin.analysis.payload.body import AffineForces, MassSteps, mass_steps
 from twin.analysis.payload.static import (
-    SAMPLES,
+    PERIOD_SAMPLES,
     THESIS_CRITERION,
     THESIS_MACHINE,
     Criterion,
@@ -36,32 +34,33 @@ from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_floats, whole_number
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 
-SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
-"""Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of 0.23 m."""
+AMPLITUDE_FRACTIONS = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
+"""Amplitudes as fractions of the stroke; Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of
+0.23 m."""
 
-FINE = 360
+FINE_SAMPLES = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
 
-CANDIDATES = 8
-"""Positions of the lowest bounds, repeated with full inverse dynamics."""
+MAX_CANDIDATES = 8
+"""Positions with the lowest bounds that are repeated with full inverse dynamics."""
 
 PATTERN_STEPS = 20
-"""Each finds a lower mass with another pattern of signs; a few are enough."""
+"""Steps at most, each of which finds a lower mass with another pattern of signs."""
 
-POSITIONS = 48
+SWEPT_POSITIONS = 48
 """Worst positions of a search that are swept; the others are far from deciding."""
 
 WORST_POSITIONS = 8
-"""The same with phases of their own each."""
+"""Worst positions that are swept where each has phases of its own."""
 
 SWEEP_SAMPLES = 72
+"""Times in a period of the runs of a sweep."""
 
-POINTS = 81
-"""Masses drawn."""
-
+CURVE_POINTS = 81
+"""Masses that are drawn."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of parts that are done and of all parts."""
@@ -90,11 +89,11 @@ class DynamicPayload(NamedTuple):
     exact_limit_kg: float
     """largest mass on the grid, between the steps; infinite where every run was left out"""
     exact_position: FloatArray
-    """`(n,)` where it is reached"""
+    """`(n,)` position where it is reached"""
     exact_frequency: float
     """[Hz]"""
     exact_leg: int
-    """that reaches its limit there, from 1; 0: none"""
+    """number of the leg that reaches its limit there, from 1; 0: none"""
 
     @property
     def left_out(self) -> tuple[int, ...]:
@@ -107,12 +106,12 @@ def dynamic_payload(
     criterion: Criterion = THESIS_CRITERION,
     *,
     limit: Any = None,
-    shares: Any = SHARES,
+    shares: Any = AMPLITUDE_FRACTIONS,
     start: float | None = None,
     step: float | None = None,
     sense: str = "magnitude",
     checked: bool = True,
-    samples: int = SAMPLES,
+    samples: int = PERIOD_SAMPLES,
     progress: Progress | None = None,
 ) -> DynamicPayload:
     """Return the largest payload with which a machine meets a criterion.
@@ -152,7 +151,7 @@ def dynamic_payload(
         for column in np.flatnonzero(chosen.any(axis=0)):
             rows = np.flatnonzero(chosen[:, column])
             again = machine.run(
-                criterion, criterion.frequencies[column], positions.poses[rows], FINE
+                criterion, criterion.frequencies[column], positions.poses[rows], FINE_SAMPLES
             )
             masses[rows, column], legs[rows, column] = again.mass, again.leg
 
@@ -222,13 +221,13 @@ class WorstPhase(NamedTuple):
     limit_kg: float
     """found with full inverse dynamics over all phases; infinite where all runs are left out"""
     position: FloatArray
-    """`(n,)` at which that mass is found [m] or [rad]"""
+    """`(n,)` position [m] or [rad] at which that mass is found"""
     frequency: float
-    """[Hz] at which it is found"""
+    """frequency [Hz] at which it is found"""
     phases: FloatArray
-    """`(6,)` [rad] of x, y, z, yaw, pitch, roll"""
+    """`(6,)` phases [rad] of x, y, z, yaw, pitch, roll"""
     leg: int
-    """that reaches its limit, from 1"""
+    """number of the leg that reaches its limit, from 1"""
 
 
 class _Found(NamedTuple):
@@ -244,7 +243,7 @@ def worst_phase(
     criterion: Criterion = THESIS_CRITERION,
     *,
     limit: Any = None,
-    shares: Any = SHARES,
+    shares: Any = AMPLITUDE_FRACTIONS,
     start: float | None = None,
     step: float | None = None,
     sense: str = "magnitude",
@@ -259,11 +258,11 @@ def worst_phase(
     positions = grid_positions(platform, shares)
     bounds, patterns = phase_bounds(machine, criterion, positions.poses)
     best = _Found(np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0)
-    candidates = canonical.order(bounds)[:CANDIDATES]
+    candidates = canonical.order(bounds)[:MAX_CANDIDATES]
     for number, row in enumerate(candidates, start=1):
         for frequency in criterion.frequencies:
             shaken = criterion.with_phases(patterns[row])
-            runs = machine.run(shaken, frequency, positions.poses[row : row + 1], FINE)
+            runs = machine.run(shaken, frequency, positions.poses[row : row + 1], FINE_SAMPLES)
             if runs.mass[0] < best.mass:
                 mass, leg = float(runs.mass[0]), int(runs.leg[0])
                 best = _Found(mass, int(row), float(frequency), patterns[row], leg)
@@ -306,10 +305,10 @@ def phase_bounds(
     limit and end there.
     """
     payload = machine.payload
-    still = payload.forces(poses, REST, REST)
+    still = payload.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
     parts = []
     for row in criterion.unit_accelerations():
-        moving = payload.forces(poses, REST, row)
+        moving = payload.forces(poses, ZERO_VECTOR, row)
         parts.append((moving.fixed - still.fixed, moving.per_kilogram - still.per_kilogram))
     fixed, slope = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
     sides = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
@@ -360,18 +359,18 @@ def _refined(
         full[moving] = free
         return full
 
-    def mass(free: FloatArray, samples: int = SAMPLES) -> float:
+    def mass(free: FloatArray, samples: int = PERIOD_SAMPLES) -> float:
         runs = machine.run(criterion.with_phases(phases(free)), start.frequency, pose, samples)
         return float(runs.mass[0])
 
     if not len(moving):
         return start
     found = minimize(
-        mass, start.phases[moving], args=(4 * SAMPLES,), method="Nelder-Mead",
+        mass, start.phases[moving], args=(4 * PERIOD_SAMPLES,), method="Nelder-Mead",
         options={"xatol": 1e-3, "fatol": 1e-4, "maxfev": 400},
     )  # fmt: skip
     turned = np.remainder(phases(found.x), 2.0 * np.pi)
-    runs = machine.run(criterion.with_phases(turned), start.frequency, pose, FINE)
+    runs = machine.run(criterion.with_phases(turned), start.frequency, pose, FINE_SAMPLES)
     if not runs.mass[0] < start.mass:
         return start
     return _Found(float(runs.mass[0]), start.row, start.frequency, turned, int(runs.leg[0]))
@@ -383,11 +382,11 @@ class FrequencySweep(NamedTuple):
     frequency: FloatArray
     """`(f,)` [Hz]"""
     in_phase: FloatArray
-    """`(f,)` with the criterion's own phases"""
+    """`(f,)` masses with the criterion's own phases"""
     worst_phase: FloatArray
-    """`(f,)` with each position's worst"""
+    """`(f,)` masses with each position's worst phases"""
     backwards: FloatArray
-    """`(f,)` with the criterion's own phases and rotations that run backwards"""
+    """`(f,)` masses with the criterion's own phases and rotations that run backwards"""
 
 
 def frequency_sweep(
@@ -408,7 +407,7 @@ def frequency_sweep(
     if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
         raise InputError("frequencies", "must be numbers above zero, in Hz")
     machine = VibrationTest(platform, limit, sense, checked=False)
-    rows = canonical.order(dynamic.masses.min(axis=1))[:POSITIONS]
+    rows = canonical.order(dynamic.masses.min(axis=1))[:SWEPT_POSITIONS]
     poses = dynamic.poses[rows]
     criterion = dynamic.criterion
     opposite = criterion._replace(reversed_rotation=not criterion.reversed_rotation)
@@ -523,7 +522,9 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
     """
     unit = as_model(platform).force_unit
     top = 1.3 * found.exact_limit_kg
-    masses = np.linspace(0.0, top, POINTS) if np.isfinite(top) and top > 0.0 else np.arange(2.0)
+    masses = (
+        np.linspace(0.0, top, CURVE_POINTS) if np.isfinite(top) and top > 0.0 else np.arange(2.0)
+    )
     limit = float(found.limits.min())
     label = "torque" if unit == "N m" else "force"
     lines = [

@@ -1,13 +1,11 @@
-"""The largest payload that a machine holds at rest, over a grid of actuator positions.
+"""The largest payload that a machine holds at rest, and what it shakes at given positions.
 
-The static forces of a body that keeps its geometry are affine in its mass, so one pass over the
-grid covers all masses.
+At rest: the static forces of a body that keeps its geometry are affine in its mass, so one pass
+over a grid of actuator positions covers all masses. Searches from the worst positions of the grid
+find the least payload limit over all positions.
 
-The least payload limit over all actuator positions, by searches from the worst of a grid.
-
-Criterion of shaking: sines on all axes at once, over a range of frequencies.
-
-A machine under a criterion: largest masses of positions, one frequency at a time.
+Shaking: the criterion is sines on all axes at once, over a range of frequencies. A machine under a
+criterion has its largest masses at positions, one frequency at a time.
 """
 
 from __future__ import annotations
@@ -27,12 +25,12 @@ from twin.analysis.payload.body import (
 )
 from twin.basics.arrays import FloatArray, as_flag, as_floats, positive, whole_number
 from twin.errors import InputError, SingularPoseError
-from twin.kernels.dynamics.assembly import BODY_MASS, BODY_TENSOR, GRAVITY
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, BODY_MASS, BODY_TENSOR
 from twin.kernels.dynamics.forward import Limits, Motion, largest_payloads
 from twin.kernels.kinematics import forward_kinematics_batch
 from twin.model.batch import run_batch
 from twin.model.forward_kinematics import found_poses
-from twin.model.machine_base import REST, run
+from twin.model.machine_base import ZERO_VECTOR, run
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import SineMotion
 from twin.motion.motion import MotionSample, axis_names, axis_values
@@ -41,47 +39,50 @@ from twin.plant.drives import actuator_limit
 LARGEST_GRID = 2_000_000
 """Positions; more take minutes and gigabytes, and the continuous search knows better."""
 
-INSIDE = 1e-9
-"""Rounding allowed at an actuator's ends, in parts of its stroke."""
+STROKE_TOLERANCE = 1e-9
+"""Excess over an actuator's ends, relative to its stroke, that counts as rounding."""
 
-RANK = 1e-9
-"""Share of a row that is not a combination of others, below which it is rounding."""
+RANK_TOLERANCE = 1e-9
+"""Fraction of a row that is no combination of the other rows, below which it is rounding."""
 
-CONVENTION = "yaw_pitch_roll"
+ANGLE_CONVENTION = "yaw_pitch_roll"
+"""Convention of the angles of a criterion."""
 
-LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+LEVEL_POSE = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""Pose at the origin without rotation."""
 
-DIRECTIONS = {"x": 0, "y": 1, "z": 2, "roll": 3, "pitch": 4, "yaw": 5}
+ACCELERATION_ROWS = {"x": 0, "y": 1, "z": 2, "roll": 3, "pitch": 4, "yaw": 5}
 """Rows of an acceleration `(6,)` in base axes that the axes of a small motion move."""
 
-INVERSE = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-"""Turns a pose's rotation into its inverse."""
+INVERSE_SIGNS = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+"""Signs that turn a pose's rotation into its inverse."""
 
 THESIS_MACHINE = "stewart"
 """Machine of the thesis, whose rotations run backwards in print."""
 
-SAMPLES = 24
+PERIOD_SAMPLES = 24
 """Times in a period: a peak between two is missed by at most 0.9 percent of what moves."""
 
-NEVER = 1e299
-"""Masses above are infinite: compiled code has no infinity."""
+INFINITE_MASS = 1e299
+"""Mass above which a limit counts as infinite: compiled code has no infinity."""
 
-STARTS = 6
-"""Searches per actuator and sign, from its worst positions that are apart."""
+MAX_STARTS = 6
+"""Searches per actuator and sign at most, from its worst positions that are not close to each
+other."""
 
-APART = 0.25
-"""Distance of two starts in parts of the stroke."""
+START_DISTANCE = 0.25
+"""Smallest distance between two starts, relative to the stroke."""
 
-DIFFERENCE = 1e-5
-"""Step of the gradient in parts of the stroke."""
+GRADIENT_STEP = 1e-5
+"""Step of the differences of the gradient, relative to the stroke."""
 
-SAME = 1e-9
+LIMIT_TOLERANCE = 1e-9
 """Relative difference of two limits that is rounding: symmetrical machines have several."""
 
-CORNER = 1e-6
-"""Distance from an end of the stroke, in parts of it, that is rounding."""
+CORNER_TOLERANCE = 1e-6
+"""Distance from an end of the stroke, relative to it, that is rounding."""
 
-GRID = 4
+GRID_POSITIONS = 4
 """Positions per actuator; Stewart thesis, section 4.2.1: thirds of the stroke."""
 
 
@@ -89,7 +90,7 @@ class Positions(NamedTuple):
     """Positions in search order; those that the machine cannot take are left out."""
 
     extensions: FloatArray
-    """`(k, n)` [m] or [rad] beyond the lower ends of the actuators"""
+    """`(k, n)` distances [m] or [rad] from the lower ends of the actuators"""
     poses: FloatArray
     """`(k, 7)`"""
     skipped: int
@@ -120,7 +121,10 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     leading = np.array(list(itertools.product(parts, repeat=count)))
     extensions, poses = followers.positions(leading * stroke[followers.leading])
     # Written so that a position without a pose is not inside.
-    inside = ((extensions >= -INSIDE * stroke) & (extensions <= (1.0 + INSIDE) * stroke)).all(1)
+    inside = (
+        (extensions >= -STROKE_TOLERANCE * stroke)
+        & (extensions <= (1.0 + STROKE_TOLERANCE) * stroke)
+    ).all(1)
     inside &= np.isfinite(poses).all(axis=1)
     if not inside.any():
         raise InputError("shares", f"{platform.name} can take none of these positions")
@@ -157,7 +161,7 @@ class Followers(NamedTuple):
         leading: list[int] = []
         for i in range(n):
             chosen = rates[[*leading, i]]
-            if np.linalg.svd(chosen)[1][-1] > RANK * np.linalg.norm(rates):
+            if np.linalg.svd(chosen)[1][-1] > RANK_TOLERANCE * np.linalg.norm(rates):
                 leading.append(i)
             if len(leading) == platform.dof:
                 break
@@ -195,7 +199,7 @@ class Followers(NamedTuple):
         found = np.empty((len(coordinates), 9))
         guesses = np.tile(first, (len(coordinates), 1))
         run(forward_kinematics_batch, (led,), (coordinates, guesses, found))
-        least = INSIDE * float(strokes(self.platform).max())
+        least = STROKE_TOLERANCE * float(strokes(self.platform).max())
         found[~(found[:, 7] <= least), :7] = np.nan
         return found[:, :7].copy()
 
@@ -251,18 +255,20 @@ class Criterion(NamedTuple):
         Raises:
             InputError: unknown axis, not finite, nothing that moves, or frequencies not above zero.
         """
-        peaks = axis_values(accelerations, "accelerations", CONVENTION)
+        peaks = axis_values(accelerations, "accelerations", ANGLE_CONVENTION)
         rates = np.atleast_1d(as_floats(frequencies, "frequencies"))
         if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
             raise InputError("frequencies", "must be numbers above zero, in Hz")
         if not peaks.any():
             raise InputError("accelerations", "at least one axis must move")
-        shifts = axis_values(phases, "phases", CONVENTION, one_for_all=True)
+        shifts = axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
         return cls(peaks, rates, shifts, as_flag(reversed_rotation, "reversed_rotation"))
 
     def with_phases(self, phases: Any) -> Criterion:
         """Return it with other phases `(6,)` [rad]; raises InputError if they are none."""
-        return self._replace(phases=axis_values(phases, "phases", CONVENTION, one_for_all=True))
+        return self._replace(
+            phases=axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
+        )
 
     def backwards(self) -> Criterion:
         """Return it with rotations that run backwards."""
@@ -276,7 +282,7 @@ class Criterion(NamedTuple):
         """
         rate = positive(frequency, "frequency")
         motion = SineMotion(
-            LEVEL,
+            LEVEL_POSE,
             amplitude=self.accelerations / (2.0 * np.pi * rate) ** 2,
             frequency=rate,
             duration=1.0 / rate,
@@ -289,9 +295,9 @@ class Criterion(NamedTuple):
         """Return `(6, 6)`: a row per axis with what its peak adds to the acceleration at rest."""
         rows = np.zeros((6, 6))
         for row, (axis, peak) in enumerate(
-            zip(axis_names(CONVENTION), self.accelerations, strict=True)
+            zip(axis_names(ANGLE_CONVENTION), self.accelerations, strict=True)
         ):
-            column = DIRECTIONS[axis]
+            column = ACCELERATION_ROWS[axis]
             rows[row, column] = -peak if self.reversed_rotation and column > 2 else peak
         return rows
 
@@ -334,7 +340,7 @@ def _backwards(sample: MotionSample) -> MotionSample:
         np.hstack([part[:, :3], -turn.apply(part[:, 3:])])
         for part in (sample.twist, sample.acceleration)
     ]
-    return MotionSample(sample.pose * INVERSE, *turned)
+    return MotionSample(sample.pose * INVERSE_SIGNS, *turned)
 
 
 class Runs(NamedTuple):
@@ -343,7 +349,7 @@ class Runs(NamedTuple):
     mass: FloatArray
     """`(k,)` [kg]; infinite where left out"""
     leg: FloatArray
-    """`(k,)` that reaches its limit, from 1; 0: none"""
+    """`(k,)` number of the leg that reaches its limit, from 1; 0: none"""
     outcome: FloatArray
     """`(k,)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
 
@@ -398,10 +404,14 @@ class VibrationTest:
         self._unit[BODY_TENSOR : BODY_TENSOR + 6] /= body[BODY_MASS]
         self._unit[BODY_MASS] = 1.0
         self._empty = np.zeros_like(body)
-        self._empty[GRAVITY:] = body[GRAVITY:]
+        self._empty[BODY_GRAVITY:] = body[BODY_GRAVITY:]
 
     def run(
-        self, criterion: Criterion, frequency: float, centers: FloatArray, samples: int = SAMPLES
+        self,
+        criterion: Criterion,
+        frequency: float,
+        centers: FloatArray,
+        samples: int = PERIOD_SAMPLES,
     ) -> Runs:
         """Return the largest masses at centre poses `(k, 7)` for one frequency [Hz]."""
         course = criterion.samples(frequency, samples)
@@ -414,7 +424,7 @@ class VibrationTest:
         constants: tuple[Any, ...] = (self._unit, self._empty, legs, motion, self._limits)
         out = np.empty((len(centers), 3))
         run_batch(largest_payloads, constants, (np.ascontiguousarray(centers), out))
-        mass = np.where(out[:, 0] < NEVER, out[:, 0], np.inf)
+        mass = np.where(out[:, 0] < INFINITE_MASS, out[:, 0], np.inf)
         return Runs(mass, out[:, 1], out[:, 2])
 
 
@@ -428,7 +438,7 @@ class ContinuousLimit(NamedTuple):
     pose: FloatArray
     """`(7,)`"""
     leg: int
-    """that reaches its limit, from 1"""
+    """number of the leg that reaches its limit, from 1"""
     corner: bool
     """whether every actuator that may be set freely is at one of its ends"""
     searches: int
@@ -446,7 +456,7 @@ class _Ratio:
         self.followers = Followers.of(machine.platform)
         self.stroke = strokes(machine.platform)
         size = len(self.followers.leading)
-        self.offsets = DIFFERENCE * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
+        self.offsets = GRADIENT_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
 
     def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, degrees of freedom)`."""
@@ -458,7 +468,7 @@ class _Ratio:
         if not np.isfinite(poses).all():
             return np.full(len(shares), np.nan)
         try:
-            forces = self.machine.forces(poses, REST, REST)
+            forces = self.machine.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
         except SingularPoseError:
             return np.full(len(shares), np.nan)
         return ratios(forces, self.machine.limits, self.side)[:, self.leg]
@@ -469,7 +479,7 @@ class _Ratio:
         if not np.isfinite(values).all():
             return 0.0, np.zeros(len(shares))
         half = len(shares)
-        gradient = (values[1 : half + 1] - values[half + 1 :]) / (2.0 * DIFFERENCE)
+        gradient = (values[1 : half + 1] - values[half + 1 :]) / (2.0 * GRADIENT_STEP)
         return -float(values[0]), -gradient
 
 
@@ -506,12 +516,12 @@ def continuous_limit(
                 searches += len(starts)
                 for start in starts:
                     found = _search(ratio, positions, start)
-                    if found[0] < best[0] * (1.0 - SAME):
+                    if found[0] < best[0] * (1.0 - LIMIT_TOLERANCE):
                         best = found
     limit, extensions, pose, number = best
     followers, stroke = Followers.of(machine.platform), strokes(machine.platform)
     shares = (extensions / stroke)[followers.leading]
-    corner = bool(np.minimum(np.abs(shares), np.abs(1.0 - shares)).max() < CORNER)
+    corner = bool(np.minimum(np.abs(shares), np.abs(1.0 - shares)).max() < CORNER_TOLERANCE)
     return ContinuousLimit(limit, extensions, pose, number + 1, corner, searches)
 
 
@@ -520,9 +530,9 @@ def _starts(ratio: _Ratio, positions: Positions, values: FloatArray) -> list[int
     shares = (positions.extensions / ratio.stroke)[:, ratio.followers.leading]
     chosen: list[int] = []
     for row in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable"):
-        if not values[row] > 0.0 or len(chosen) == STARTS:
+        if not values[row] > 0.0 or len(chosen) == MAX_STARTS:
             break
-        if all(np.abs(shares[row] - shares[other]).max() > APART for other in chosen):
+        if all(np.abs(shares[row] - shares[other]).max() > START_DISTANCE for other in chosen):
             chosen.append(int(row))
     return chosen
 
@@ -549,7 +559,7 @@ def _search(
     shares = np.clip(found.x, 0.0, 1.0)[None]
     extensions, poses = ratio.poses(shares, guess)
     value = float(ratio.values(shares, guess)[0])
-    outside = np.maximum(-extensions[0], extensions[0] - stroke) > CORNER * stroke
+    outside = np.maximum(-extensions[0], extensions[0] - stroke) > CORNER_TOLERANCE * stroke
     if outside.any() or not value > 0.0:
         return np.inf, extensions[0], poses[0], ratio.leg
     return 1.0 / value, extensions[0], poses[0], ratio.leg
@@ -574,7 +584,7 @@ class StaticPayload(NamedTuple):
     """Result of a static search; masses [kg] are of the whole body on the legs."""
 
     limits: FloatArray
-    """`(n,)` of the actuators [N] or [N m]"""
+    """`(n,)` limits of the actuators [N] or [N m]"""
     sense: str
     """"magnitude" or "signed" """
     extensions: FloatArray
@@ -584,7 +594,7 @@ class StaticPayload(NamedTuple):
     skipped: int
     """positions of the grid that the machine cannot take"""
     forces: AffineForces
-    """at every position"""
+    """forces at every position"""
     passes_kg: float | None
     """last mass that holds everywhere; None: not even the first one"""
     fails_kg: float | None
@@ -594,9 +604,9 @@ class StaticPayload(NamedTuple):
     exact_limit_kg: float
     """largest mass on the grid, between the steps"""
     exact_position: FloatArray
-    """`(n,)` where it is reached"""
+    """`(n,)` position where it is reached"""
     exact_leg: int
-    """that reaches its limit there, from 1"""
+    """number of the leg that reaches its limit there, from 1"""
     continuous: ContinuousLimit
     """the least over all positions between the grid's"""
 
@@ -619,7 +629,7 @@ def static_payload(
     platform: MachineModel,
     *,
     limit: Any = None,
-    grid: int = GRID,
+    grid: int = GRID_POSITIONS,
     start: float | None = None,
     step: float | None = None,
     sense: str = "magnitude",
@@ -646,7 +656,7 @@ def static_payload(
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
     whole_number(grid, "grid", 2)
     positions = grid_positions(platform, np.linspace(0.0, 1.0, grid))
-    forces = machine.forces(positions.poses, REST, REST)
+    forces = machine.forces(positions.poses, ZERO_VECTOR, ZERO_VECTOR)
     masses = forces.largest_mass(machine.limits, chosen)
     limits = masses.min(axis=1)
     lowest, leg = first_lowest(masses)

@@ -1,6 +1,6 @@
-"""Velocity steps of all actuators at once, the platform moving upwards.
+"""Steps by which loops are tuned: velocity steps of all actuators, position steps of the machine.
 
-Position steps of the whole machine upwards, under its cascade.
+In both the platform moves upwards; position steps run under the machine's cascade.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from twin.charts.panels import round_below
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.errors import InputError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import StepMotion
 from twin.plant.drives import actuator_limit, equivalent_inertia
@@ -36,21 +36,32 @@ THESIS_TIMES = (1e-3, 8e-3, 5e-3)
 """[s] Bounds and start of the thesis."""
 
 THESIS_MASS = 33.537
-"""[kg] that each of its actuators moves in heave at home; scales the bounds to other machines."""
+"""[kg] Mass that each of its actuators moves in heave at home; scales the bounds to other
+machines."""
 
 
-SPEED_SHARE, STROKE_SHARE = 0.08, 0.15
-"""Of a velocity step: share of the speed limit, or strokes per second where there is no limit.
-That is the 0.02 m/s of the thesis' machine."""
+SPEED_SHARE = 0.08
+"""Velocity step as a fraction of the speed limit: 0.02 m/s on the thesis' machine, as there."""
+
+STROKE_SHARE = 0.15
+"""[1/s] Velocity step in strokes per second where there is no speed limit."""
 
 HELD_SHARE = 0.5
-"""Of the speed limit: what the weight alone may add to the speed before the integral carries it."""
+"""Fraction of the speed limit that the weight alone may add to the speed before the integral
+carries it."""
 
-TRAVEL_SHARE, BLIND_SHARE, STEP_TIME, ROOM_SHARE = 0.2, 0.025, 0.2, 0.8
-"""Of a position step. An actuator jumps by at most `TRAVEL_SHARE` of its stroke, or `BLIND_SHARE`
-of it where it has no speed limit; by no more than it moves in `STEP_TIME` [s] at its speed limit;
-and by no more than `ROOM_SHARE` of the way from home to its end. That is 0.05 m on the thesis'
-machine, as there."""
+TRAVEL_SHARE = 0.2
+"""Largest position step of an actuator as a fraction of its stroke. With the three limits below it
+is 0.05 m on the thesis' machine, as there."""
+
+BLIND_SHARE = 0.025
+"""Largest position step as a fraction of the stroke where there is no speed limit."""
+
+STEP_TIME = 0.2
+"""[s] Time in which an actuator could make the position step at its speed limit, at most."""
+
+ROOM_SHARE = 0.8
+"""Largest position step as a fraction of the way from home to the actuator's end."""
 
 
 class VelocityStep(Controller):
@@ -79,7 +90,7 @@ class VelocityStep(Controller):
         """
         super().__init__(platform, **gains)
         self.speed = speed
-        held = platform.inverse_dynamics(platform.home, REST, REST)
+        held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
         self._feedforward = None if as_flag(carried, "carried") else -held
 
     def start(self, measurement: Measurement) -> None:
@@ -116,7 +127,7 @@ class VelocityStudy(StepStudy):
             InputError: not a machine.
         """
         scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
-        held = np.abs(platform.inverse_dynamics(platform.home, REST, REST))
+        held = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
         needed = held / (HELD_SHARE * actuator_limit(platform, "speed"))
         scale = max(scale, float(needed.max()) / THESIS_GAINS[0])
         low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
@@ -174,14 +185,16 @@ def heave_direction(platform: MachineModel) -> FloatArray:
     return np.asarray(rates / largest)
 
 
-START = 0.01
-"""[s] before the step: the loop starts without a jump, so a step at its start would be no step."""
+LEAD_TIME = 0.01
+"""[s] Time before the step: the loop starts without a jump, so a step at its start would be no
+step."""
 
-GAINS = (
+POSITION_GAINS = (
     Gain("position_gain", "1/s", 0.5, 20.0, 2.0),
     Gain("position_integral", "1/s2", 0.5, 50.0, 2.0),
 )
-"""Adopted: the thesis decides on 5 and 10 by trial and error and gives no bounds."""
+"""Gains of the position loop with their bounds. Adopted: the thesis decides on 5 and 10 by trial
+and error and gives no bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +213,7 @@ class PositionStudy(StepStudy):
 
     def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
         """Return gain and integral with adopted bounds."""
-        return GAINS
+        return POSITION_GAINS
 
     def lasting(self, specification: StepSpecification) -> PositionStudy:
         """Return the study with a duration of 1.25 settling times, in whole steps."""
@@ -234,8 +247,8 @@ class PositionStudy(StepStudy):
             as_model(platform).home,
             displacement={"z": size},
             rise=0.0,
-            start=START,
-            duration=START + span * self.timestep,
+            start=LEAD_TIME,
+            duration=LEAD_TIME + span * self.timestep,
         )
         if not platform.within_limits(platform.constrain(motion(motion.duration).pose).pose).all():
             raise InputError("size", f"a step of {size:g} m leaves the range of the actuators")

@@ -1,11 +1,9 @@
 """Tuning of one loop: its gains, the search for them, and the figures of the responses.
 
-Tuned gains as the [control] table of a platform.toml.
+The result can be written as the [control] table of a platform.toml. Its figure shows the response
+of every iteration between its bounds.
 
-Figure of a tuning: the response of every iteration between its bounds.
-
-Search for parameters whose response keeps bounds: linear programs in a region of trust.
-
+The search finds parameters whose response keeps bounds, by linear programs in a trust region.
 Gains are compared by their ratio, so the search runs over the logarithms p of the m parameters.
 With the violations c(p) of all bounds, negative inside, and their differences A, each iteration
 solves
@@ -31,8 +29,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.control.controller import PERIOD, Controller
-from twin.control.gains import own_gains, suitable_position_loop, suitable_velocity_loop
+from twin.control.controller import DEFAULT_PERIOD, Controller
+from twin.control.gains import configured_gains, suitable_position_loop, suitable_velocity_loop
 from twin.control.position_loop import takes_positions
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.machine_model import MachineModel, as_model
@@ -43,27 +41,29 @@ from twin.simulation.trajectory import Trajectory
 ON_TIME = 1e-9
 """[s] A sample this close to a corner of the bounds is on it: what sums of steps leave."""
 
-DIFFERENCE = 1e-3
-"""Of a parameter's logarithm, per its range, for the derivatives."""
+GRADIENT_STEP = 1e-3
+"""Step of a parameter's logarithm for the derivatives, relative to its range."""
 
 FIRST_REGION = 0.3
-"""Half the width of the region of trust, per range."""
+"""Half the width of the first trust region, relative to the range."""
 
 SMALLEST_REGION = 1e-4
+"""Half the width of the trust region, relative to the range, below which the search ends."""
 
-WIDER = 2.0
+REGION_GROWTH = 2.0
+"""Factor by which the trust region is widened."""
 
-INSIDE = 1e-3
+BOUND_MARGIN = 1e-3
 """Margin inside the bounds at which a step aims, so that curvature does not leave it outside."""
 
-EXPECTED = 0.5
-"""The region is widened where the violation falls by at least this part of what was predicted."""
+MIN_DECREASE_RATIO = 0.5
+"""Fall of the violation, relative to the predicted one, above which the region is widened."""
 
-DIGITS = 4
-"""Significant digits: a gain is not known better."""
+SIGNIFICANT_DIGITS = 4
+"""Digits of a gain that are kept: it is not known better."""
 
-SHOWN = 6
-"""Trials drawn: the start, the result, and some between."""
+DRAWN_TRIALS = 6
+"""Trials that are drawn: the start, the result, and some between."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,15 @@ class StepSpecification:
     rise_time: float = 6e-3
     """[s]"""
     rise: float = 0.995
-    """share of the step that counts as risen"""
+    """fraction of the step that counts as risen"""
     settling_time: float = 20e-3
     """[s]"""
     settling: float = 0.005
     """half the width of the band, per step"""
     overshoot: float = 0.10
-    """per step"""
+    """largest overshoot, per step"""
     undershoot: float = 0.01
-    """per step"""
+    """largest undershoot, per step"""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -134,7 +134,7 @@ class StepSpecification:
 
 
 VELOCITY_STEP = StepSpecification()
-"""Of the thesis' velocity step."""
+"""Specification of the thesis' velocity step."""
 
 
 def position_step(settling_time: float = 2.0) -> StepSpecification:
@@ -308,13 +308,15 @@ def search_bounds(
         slopes = task.slopes(place, violations)
         found = None
         while found is None and region >= SMALLEST_REGION:
-            step, predicted = _step(violations, slopes, place, region, margin + INSIDE)
+            step, predicted = _step(violations, slopes, place, region, margin + BOUND_MARGIN)
             tried = np.clip(place + step, 0.0, 1.0)
             there = task.violations(tried)
             gained, hoped = violations.max() - there.max(), violations.max() - predicted
             if gained > 0.0:
                 found = tried, there
-                region = min(1.0, region * (WIDER if gained > EXPECTED * hoped else 1.0))
+                region = min(
+                    1.0, region * (REGION_GROWTH if gained > MIN_DECREASE_RATIO * hoped else 1.0)
+                )
             else:
                 region *= 0.5
         if found is None:
@@ -347,7 +349,7 @@ class _Task:
         columns = []
         for k in range(len(place)):
             away = place.copy()
-            change = DIFFERENCE if place[k] + DIFFERENCE <= 1.0 else -DIFFERENCE
+            change = GRADIENT_STEP if place[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
             away[k] += change
             there = self.violations(away)
             known = there.shape == violations.shape
@@ -426,9 +428,9 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     Raises:
         InputError: not a machine.
     """
-    own = own_gains(as_model(platform))
-    gain, time = suitable_velocity_loop(platform, PERIOD)
-    position, integral = suitable_position_loop(platform, PERIOD)
+    own = configured_gains(as_model(platform))
+    gain, time = suitable_velocity_loop(platform, DEFAULT_PERIOD)
+    position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
     cranks = platform.coordinate_unit == "rad"
     values = {
         "crank_velocity_gain" if cranks else "velocity_gain": float(gain.mean()),
@@ -450,7 +452,10 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
         f"{100.0 * tuning.search.best.violation:.3g} percent of the step",
         "[control]",
         f'source = "twin tune {tuning.machine} on {tuning.engine}: {tuning.loop} loop"',
-        *(f'{name} = "{value:.{DIGITS}g} {units[name]}"' for name, value in values.items()),
+        *(
+            f'{name} = "{value:.{SIGNIFICANT_DIGITS}g} {units[name]}"'
+            for name, value in values.items()
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -465,7 +470,9 @@ def tuning_figure(tuning: Tuning) -> Any:
     if not isinstance(tuning, Tuning):
         raise InputError("tuning", f"must be a Tuning, not {brief(tuning)}")
     trials, rule = tuning.search.trials, tuning.specification
-    shown = np.unique(np.linspace(0, len(trials) - 1, min(SHOWN, len(trials))).round().astype(int))
+    shown = np.unique(
+        np.linspace(0, len(trials) - 1, min(DRAWN_TRIALS, len(trials))).round().astype(int)
+    )
     milliseconds = 1e3 * tuning.time
     lines = [
         Line(
@@ -510,15 +517,15 @@ class StepStudy(ABC):
     """default of `tune`"""
 
     size: float | None = None
-    """of the step; None: a round share of the machine's speed or travel"""
+    """size of the step; None: a round fraction of the machine's speed or travel"""
     duration: float
-    """[s] of the response after the step"""
+    """time [s] of the response after the step"""
     timestep: float
-    """[s] of the engine"""
+    """[s] time step of the engine"""
     engine: str = "analytic"
-    """name"""
+    """name of the engine"""
     fidelity: str = "accurate"
-    """of the engine"""
+    """fidelity of the engine"""
 
     def __post_init__(self) -> None:
         for name in ("size", "duration", "timestep"):

@@ -7,10 +7,9 @@ Where the plates are apart at home, the middle of each one's joints stays on hom
 other one's plane: the platform neither passes through the base nor turns its other side to it.
 Collisions of legs, and of one plate's edge with the other, are not searched.
 
-Constant-orientation workspace in closed form, for legs with two straight ends.
-
-With the attitude R held, leg i is between its limits where the reference point p is between two
-spheres about c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the
+Constant-orientation workspace in closed form, for legs with two straight ends: with the attitude R
+fixed, leg i is between its limits where the reference point p is between two spheres about
+c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the
 shells have in common. Independent of the platform's kinematics: base and platform joints and the
 rotation matrix are all it takes.
 
@@ -33,11 +32,12 @@ from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
 from twin.model.machine_base import run
 from twin.model.machine_model import MachineModel, as_model
 
-SLACK = 1e-12
-"""Limits are met to this part of them, as in `Platform.within_limits`."""
+LIMIT_TOLERANCE = 1e-12
+"""Excess over a limit, relative to it, that counts as rounding, as in `Platform.within_limits`."""
 
-CLOSE = 1e-9
-"""[m] and [1]; joints given in degrees agree to rounding."""
+SYMMETRY_TOLERANCE = 1e-9
+"""[m], [1] Largest difference of joints that counts as symmetric: joints given in degrees agree to
+rounding."""
 
 
 class Cause(IntEnum):
@@ -148,7 +148,7 @@ class Admissible:
     def within(self, found: FloatArray) -> BoolArray:
         """Return whether coordinates `(m, n)` are inside the limits; not if NaN."""
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
-        slack = SLACK * np.maximum(np.abs(low), np.abs(high))
+        slack = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
         return np.asarray(((found >= low - slack) & (found <= high + slack)).all(axis=1))
 
     def facing(self, poses: FloatArray) -> BoolArray:
@@ -310,7 +310,7 @@ def third_turn(platform: MachineModel) -> bool:
         InputError: not a machine.
     """
     as_model(platform)
-    if np.abs(platform.home[[0, 1, 4, 5, 6]]).max() > CLOSE:
+    if np.abs(platform.home[[0, 1, 4, 5, 6]]).max() > SYMMETRY_TOLERANCE:
         return False
     cosine, sine = -0.5, np.sqrt(0.75)
     turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
@@ -321,4 +321,4 @@ def third_turn(platform: MachineModel) -> bool:
     here = np.hstack([*points, limits])
     there = np.hstack([*(part @ turn.T for part in points), limits])
     apart = np.abs(there[:, None] - here[None]).max(axis=2).min(axis=1)
-    return bool(apart.max() <= CLOSE)
+    return bool(apart.max() <= SYMMETRY_TOLERANCE)

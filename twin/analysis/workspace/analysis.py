@@ -23,7 +23,7 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.region import (
-    LEVELS,
+    RAY_LEVELS,
     AxisRange,
     ReachableSet,
     Region,
@@ -39,19 +39,22 @@ from twin.model.machine_model import MachineModel, as_model
 SINGULAR_LEVEL = 24
 """Heights of directions of the search for the closest singular pose."""
 
-REFINEMENTS, REFINED = 14, 19
-"""Halvings of the cone about the best direction, of which every 19th is tried in it."""
+CONE_HALVINGS = 14
+"""Halvings of the cone about the best direction."""
+
+DIRECTION_STRIDE = 19
+"""Stride through the directions that are tried in each cone: every 19th of them."""
 
 
 class SingularDistance(NamedTuple):
     """The closest singular poses from the centre, the actuators' limits aside; None if none."""
 
     translation: float | None
-    """[m] with the attitude held"""
+    """distance [m] with the attitude fixed"""
     direction: FloatArray | None
     """`(3,)` unit vector there"""
     rotation: float | None
-    """[rad] with the place held"""
+    """angle [rad] with the position fixed"""
     axis: FloatArray | None
     """`(3,)` unit vector to turn about"""
 
@@ -66,13 +69,13 @@ class Workspace(NamedTuple):
     region: Region
     """constant-orientation workspace over x, y, z; on pillars the whole one over z, roll, pitch"""
     attitudes: Region | None
-    """over yaw, pitch and roll with the place held; None on pillars"""
+    """workspace over yaw, pitch and roll with the position fixed; None on pillars"""
     reachable: ReachableSet | None
     """None on pillars, whose place follows from z, roll and pitch"""
     dexterity: Dexterity
     """at the centre"""
     conditioning: Conditioning
-    """over the region"""
+    """conditioning over the region"""
     singular: SingularDistance
     legs: LegStiffness
     stiffness: StiffnessRange
@@ -80,16 +83,16 @@ class Workspace(NamedTuple):
     softest: StiffnessRange
     """lowest over the region for the softest, highest for the stiffest direction"""
     maps: tuple[PlaneMap, ...]
-    """over pairs of x, y and z; on pillars of z, roll and pitch"""
+    """maps over pairs of x, y and z; on pillars of z, roll and pitch"""
     attitude_maps: tuple[PlaneMap, ...]
-    """over pairs of yaw, pitch and roll; empty on pillars"""
+    """maps over pairs of yaw, pitch and roll; empty on pillars"""
 
 
 Advance = Callable[[str], Any]
 """Called with the name of every part before it begins."""
 
-PARTS = 8
-"""Number of parts."""
+PART_COUNT = 8
+"""Number of parts of the analysis that `Advance` is called for."""
 
 
 def workspace_analysis(
@@ -97,7 +100,7 @@ def workspace_analysis(
     center: Any = None,
     *,
     stiffness: Any = None,
-    levels: tuple[int, ...] = LEVELS,
+    levels: tuple[int, ...] = RAY_LEVELS,
     advance: Advance | None = None,
 ) -> Workspace:
     """Return the workspace analysis of a machine about a pose.
@@ -179,8 +182,8 @@ def closest_singular(platform: MachineModel, center: Any = None) -> SingularDist
             found += [None, None]
             continue
         cone = np.pi / SINGULAR_LEVEL
-        for _ in range(REFINEMENTS):
-            near = best + cone * directions[::REFINED]
+        for _ in range(CONE_HALVINGS):
+            near = best + cone * directions[::DIRECTION_STRIDE]
             near /= np.linalg.norm(near, axis=1, keepdims=True)
             radii = singular_distance(chart, near, 1.01 * radius)
             if radii.min() < radius:
@@ -196,7 +199,7 @@ def _stiffness_over(found: Region, stiffness: Any) -> StiffnessRange:
 
     def softest(poses: FloatArray) -> FloatArray:
         parts = stiffness_range(platform, poses, stiffness)
-        extremes = [reduce(part) for part, reduce in zip(parts, SIDES, strict=True)]
+        extremes = [reduce(part) for part, reduce in zip(parts, EXTREME_FUNCTIONS, strict=True)]
         ends.append(StiffnessRange(*(np.asarray(value) for value in extremes)))
         return parts.softest_translation
 
@@ -204,5 +207,5 @@ def _stiffness_over(found: Region, stiffness: Any) -> StiffnessRange:
     return ends[0]
 
 
-SIDES = (np.nanmin, np.nanmax, np.nanmin, np.nanmax)
+EXTREME_FUNCTIONS = (np.nanmin, np.nanmax, np.nanmin, np.nanmax)
 """Extremes over a region, in the order of `StiffnessRange`."""

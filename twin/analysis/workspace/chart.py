@@ -23,8 +23,8 @@ longer unique; so are roll and pitch on pillars, where the plate would be vertic
 ROTATION_VECTOR = "rotation_vector"
 """Convention whose three numbers are an axis times an angle of up to half a turn."""
 
-ROUNDING = 1e-9
-"""[rad] by which an angle may be beyond the largest one."""
+ANGLE_TOLERANCE = 1e-9
+"""[rad] Excess of an angle over the largest one that counts as rounding."""
 
 
 class Chart(NamedTuple):
@@ -126,9 +126,11 @@ class Chart(NamedTuple):
             poses[:, 3:] = quaternion_product(turn, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
-        outside = (np.abs(full[:, 3:]) > largest_angles(self.convention) + ROUNDING).any(axis=1)
+        outside = (np.abs(full[:, 3:]) > largest_angles(self.convention) + ANGLE_TOLERANCE).any(
+            axis=1
+        )
         if self.convention == ROTATION_VECTOR:
-            outside = np.linalg.norm(full[:, 3:], axis=1) > self.largest_turn + ROUNDING
+            outside = np.linalg.norm(full[:, 3:], axis=1) > self.largest_turn + ANGLE_TOLERANCE
         poses[outside] = np.nan
         return poses.reshape((*given.shape[:-1], 7))
 

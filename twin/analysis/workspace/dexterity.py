@@ -36,17 +36,17 @@ from twin.errors import InputError
 from twin.model.machine_base import characteristic_length, null_space
 from twin.model.machine_model import MachineModel, as_model
 
-CHOSEN = (2, 3, 4)
+PILLAR_AXES = (2, 3, 4)
 """Twist entries that a machine on pillars can choose: height, and turning about x and y."""
 
-POINTS = 101
-"""Per axis of a map."""
+MAP_POINTS = 101
+"""Points per axis of a map."""
 
-DIRECTIONS = 360
-"""Rays in the plane for the boundary."""
+BOUNDARY_RAYS = 360
+"""Rays in the plane of a map that find the workspace's boundary."""
 
-ROOM = 1.06
-"""Size of a map per that of the workspace in it."""
+MAP_SCALE = 1.06
+"""Size of a map per size of the workspace in it."""
 
 
 class Dexterity(NamedTuple):
@@ -64,9 +64,9 @@ class Conditioning(NamedTuple):
     """Conditioning over a region."""
 
     mean: float
-    """global conditioning index: over the volume [1]"""
+    """global conditioning index: mean over the volume [1]"""
     lowest: float
-    """[1] over all points of the mean"""
+    """lowest conditioning [1] over all points of the mean"""
     highest: float
     lowest_singular_value: float
 
@@ -190,7 +190,7 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
 
 def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return `(m, 6, 3)`: the twists of unit rates of what pillars can choose."""
-    unit = np.eye(6)[list(CHOSEN)]
+    unit = np.eye(6)[list(PILLAR_AXES)]
     twists = platform.constrain(poses[:, None], unit).twist
     return np.asarray(np.swapaxes(twists, 1, 2))
 
@@ -230,7 +230,7 @@ def plane_map(
     center: Any = None,
     *,
     stiffness: Any = None,
-    points: int = POINTS,
+    points: int = MAP_POINTS,
 ) -> PlaneMap:
     """Return the map over two axes about a pose (default home).
 
@@ -247,11 +247,11 @@ def plane_map(
     chart = Chart.about(platform, axes, center)
     if len(chart.axes) != 2:
         raise InputError("axes", "must be two")
-    around = circle(DIRECTIONS)
+    around = circle(BOUNDARY_RAYS)
     rays = search(chart, around)
     ends = around[rays.ray] * rays.stop[:, None] * chart.scale
     low, high = ends.min(axis=0), ends.max(axis=0)
-    middle, half = 0.5 * (low + high), 0.5 * ROOM * (high - low)
+    middle, half = 0.5 * (low + high), 0.5 * MAP_SCALE * (high - low)
     x, y = (np.linspace(m - h, m + h, points) for m, h in zip(middle, half, strict=True))
     poses = chart.poses(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
     inside = Admissible(platform, chart.center).inside(poses)
@@ -265,9 +265,9 @@ def plane_map(
         dexterity(platform, poses[inside]),
         stiffness_range(platform, poses[inside], stiffness),
     )
-    closed = np.r_[np.arange(DIRECTIONS), 0]
+    closed = np.r_[np.arange(BOUNDARY_RAYS), 0]
     boundary = (around * rays.exits[:, None] * chart.scale)[closed]
-    far = np.full((DIRECTIONS, 2), np.nan)
+    far = np.full((BOUNDARY_RAYS, 2), np.nan)
     if square(platform):
         radii = singular_distance(chart, around)
         known = np.isfinite(radii)

@@ -18,8 +18,8 @@ import numpy as np
 from twin.analysis.workspace.admissible import Admissible, Cause, cause_text
 from twin.analysis.workspace.chart import ROTATION_VECTOR, Chart, own_axes
 from twin.analysis.workspace.search import (
-    APART,
-    NEAR,
+    REFINING_WEIGHT,
+    SEPARATE_START_WEIGHT,
     FreeRays,
     Rays,
     extent,
@@ -36,34 +36,35 @@ from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import angle_between
 
-LEVELS = (16, 32, 64)
-"""Heights of directions: 512, 2048 and 8192 rays."""
+RAY_LEVELS = (16, 32, 64)
+"""Heights of directions per level: 512, 2048 and 8192 rays."""
 
 RADIAL_NODES = 8
-"""Gauss-Legendre points along every stretch of a ray for means over the volume."""
+"""Gauss-Legendre points along every segment of a ray for means over the volume."""
 
 REACH_LEVELS = (10, 20)
-"""Heights of directions: 200 and 800 rays."""
+"""Heights of directions per level of the reachable set: 200 and 800 rays."""
 
 AXES = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
+"""Axes of a chart with a rotation vector."""
 
 LARGEST_TURN = 1.9 * float(np.pi)
 """[rad] longest rotation vector of the search, before all of a length are the same attitude. Half a
 turn would be a wall, though the same attitudes lie behind it."""
 
-ROUNDS = 4
-"""How often rays learn from those beside them."""
+NEIGHBOUR_ROUNDS = 4
+"""Rounds in which rays try the attitudes of their neighbours."""
 
-SAMPLES = 1000
+AXIS_SAMPLES = 1000
 """Poses tried along half an axis; gaps in a range shorter than 1/1000 of it may be missed."""
 
 SEARCH_PARTS = 50
 """The poses are tried in so many parts: most are beyond the end and need not be evaluated."""
 
-HALVINGS = 44
-"""Of the last step: rounding of the end remains."""
+BISECTION_STEPS = 44
+"""Halvings of the last step, after which rounding of the end remains."""
 
-SCATTERED = 6
+RANDOM_STARTS = 6
 """Searches per axis and side from random poses; the farthest pose is one of several local ones."""
 
 VECTOR_AXES = ("x", "y", "z", "angle_z", "angle_y", "angle_x")
@@ -75,13 +76,13 @@ class Region(NamedTuple):
 
     chart: Chart
     rays: Rays
-    """of the finest level"""
+    """rays of the finest level"""
     weights: FloatArray
     """`(m,)` shares of the solid angle"""
     counts: tuple[int, ...]
     """rays per level"""
     volumes: FloatArray
-    """per level [m^3], of pillars [m rad^2]"""
+    """volume of each level [m^3], on pillars [m rad^2]"""
     visible: float
     """volume of what straight lines from the centre reach without leaving"""
 
@@ -115,7 +116,7 @@ class Region(NamedTuple):
         }
 
 
-def region(chart: Chart, levels: tuple[int, ...] = LEVELS) -> Region:
+def region(chart: Chart, levels: tuple[int, ...] = RAY_LEVELS) -> Region:
     """Return the workspace over the three axes of a chart.
 
     Args:
@@ -187,10 +188,10 @@ class ReachableSet(NamedTuple):
     """`(m, 3)` unit vectors of the finest level"""
     stretches: Stretches
     turns: FloatArray
-    """`(m,)` [rad] between the attitude at the far end and at the centre"""
+    """`(m,)` angle [rad] between the attitude at the far end and that at the centre"""
     counts: tuple[int, ...]
     volumes: FloatArray
-    """per level [m^3]"""
+    """volume of each level [m^3]"""
     hidden: float
     """volume [m^3] that is not seen from the centre"""
 
@@ -262,7 +263,7 @@ def _stretches(chart: Chart, directions: FloatArray, places: FloatArray) -> Stre
     rays = FreeRays(chart, directions)
     rays.extend(*walked_starts(rays, places))
     rays.extend(*scattered_starts(rays, places))
-    for _ in range(ROUNDS):
+    for _ in range(NEIGHBOUR_ROUNDS):
         ray, start = neighbour_starts(rays)
         if not ray.size:
             break
@@ -320,7 +321,9 @@ def _end(chart: Chart, admissible: Admissible, side: float) -> tuple[float, str]
     """Return the last value [m] or [rad] of a chart's one axis on a side, and what ends it."""
     low, high = 0.0, None
     span = side * chart.bound * float(chart.scale[0])
-    for values in np.array_split(span * np.arange(1, SAMPLES + 1) / SAMPLES, SEARCH_PARTS):
+    for values in np.array_split(
+        span * np.arange(1, AXIS_SAMPLES + 1) / AXIS_SAMPLES, SEARCH_PARTS
+    ):
         inside = admissible.inside(chart.poses(values[:, None]))
         if not inside.all():
             first = int(inside.argmin())
@@ -329,7 +332,7 @@ def _end(chart: Chart, admissible: Admissible, side: float) -> tuple[float, str]
         low = float(values[-1])
     if high is None:
         return low, cause_text(Cause.NONE, 0, "")
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
         if admissible.inside(chart.poses(np.array([[middle]])))[0]:
             low = middle
@@ -378,9 +381,12 @@ def _farthest(chart: Chart, bases: FloatArray) -> FloatArray:
     """
     places = wander(chart)
     order = np.argsort(-(places @ bases[:, :, 0].T), axis=0)
-    some = np.random.default_rng(0).integers(len(places) // 2, size=SCATTERED)
+    some = np.random.default_rng(0).integers(len(places) // 2, size=RANDOM_STARTS)
     found = [farthest(chart, bases).radii]
-    for rank, first in ((0, NEAR), *((int(rank), APART) for rank in some)):
+    for rank, first in (
+        (0, REFINING_WEIGHT),
+        *((int(rank), SEPARATE_START_WEIGHT) for rank in some),
+    ):
         start = np.einsum("mkq,mk->mq", bases, places[order[rank]])
         found.append(farthest(chart, bases, start, first).radii)
     return np.asarray(np.max(found, axis=0))

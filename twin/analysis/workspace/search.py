@@ -1,19 +1,16 @@
 """Searches for the boundary of a workspace: rays, random walks, interior point.
 
-Search along rays from a centre for where the workspace ends, and begins again.
+Rays: from a centre, in directions each of which has its share of the full solid angle, a search
+finds where the workspace ends, and where it begins again.
 
-Directions in space and their shares of the full solid angle.
+Distance to singular poses along rays: where the determinant of the Jacobian changes sign. The
+actuators' limits do not count here: the question is how far they keep the machine away. Machines
+with more actuators than degrees of freedom have no determinant; their smallest singular value
+(`twin.analysis.workspace.dexterity`) shows singularity without a distance.
 
-Distance to singular poses along rays: where the determinant of the Jacobian changes sign.
-
-The actuators' limits do not count here: the question is how far they keep the machine away.
-Machines with more actuators than degrees of freedom have no determinant; their smallest singular
-value (`twin.analysis.workspace.dexterity`) shows singularity without a distance.
-
-Largest displacement along one axis while others are free: an interior-point search.
-
-Maximises the first of the variables u (m problems at once) over poses whose actuator coordinates q
-stay inside their limits, by Newton's method on
+Largest displacement along one axis while others are free: an interior-point search. It maximises
+the first of the variables u (m problems at once) over poses whose actuator coordinates q stay
+inside their limits, by Newton's method on
 
     F(u) = -u_1 - mu sum_i [log s_i + log(1 - s_i)],    s_i = (q_i - minimum_i) / stroke_i,
 
@@ -23,16 +20,14 @@ centre to the result never leaves the workspace and never passes a singular pose
 
 Reference: Boyd and Vandenberghe, Convex Optimization, chapter 11.
 
-Rays along which the attitude is free, and poses from which to search on along them.
+Rays along which the attitude is free: poses on a ray are given by variables `(4,)`, the scaled
+radius, and the rotation vector from the attitude of the centre. Searches go on from the attitudes
+of neighbouring rays and from random poses.
 
-Poses on a ray are given by variables `(4,)`: the scaled radius, and the rotation vector from the
-attitude of the centre.
-
-Random admissible poses: a walk through the workspace that starts at the centre.
-
-Many chains at once; every step goes a random way along a random direction of the chart, shortened
-until the pose is admissible. The chains spread over the part of the workspace that hangs together
-with the centre, so that searches can start there which would not find it from the centre.
+Random admissible poses: a walk through the workspace that starts at the centre. Many chains run at
+once; every step goes a random way along a random direction of the chart, shortened until the pose
+is admissible. The chains spread over the part of the workspace that hangs together with the
+centre, so that searches can start there which would not find it from the centre.
 
 Reference: Neal, Slice sampling, 2003 (shrinkage), along random directions.
 """
@@ -48,66 +43,69 @@ from twin.analysis.workspace.chart import Chart
 from twin.basics.arrays import BoolArray, FloatArray, IndexArray
 from twin.errors import InputError
 
-SAMPLES = 128
+RAY_SAMPLES = 128
 """Poses tried along a ray; gaps and lobes thinner than 1/128 of the workspace may be missed."""
 
-HALVINGS = 44
-"""Of a step between two samples: rounding of the radius remains."""
+BISECTION_STEPS = 44
+"""Halvings of a step between two samples, after which rounding of the radius remains."""
 
-COARSE = 200
+COARSE_SAMPLES = 200
 """Samples along the rays that find how far the workspace extends at all."""
 
-GROWTH = 1.25
-"""Rays are made this much longer while one of them ends inside the workspace."""
+RAY_GROWTH = 1.25
+"""Factor by which rays are lengthened while one of them ends inside the workspace."""
 
-ROOM = 1.05
-"""Rays end this much beyond the farthest point found on the coarse ones."""
+RAY_MARGIN = 1.05
+"""Length of the rays per distance of the farthest point found on the coarse ones."""
 
 SINGULAR_SAMPLES = 240
 """Poses tried along a ray; two sign changes closer to each other than 1/240 of it are missed."""
 
-DIFFERENCE = 1e-4
-"""Step in scaled units: curvatures are good to 1e-8, slopes to 1e-8."""
+DIFFERENCE_STEP = 1e-4
+"""Step of the differences in scaled units: curvatures are good to 1e-8, slopes to 1e-8."""
 
-APART = 0.03
+SEPARATE_START_WEIGHT = 0.03
 """First mu [scaled units] for starts of their own: smaller ones end in more corners, larger ones
 go back to where the search from the centre passes."""
 
-NEAR = 1e-5
+REFINING_WEIGHT = 1e-5
 """First mu [scaled units] for starts that are to be improved rather than left."""
 
 NEWTON_STEPS = 5
-"""Per value of mu."""
+"""Newton steps per value of mu."""
 
 LARGEST_STEP = 0.3
-"""[scaled units] of one Newton step."""
+"""[scaled units] Largest length of one Newton step."""
 
 BARRIER_HALVINGS = 12
+"""Halvings of one Newton step at most."""
 
-DESCENT = 1e-4
-"""Part of the predicted fall of F that a step must reach."""
+MIN_DECREASE_RATIO = 1e-4
+"""Fraction of the predicted fall of F that a step must reach."""
 
-TRIED = 200
-"""Poses of the walk tried per ray: those whose places are closest to it."""
+POSES_PER_RAY = 200
+"""Poses of the walk that are tried per ray: those whose places are closest to it."""
 
-TRIES = 3
+SEARCHES_PER_RAY = 3
 """Searches per ray from scattered poses of the walk."""
 
-MARGIN = 1e-3
-"""Gains of radius below this part of it are not worth another search."""
+MIN_RADIUS_GAIN = 1e-3
+"""Relative gain of radius below which another search is not worth it."""
 
-CLOSED = 1e-6
-"""Gaps between two stretches up to this part of the radius are none."""
+GAP_TOLERANCE = 1e-6
+"""Gap between two segments, relative to the radius, up to which they are one."""
 
-CHAINS = 512
+CHAIN_COUNT = 512
+"""Chains of the random walk."""
 
-STEPS = 100
+CHAIN_STEPS = 100
+"""Steps of every chain."""
 
-KEPT = 40
+KEPT_STEPS = 40
 """Last steps of every chain that are returned."""
 
-SHRINKS = 10
-"""Times a step is shortened before the chain stays where it is."""
+MAX_SHRINKS = 10
+"""Shortenings of a step at most; after them the chain stays where it is."""
 
 
 class Rays(NamedTuple):
@@ -130,7 +128,7 @@ class Rays(NamedTuple):
 
 
 def search(
-    chart: Chart, directions: FloatArray, reach: float | None = None, samples: int = SAMPLES
+    chart: Chart, directions: FloatArray, reach: float | None = None, samples: int = RAY_SAMPLES
 ) -> Rays:
     """Return where rays along scaled `directions` `(m, k)` are inside the workspace.
 
@@ -149,11 +147,11 @@ def search(
         inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(directions), -1)
         if size >= chart.bound or not inside[:, -1].any():
             break
-        size = min(GROWTH * size, chart.bound)
+        size = min(RAY_GROWTH * size, chart.bound)
     ray, place = np.nonzero(inside[:, 1:] != inside[:, :-1])
     leaving = inside[ray, place]
     low, high = steps[place], steps[place + 1]
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
         same = admissible.inside(chart.along(directions[ray], middle)) == leaving
         low, high = np.where(same, middle, low), np.where(same, high, middle)
@@ -185,13 +183,13 @@ def extent(chart: Chart, directions: FloatArray) -> float:
     some = directions[:: max(1, len(directions) // 300)]
     bound = chart.bound
     while True:
-        steps = bound * np.arange(1, COARSE + 1) / COARSE
-        poses = chart.along(some[:, None], np.broadcast_to(steps, (len(some), COARSE)))
+        steps = bound * np.arange(1, COARSE_SAMPLES + 1) / COARSE_SAMPLES
+        poses = chart.along(some[:, None], np.broadcast_to(steps, (len(some), COARSE_SAMPLES)))
         inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(some), -1).any(axis=0)
         last = int(np.flatnonzero(inside)[-1]) + 1 if inside.any() else 0
-        if last >= COARSE // 8 or bound < 1e-6 * chart.bound:
-            return float(min(chart.bound, ROOM * steps[max(last, 1) - 1] + steps[0]))
-        bound = float(steps[min(4 * last + 3, COARSE - 1)])
+        if last >= COARSE_SAMPLES // 8 or bound < 1e-6 * chart.bound:
+            return float(min(chart.bound, RAY_MARGIN * steps[max(last, 1) - 1] + steps[0]))
+        bound = float(steps[min(4 * last + 3, COARSE_SAMPLES - 1)])
 
 
 def _sorted(ray: IndexArray, radius: FloatArray) -> tuple[IndexArray, FloatArray]:
@@ -253,7 +251,7 @@ def singular_distance(
     place = other.argmax(axis=1)
     ray = np.flatnonzero(other.any(axis=1) & (place < ended))
     low, high = steps[place[ray] - 1], steps[place[ray]]
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
         here = determinants(chart.platform, chart.along(directions[ray], middle))
         near = side * here > 0.0
@@ -263,8 +261,14 @@ def singular_distance(
     return found
 
 
-FIRST, LAST, FACTOR = 0.3, 1e-9, 0.1
-"""mu at the beginning and at the end [scaled units], and its steps."""
+INITIAL_WEIGHT = 0.3
+"""[scaled units] mu at the beginning of the search."""
+
+FINAL_WEIGHT = 1e-9
+"""[scaled units] mu at the end of the search."""
+
+WEIGHT_FACTOR = 0.1
+"""Factor from one value of mu to the next."""
 
 
 class Farthest(NamedTuple):
@@ -279,7 +283,7 @@ class Farthest(NamedTuple):
 
 
 def farthest(
-    chart: Chart, bases: Any, start: FloatArray | None = None, first: float = FIRST
+    chart: Chart, bases: Any, start: FloatArray | None = None, first: float = INITIAL_WEIGHT
 ) -> Farthest:
     """Return the farthest poses along the first vector of every basis.
 
@@ -317,9 +321,9 @@ def _descend(
     while True:
         for _ in range(NEWTON_STEPS):
             variables, blocked = problem.improve(variables, weight)
-        if weight <= LAST:
+        if weight <= FINAL_WEIGHT:
             return variables, blocked
-        weight = max(FACTOR * weight, LAST)
+        weight = max(WEIGHT_FACTOR * weight, FINAL_WEIGHT)
 
 
 class _Problem:
@@ -336,7 +340,7 @@ class _Problem:
         self.pairs = [(i, j) for i in range(q) for j in range(i)]
         both = np.array([unit[i] + unit[j] for i, j in self.pairs]).reshape(-1, q)
         steps = np.vstack([np.zeros((1, q)), unit, -unit, both, -both])
-        self.stencil = DIFFERENCE * steps
+        self.stencil = DIFFERENCE_STEP * steps
 
     def poses(self, variables: FloatArray) -> FloatArray:
         """Return poses `(m, ..., 7)` of variables `(m, ..., q)`."""
@@ -379,7 +383,10 @@ class _Problem:
         tried = variables[:, None] + parts[:, None] * step[:, None]
         fall = np.einsum("mi,mi->m", slope, step)
         before = self.value(variables, weight)
-        lower = self.value(tried, weight) <= before[:, None] + DESCENT * parts * fall[:, None]
+        lower = (
+            self.value(tried, weight)
+            <= before[:, None] + MIN_DECREASE_RATIO * parts * fall[:, None]
+        )
         allowed = self.admissible.inside(self.poses(tried).reshape(-1, 7)).reshape(lower.shape)
         good = lower & allowed
         rows = np.arange(len(variables))
@@ -394,7 +401,7 @@ class _Problem:
         here, ahead, behind = shares[:, 0], shares[:, 1 : q + 1], shares[:, q + 1 : 2 * q + 1]
         count = len(self.pairs)
         up, down = shares[:, 2 * q + 1 : 2 * q + 1 + count], shares[:, 2 * q + 1 + count :]
-        first = (ahead - behind) / (2.0 * DIFFERENCE)
+        first = (ahead - behind) / (2.0 * DIFFERENCE_STEP)
         second = np.empty((len(variables), q, q, shares.shape[2]))
         sums = ahead + behind
         for i in range(q):
@@ -402,7 +409,7 @@ class _Problem:
         for k, (i, j) in enumerate(self.pairs):
             mixed = up[:, k] + down[:, k] - sums[:, i] - sums[:, j] + 2.0 * here
             second[:, i, j] = second[:, j, i] = 0.5 * mixed
-        second /= DIFFERENCE**2
+        second /= DIFFERENCE_STEP**2
         rest = 1.0 - self.upper * here
         pull = weight * (1.0 / here - self.upper / rest)
         bend = weight * (1.0 / here**2 + self.upper / rest**2)
@@ -413,8 +420,11 @@ class _Problem:
         return slope, curvature
 
 
-NEIGHBOURS, PARTS = 24, 8
-"""Rays beside a ray whose attitudes are tried on it, and radii tried with each."""
+NEIGHBOUR_RAYS = 24
+"""Rays next to a ray whose attitudes are tried on it."""
+
+RADII_PER_NEIGHBOUR = 8
+"""Radii that are tried with the attitude of each neighbour."""
 
 
 class FreeRays:
@@ -441,7 +451,7 @@ class FreeRays:
         """Search on from poses `(q, 4)` of some rays, outwards and back."""
         if not ray.size:
             return
-        out = farthest(self.chart, _bases(self.directions[ray]), highest, NEAR)
+        out = farthest(self.chart, _bases(self.directions[ray]), highest, REFINING_WEIGHT)
         better = out.radii > self.far[ray]
         ray, lowest = ray[better], lowest[better]
         if not ray.size:
@@ -449,11 +459,11 @@ class FreeRays:
         self.far[ray], self.poses[ray] = out.radii[better], out.poses[better]
         self.blocked[ray] = out.blocked[better]
         turned = lowest * [-1.0, 1.0, 1.0, 1.0]
-        back = farthest(self.chart, _bases(-self.directions[ray]), turned, NEAR)
+        back = farthest(self.chart, _bases(-self.directions[ray]), turned, REFINING_WEIGHT)
         begin = -back.radii
         hidden = self.behind[ray] > self.near[ray]
         begin = np.where(hidden, np.minimum(begin, self.behind[ray]), begin)
-        seen = begin <= self.near[ray] * (1.0 + CLOSED)
+        seen = begin <= self.near[ray] * (1.0 + GAP_TOLERANCE)
         self.near[ray] = np.where(seen, self.far[ray], self.near[ray])
         self.behind[ray] = np.where(seen, self.far[ray], begin)
 
@@ -486,16 +496,16 @@ def scattered_starts(
     ray, starts = [], []
     for number in range(len(rays.directions)):
         variables = _carried(rays, places, squares, number, 0.0)
-        some = random.permutation(len(variables))[:TRIES]
+        some = random.permutation(len(variables))[:SEARCHES_PER_RAY]
         ray += [number] * len(some)
         starts.append(variables[some])
     rows, start = np.array(ray, dtype=np.int64), np.concatenate(starts)
     if not rows.size:
         return rows, start, start
-    found = farthest(rays.chart, _bases(rays.directions[rows]), start, APART)
+    found = farthest(rays.chart, _bases(rays.directions[rows]), start, SEPARATE_START_WEIGHT)
     order = np.lexsort((-found.radii, rows))
     best = order[np.r_[True, np.diff(rows[order]) > 0]]
-    best = best[found.radii[best] > rays.far[rows[best]] * (1.0 + MARGIN)]
+    best = best[found.radii[best] > rays.far[rows[best]] * (1.0 + MIN_RADIUS_GAIN)]
     ends = np.column_stack([found.radii, _attitudes(rays, found.poses)])
     return rows[best], start[best], ends[best]
 
@@ -507,7 +517,7 @@ def _carried(
     direction = rays.directions[ray]
     along = places[:, :3] @ direction
     aside = np.where(along > beyond, squares - along**2, np.inf)
-    some = np.argpartition(aside, TRIED)[:TRIED]
+    some = np.argpartition(aside, POSES_PER_RAY)[:POSES_PER_RAY]
     some = some[np.isfinite(aside[some])]
     variables = np.column_stack([along[some], places[some, 3:]])
     return variables[rays.inside(np.broadcast_to(direction, (len(some), 3)), variables)]
@@ -533,11 +543,12 @@ def _bases(directions: FloatArray) -> FloatArray:
 def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
     """Return rays that get farther with the attitude of a ray beside them, and where, `(q, 4)`."""
     attitudes = _attitudes(rays, rays.poses)
-    count = min(NEIGHBOURS, len(rays.directions) - 1)
+    count = min(NEIGHBOUR_RAYS, len(rays.directions) - 1)
     closest = np.argsort(-rays.directions @ rays.directions.T, axis=1)[:, 1 : count + 1]
     # From just beyond what a ray has to as far as its neighbour got, [ray, neighbour, part].
     own, other = rays.far[:, None, None], rays.far[closest][:, :, None]
-    radii = own + (MARGIN + np.arange(PARTS) / PARTS) * np.maximum(other - own, MARGIN * own)
+    parts = MIN_RADIUS_GAIN + np.arange(RADII_PER_NEIGHBOUR) / RADII_PER_NEIGHBOUR
+    radii = own + parts * np.maximum(other - own, MIN_RADIUS_GAIN * own)
     shape = radii.shape
     turns = np.broadcast_to(attitudes[closest][:, :, None], (*shape, 3))
     variables = np.concatenate([radii[..., None], turns], axis=-1).reshape(-1, 4)
@@ -550,21 +561,21 @@ def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
 
 
 def wander(chart: Chart, seed: int = 0) -> FloatArray:
-    """Return scaled axis values `(CHAINS * KEPT, k)` of admissible poses.
+    """Return scaled axis values `(CHAIN_COUNT * KEPT_STEPS, k)` of admissible poses.
 
     Raises:
         InputError: the centre is outside the workspace or singular.
     """
     random = np.random.default_rng(seed)
     admissible = Admissible(chart.platform, chart.center)
-    place = np.zeros((CHAINS, len(chart.axes)))
+    place = np.zeros((CHAIN_COUNT, len(chart.axes)))
     kept = []
-    for step in range(STEPS):
+    for step in range(CHAIN_STEPS):
         direction = random.normal(size=place.shape)
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        low, high = -np.ones(CHAINS), np.ones(CHAINS)
-        waiting = np.arange(CHAINS)
-        for _ in range(SHRINKS):
+        low, high = -np.ones(CHAIN_COUNT), np.ones(CHAIN_COUNT)
+        waiting = np.arange(CHAIN_COUNT)
+        for _ in range(MAX_SHRINKS):
             part = random.uniform(low[waiting], high[waiting])
             tried = place[waiting] + part[:, None] * direction[waiting]
             fine = admissible.inside(chart.poses(tried * chart.scale))
@@ -574,6 +585,6 @@ def wander(chart: Chart, seed: int = 0) -> FloatArray:
                 break
             low[waiting] = np.where(part < 0.0, part, low[waiting])
             high[waiting] = np.where(part < 0.0, high[waiting], part)
-        if step >= STEPS - KEPT:
+        if step >= CHAIN_STEPS - KEPT_STEPS:
             kept.append(place.copy())
     return np.concatenate(kept)

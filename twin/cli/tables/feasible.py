@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.analysis.feasibility.course import TIGHT, Margin, amount, share_text
+from twin.analysis.feasibility.course import TIGHT_FRACTION, Margin, amount, share_text
 from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.cli.console import Column, line, paragraph, table
@@ -64,7 +64,7 @@ def _print_remedies(found: Feasibility) -> None:
 
 def _row(margin: Margin) -> tuple[str, ...]:
     sign = ">= " if margin.at_least else ""
-    word = "fail" if not margin.holds else "tight" if margin.share > TIGHT else "pass"
+    word = "fail" if not margin.holds else "tight" if margin.share > TIGHT_FRACTION else "pass"
     return (
         margin.quantity,
         amount(margin.required),

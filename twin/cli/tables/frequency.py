@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import AXES, MOVING
+from twin.analysis.frequency.estimate import AXES, MOVING_RATE_FRACTION
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import (
     CUT_OFF,
-    TRUSTED,
+    MIN_COHERENCE,
     FrequencyResponse,
     ResponseFigures,
     response_figures,
@@ -19,10 +19,10 @@ from twin.charts.panels import number
 from twin.cli.console import Column, line, table
 from twin.errors import InputError
 
-ROWS = 16
+MAX_ROWS = 16
 """Number of frequencies that are printed."""
 
-NONE = "-"
+MISSING_VALUE = "-"
 """Text of a missing value."""
 
 
@@ -40,7 +40,7 @@ def print_responses(measured: MeasuredResponse) -> None:
     if lost:
         line(
             f"{lost} of {len(whole.frequency)} frequencies are left out: their coherence is below "
-            f"{TRUSTED:g}; {_advice(measured)}"
+            f"{MIN_COHERENCE:g}; {_advice(measured)}"
         )
     rows = [(name, *_texts(response)) for name, response in _responses(measured).items()]
     titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
@@ -49,7 +49,7 @@ def print_responses(measured: MeasuredResponse) -> None:
         who = ", ".join(map(str, measured.resting))
         line(
             f"no response of actuator {who}: along this axis at home it moves by less than "
-            f"{100.0 * MOVING:g} percent of the one that moves most"
+            f"{100.0 * MOVING_RATE_FRACTION:g} percent of the one that moves most"
         )
 
 
@@ -70,10 +70,10 @@ def _advice(measured: MeasuredResponse) -> str:
 
 
 def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
-    """Return about `ROWS` points, evenly in octaves."""
+    """Return about `MAX_ROWS` points, evenly in octaves."""
     if not len(response.frequency):
         return []
-    wanted = np.geomspace(response.frequency[0], response.frequency[-1], ROWS)
+    wanted = np.geomspace(response.frequency[0], response.frequency[-1], MAX_ROWS)
     last = len(response.frequency) - 1
     kept = np.unique(np.searchsorted(response.frequency, wanted).clip(max=last))
     degrees = np.degrees(response.phase)
@@ -93,18 +93,18 @@ def _texts(response: FrequencyResponse) -> tuple[str, str, str, str]:
     """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
     figures = _figures(response)
     if figures is None:
-        return (f"coherence below {TRUSTED:g}", NONE, NONE, NONE)
+        return (f"coherence below {MIN_COHERENCE:g}", MISSING_VALUE, MISSING_VALUE, MISSING_VALUE)
     return (
         _bandwidth(response, figures),
         number(figures.peak, 4),
         number(figures.peak_frequency, 4),
-        number(1e3 * figures.delay, 4) if np.isfinite(figures.delay) else NONE,
+        number(1e3 * figures.delay, 4) if np.isfinite(figures.delay) else MISSING_VALUE,
     )
 
 
 def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> str:
     """Return the bandwidth [Hz] where trusted points lie on both sides of it, else why not."""
-    hertz, trusted = response.frequency, response.coherence >= TRUSTED
+    hertz, trusted = response.frequency, response.coherence >= MIN_COHERENCE
     if np.isfinite(figures.bandwidth):
         above = int(np.searchsorted(hertz, figures.bandwidth).clip(min=1))
         if trusted[above - 1 : above + 1].all():

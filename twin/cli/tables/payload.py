@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
-from twin.analysis.payload.static import CONVENTION, Followers, StaticPayload
+from twin.analysis.payload.static import ANGLE_CONVENTION, Followers, StaticPayload
 from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
 from twin.charts.panels import number, value_text
@@ -67,7 +67,9 @@ def print_dynamic(
     own = _own(platform)
     peaks = (
         f"{axis} {peak:g} {'m/s2' if axis in ('x', 'y', 'z') else 'rad/s2'}"
-        for axis, peak in zip(axis_names(CONVENTION), forwards.criterion.accelerations, strict=True)
+        for axis, peak in zip(
+            axis_names(ANGLE_CONVENTION), forwards.criterion.accelerations, strict=True
+        )
     )
     paragraph(f"criterion: that of the Stewart thesis, all axes at once, {', '.join(peaks)}")
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):

@@ -15,17 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from twin.basics.files import append_text
-from twin.cli.console import WIDTH
+from twin.cli.console import MAX_WIDTH
 from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.shadow.detectors import Alarm
     from twin.shadow.session import ShadowSession
 
-BAR = 20
+BAR_WIDTH = 20
 """Columns of a bar; an alarm begins at the end."""
 
-LAST = 8
+MAX_ALARMS_SHOWN = 8
 """Alarms that are shown."""
 
 ALARM_TITLES = "time [s],kind,leg,size,unit,note,look at,raised [UTC]"
@@ -38,7 +38,7 @@ def live_table(session: ShadowSession) -> RenderableType:
     if state is None:
         return Text("waiting for samples")
     unit, force = shadow.machine.coordinate_unit, shadow.machine.force_unit
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=min(WIDTH, 88))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=min(MAX_WIDTH, 88))
     for title in ("leg", f"coordinate [{unit}]", f"innovation [u{unit}]", f"unexplained [{force}]"):
         table.add_column(title, justify="right")
     table.add_column("residual per threshold")
@@ -56,20 +56,20 @@ def live_table(session: ShadowSession) -> RenderableType:
         table,
         *(Text(line) for line in counts(session)),
         *(Text(text) for text in [*refusals(session), *faults(session)]),
-        *(Text(str(alarm), style="bold red") for alarm in session.alarms[-LAST:]),
+        *(Text(str(alarm), style="bold red") for alarm in session.alarms[-MAX_ALARMS_SHOWN:]),
     )
 
 
 def bar(ratio: float) -> Text:
     """Return a bar with its number, red from the threshold on."""
     style = "red" if ratio >= 1.0 else "yellow" if ratio >= 0.5 else "green"
-    full = min(BAR, round(BAR * ratio))
-    return Text("#" * full + "." * (BAR - full) + f" {min(ratio, 999.0):.2f}", style=style)
+    full = min(BAR_WIDTH, round(BAR_WIDTH * ratio))
+    return Text("#" * full + "." * (BAR_WIDTH - full) + f" {min(ratio, 999.0):.2f}", style=style)
 
 
 def counts(session: ShadowSession) -> list[str]:
     """Return lines about learning, samples and durations."""
-    from twin.shadow.shadow import LEARNED
+    from twin.shadow.shadow import WATCHING_STATE
 
     shadow = session.shadow
     half, most = (1e6 * value for value in session.durations(50.0, 99.9))
@@ -80,7 +80,7 @@ def counts(session: ShadowSession) -> list[str]:
             "count as healthy and the rest was judged; slow faults that were there from the "
             "beginning do not show, and so short a learning time makes false alarms likelier"
         ]
-    elif shadow.phase != LEARNED:
+    elif shadow.phase != WATCHING_STATE:
         learning = [
             f"still {shadow.phase}: {shadow.learned:.3g} s of {shadow.learning:g} s of motion are "
             "learned, and until then only encoders and dead sensors are judged"

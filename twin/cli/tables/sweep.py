@@ -9,12 +9,12 @@ from twin.analysis.platform import load
 from twin.charts.panels import number
 from twin.cli.console import Column, line, table
 from twin.sweep import Sweep
-from twin.sweep.work import DONE, Row
+from twin.sweep.work import DONE_STATUS, Row
 
-INPUTS = ("configuration", "engine", "controller", "payload")
+INPUT_COLUMNS = ("configuration", "engine", "controller", "payload")
 """Columns that are shown where they differ between runs; parameters are added."""
 
-SHOWN = (
+MEASURE_COLUMNS = (
     ("position_rms", "position rms [mm]", 1e3),
     ("rotation_rms", "rotation rms [mrad]", 1e3),
     ("position_peak", "position peak [mm]", 1e3),
@@ -24,20 +24,20 @@ SHOWN = (
 """Measures in the table: column, title, factor."""
 
 MOST_ROWS = 60
-"""Of the table; the files hold all."""
+"""Rows of the table; the files hold all."""
 
 Group = tuple[tuple[str, ...], list[Row]]
 
 
 def print_runs(sweep: Sweep, rows: list[Row]) -> None:
     """Print the means over the seeds of all runs that were not stopped, and the failed runs."""
-    inputs = [name for name in INPUTS if len({row[name] for row in rows}) > 1]
+    inputs = [name for name in INPUT_COLUMNS if len({row[name] for row in rows}) > 1]
     inputs += list(sweep.parameters)
     titles = [Column(*_input(name, sweep)) for name in inputs]
     titles += [Column("runs", True), Column("whole", True)]
     machine = load(sweep.machine)
     units = {"force": machine.force_unit, "rate": machine.coordinate_unit}
-    titles += [Column(title.format(**units), True) for _, title, _ in SHOWN]
+    titles += [Column(title.format(**units), True) for _, title, _ in MEASURE_COLUMNS]
     groups = list(_groups(inputs, rows))
     cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
     table(titles, cells, f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs")
@@ -60,9 +60,9 @@ def _groups(inputs: list[str], rows: list[Row]) -> Iterator[Group]:
 
 
 def _cells(members: list[Row]) -> list[str]:
-    whole = [row for row in members if row["status"] == DONE]
+    whole = [row for row in members if row["status"] == DONE_STATUS]
     cells = [str(len(members)), str(len(whole))]
-    for name, _, factor in SHOWN:
+    for name, _, factor in MEASURE_COLUMNS:
         mean = sum(row[name] for row in whole) / len(whole) if whole else None
         cells.append("-" if mean is None else number(factor * mean, 4))
     return cells

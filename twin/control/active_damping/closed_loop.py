@@ -42,17 +42,19 @@ from twin.control.gains import DriveModel, drive_model
 from twin.control.linear.machine import LinearMachine, StateSpace, sampled, with_lag
 from twin.errors import InputError
 
-READ = ("coordinates", "rates")
+SENSED_OUTPUTS = ("coordinates", "rates")
+"""Outputs that the sensors of the legs measure."""
 
-PARTS = 1e-9
-"""Of a period: less is rounding of delays."""
+DELAY_TOLERANCE = 1e-9
+"""Rounding error of a delay, as a fraction of the control period."""
 
-MEASURED = ("coordinates", "rates")
+DEFAULT_OUTPUTS = ("coordinates", "rates")
 
-GRID = 48
+GRID_POINTS = 48
+"""Frequencies of the first, coarse scan for a peak."""
 
-TRANSMISSION = 0.5
-"""Share of sqrt(stiffness / motor's inertia) from which modes are those of the transmissions."""
+TRANSMISSION_MODE_FRACTION = 0.5
+"""Modes above this fraction of sqrt(stiffness / motor's inertia) are those of the transmissions."""
 
 FAST_WEIGHT = 2.0
 """Adopted: what the damping of such modes counts. Their own dampers end them in milliseconds, and
@@ -92,7 +94,7 @@ def driven_plant(
     if len(delays) > 1 or (lag.any() and not (lag > 0.0).all()):
         raise InputError("platform", "its drives must all have the same delay, and a lag or none")
     moving, pressed = with_motors(linear, drives)
-    whole = moving.system(("forces", *inputs), (*READ, *outputs))
+    whole = moving.system(("forces", *inputs), (*SENSED_OUTPUTS, *outputs))
     through = np.zeros((n, whole.D.shape[1]))
     through[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
     whole = whole._replace(
@@ -171,7 +173,7 @@ def _with_past_force(
     s, size, n = len(continuous.A), len(plant.A), len(through)
     # The command that acts at the end of a period: the present one, or one of those that wait.
     present, last = np.zeros((n, n)), np.zeros((n, size))
-    past = int(delay / plant.period + PARTS)
+    past = int(delay / plant.period + DELAY_TOLERANCE)
     if past:
         last[:, size - past * n : size - past * n + n] = through
     else:
@@ -208,7 +210,7 @@ def closed_loop(
     linear: LinearMachine,
     law: Law,
     inputs: Sequence[str] = (),
-    outputs: Sequence[str] = MEASURED,
+    outputs: Sequence[str] = DEFAULT_OUTPUTS,
 ) -> StateSpace:
     """Return machine and local law in a loop: from added forces and `inputs` to `outputs`.
 
@@ -257,7 +259,7 @@ def _plant(
     """Return the machine, sampled if the period is not zero: the same for every gain."""
     if driven:
         return driven_plant(linear, period, inputs, outputs)
-    plant = linear.system(("forces", *inputs), (*MEASURED, *outputs))
+    plant = linear.system(("forces", *inputs), (*DEFAULT_OUTPUTS, *outputs))
     return sampled(plant, period) if period else plant
 
 
@@ -320,10 +322,10 @@ def best_gain(
         ratios = damping_ratios(poles)
         return -float(np.where(fast & (ratios > 0.0), FAST_WEIGHT * ratios, ratios).min())
 
-    grid = np.linspace(np.log(low), np.log(high), GRID)
+    grid = np.linspace(np.log(low), np.log(high), GRID_POINTS)
     values = [worst(place) for place in grid]
     middle = int(np.argmin(values))
-    bracket = (grid[max(middle - 1, 0)], grid[min(middle + 1, GRID - 1)])
+    bracket = (grid[max(middle - 1, 0)], grid[min(middle + 1, GRID_POINTS - 1)])
     found = minimize_scalar(worst, bounds=bracket, method="bounded", options={"xatol": 1e-5})
     gain = float(np.exp(found.x if found.fun < values[middle] else grid[middle]))
     poles = closed_loop(linear, law_of(gain)).rates
@@ -337,7 +339,7 @@ def transmission_limit(linear: LinearMachine) -> float:
     if not moving.any():
         return np.inf
     slowest = 1.0 / np.sqrt(float((drives.inertia * drives.compliance)[moving].max()))
-    return float(TRANSMISSION * slowest)
+    return float(TRANSMISSION_MODE_FRACTION * slowest)
 
 
 def structural_damping(linear: LinearMachine, poles: ComplexArray) -> float:

@@ -28,7 +28,7 @@ from twin.basics.arrays import ComplexArray, FloatArray, one_of, positive
 from twin.control.active_damping.closed_loop import closed_loop, driven_plant
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.active_damping.local import (
-    TRACKING,
+    TRACKING_FREQUENCY_FACTOR,
     DirectVelocityFeedback,
     IntegralForceFeedback,
     LocalFeedback,
@@ -43,12 +43,12 @@ from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Measurement
 
-ROUNDS = 60
+MAX_DOUBLINGS = 60
 """Each doubles the number of periods looked ahead."""
 
-SETTLED = 1e-12
+CONVERGENCE_TOLERANCE = 1e-12
 
-LARGEST = 1e60
+DIVERGENCE_LIMIT = 1e60
 """A solution beyond is none: its squares would leave the range of numbers."""
 
 
@@ -77,8 +77,8 @@ def riccati(
     """
     step, reach, found = dynamics, input_matrix @ np.linalg.solve(effort, input_matrix.T), cost
     one, change = np.eye(len(dynamics)), np.inf
-    for _ in range(ROUNDS):
-        if float(np.abs(found).max()) > LARGEST:
+    for _ in range(MAX_DOUBLINGS):
+        if float(np.abs(found).max()) > DIVERGENCE_LIMIT:
             break
         both = np.linalg.solve(one + reach @ found, np.hstack([step, reach]))
         forward, spread = both[:, : len(one)], both[:, len(one) :]
@@ -89,12 +89,12 @@ def riccati(
         reach = 0.5 * (reach + reach.T)
         size = np.sqrt(np.maximum(np.diag(found), 1e-300))
         change = float(np.abs(added / np.outer(size, size)).max())
-        if change <= SETTLED:
+        if change <= CONVERGENCE_TOLERANCE:
             return found
     raise StateError("the gains of the loop do not settle", {"change": change})
 
 
-INTEGRAL = 0.2
+INTEGRAL_CORNER_FRACTION = 0.2
 """Corner of the integral part per bandwidth."""
 
 FORCE_NOISE = 1.0
@@ -180,7 +180,7 @@ def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[Floa
     still = inner.C @ np.linalg.solve(np.eye(size) - inner.A, inner.B)
     holding = np.linalg.solve(jacobian.T, linear.mass[:d, :d] * outer**2) + np.linalg.inv(still)
     stiff = np.hstack([holding @ inner.C, np.zeros((n, 6))])
-    summed = np.hstack([np.zeros((n, size)), INTEGRAL * outer * holding])
+    summed = np.hstack([np.zeros((n, size)), INTEGRAL_CORNER_FRACTION * outer * holding])
     cost = stiff.T @ stiff + summed.T @ summed
     worth = riccati(dynamics, input_matrix, cost, np.eye(n))
     gain = np.linalg.solve(
@@ -189,12 +189,12 @@ def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[Floa
     return np.asarray(gain), dynamics - input_matrix @ gain
 
 
-INNER: dict[str, type[IntegralForceFeedback] | type[DirectVelocityFeedback]] = {
+INNER_LOOPS: dict[str, type[IntegralForceFeedback] | type[DirectVelocityFeedback]] = {
     "iff": IntegralForceFeedback,
     "dvf": DirectVelocityFeedback,
 }
 
-SHARE = 0.5
+BANDWIDTH_FRACTION = 0.5
 """Bandwidth of the outer loop per slowest mode."""
 
 
@@ -244,8 +244,8 @@ class HacLac(LocalFeedback):
         super().__init__(platform, local.law, local.linear, motion)
         if platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six actuators")
-        late = TRACKING / reaction(local.linear, local.period)
-        usual = min(SHARE * slowest(local.linear), late) / (2.0 * np.pi)
+        late = TRACKING_FREQUENCY_FACTOR / reaction(local.linear, local.period)
+        usual = min(BANDWIDTH_FRACTION * slowest(local.linear), late) / (2.0 * np.pi)
         self.bandwidth = usual if bandwidth is None else bandwidth
         self.outer = outer_loop(local.linear, local.law, self.bandwidth)
         self._estimate = np.zeros(len(self.outer.machine.A))
@@ -282,7 +282,7 @@ def _local(
     options: dict[str, Any],
 ) -> LocalFeedback:
     if not isinstance(inner, LocalFeedback):
-        kind = INNER[one_of(inner, "inner", INNER)]
+        kind = INNER_LOOPS[one_of(inner, "inner", INNER_LOOPS)]
         known = signature(kind).parameters.keys() - {"platform", "motion", "period"}
         for unknown in sorted(options.keys() - known):
             taken = ", ".join(sorted(known))

@@ -25,20 +25,20 @@ from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
 
-SAMPLES = 20
+SAMPLES_PER_PERIOD = 20
 """Control periods in a period of the fastest mode."""
 
-LEAK = 0.05
+LEAK_FRACTION = 0.05
 """Leak of struts' force feedback per slowest mode [rad/s]: it lags by 3 deg there."""
 
-SERIES_LEAK = 0.4
+SERIES_LEAK_FRACTION = 0.4
 """The same of actuators that command their place: more damps slow modes less; less leaves them too
 soft to carry the platform above its joints, and slow to come back."""
 
-SERIES_SHARE = 0.25
+SERIES_GAIN_FRACTION = 0.25
 """k_p of velocity feedback per stiffness of the spring in series."""
 
-TRACKING = 0.25
+TRACKING_FREQUENCY_FACTOR = 0.25
 """Natural frequency of the loop that makes an actuator command its place, times its reaction."""
 
 TRACKING_DAMPING = 0.7
@@ -50,7 +50,7 @@ def suitable_period(linear: LinearMachine) -> float:
     It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
     """
     fastest_mode = fastest(linear)
-    longest = 2.0 * np.pi / (SAMPLES * fastest_mode) if fastest_mode > 0.0 else 1e-3
+    longest = 2.0 * np.pi / (SAMPLES_PER_PERIOD * fastest_mode) if fastest_mode > 0.0 else 1e-3
     steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
     return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
 
@@ -78,7 +78,9 @@ def slowest(linear: LinearMachine) -> float:
 
 def suitable_leak(linear: LinearMachine) -> float:
     """Return the default leak of force feedback [1/s]."""
-    return (SERIES_LEAK if linear.platform.n_deflections else LEAK) * slowest(linear)
+    return (SERIES_LEAK_FRACTION if linear.platform.n_deflections else LEAK_FRACTION) * slowest(
+        linear
+    )
 
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
@@ -96,7 +98,7 @@ def reaction(linear: LinearMachine, period: float) -> float:
 
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
-    share = SERIES_SHARE if linear.platform.n_deflections else 0.0
+    share = SERIES_GAIN_FRACTION if linear.platform.n_deflections else 0.0
     return np.asarray(share * spring_constants(linear.platform)[0])
 
 
@@ -109,7 +111,7 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     platform = linear.platform
     if not platform.n_deflections:
         return force_feedback(platform, gain, period, leak=leak)
-    rate, masses = TRACKING / reaction(linear, period), moved_masses(linear)
+    rate, masses = TRACKING_FREQUENCY_FACTOR / reaction(linear, period), moved_masses(linear)
     return position_force_feedback(
         platform,
         gain,

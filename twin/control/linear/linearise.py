@@ -20,10 +20,10 @@ from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.control.linear.machine import LinearMachine, OperatingPoint, internal_mass, rest_at
 from twin.errors import InputError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 
-REDUCED = (2, 3, 4)
+REDUCED_AXES = (2, 3, 4)
 """Heave, roll and pitch: the displacements that machines with three degrees of freedom keep."""
 
 
@@ -59,7 +59,7 @@ def linearise(
     point = _operating_point(platform, pose, twist, forces, wrench, deflection)
     free = free_directions(platform, point.pose)
     size, k = free.shape[1], platform.n_deflections
-    kept = list(range(6)) if size == 6 else list(REDUCED)
+    kept = list(range(6)) if size == 6 else list(REDUCED_AXES)
     mass = np.zeros((size + k, size + k))
     inner = point.deflection
     mass[:size, :size] = free.T @ platform.mass_matrix(point.pose, deflection=inner) @ free
@@ -106,13 +106,13 @@ def _operating_point(
         return rest_at(platform, pose, wrench)
     machine = as_model(platform)
     place = one_pose(machine.home if pose is None else pose)
-    motion = as_vector(REST if twist is None else twist, "twist", 6)
-    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    motion = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
+    load = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
     if machine.dof < 6 and motion.any():
         raise InputError("twist", f"{machine.name} has constraints: it is linearised at rest only")
     inner = as_vector(machine.as_deflection(deflection), "deflection", 2 * machine.n_deflections)
     if forces is None:
-        pushes = machine.inverse_dynamics(place, motion, REST, load, deflection=inner)
+        pushes = machine.inverse_dynamics(place, motion, ZERO_VECTOR, load, deflection=inner)
     else:
         pushes = as_vector(forces, "forces", machine.n_actuators)
     return OperatingPoint(place, motion, pushes, load, inner)
@@ -137,7 +137,7 @@ def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     if not len(constraints):
         return np.eye(6)
     null = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
-    chosen = null[list(REDUCED)]
+    chosen = null[list(REDUCED_AXES)]
     if chosen.shape[0] != chosen.shape[1] or abs(np.linalg.det(chosen)) < 1e-9:
         raise InputError("platform", f"{platform.name} does not move in heave, roll and pitch")
     return np.asarray(null @ np.linalg.inv(chosen))

@@ -33,7 +33,7 @@ import numpy as np
 
 from twin.basics.arrays import ComplexArray, FloatArray, as_floats, as_instance, positive
 from twin.basics.optional import optional
-from twin.control.controller import PERIOD, Controller, Reference
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
 from twin.control.feedforward import feedforward_table
 from twin.control.gains import drive_model
 from twin.control.linear.linearise import linearise
@@ -51,7 +51,7 @@ from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
-MARGIN = 1.1
+GAMMA_MARGIN = 1.1
 """gamma per gamma_min: at gamma_min itself the controller's matrix L is singular."""
 
 
@@ -135,7 +135,7 @@ class LoopShapingDesign(NamedTuple):
 
 
 def loop_shaping(
-    linear: LinearMachine, weights: ShapingWeights | None = None, *, margin: float = MARGIN
+    linear: LinearMachine, weights: ShapingWeights | None = None, *, margin: float = GAMMA_MARGIN
 ) -> LoopShapingDesign:
     """Return the loop shaping design of a machine, with lag and delay of its drives.
 
@@ -224,7 +224,7 @@ class LoopShaping(Controller):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         weights: ShapingWeights | None = None,
         design: LoopShapingDesign | None = None,
     ) -> None:
@@ -277,7 +277,10 @@ class LoopShaping(Controller):
 
 
 class Margins(NamedTuple):
-    """Of the loops at the actuators, broken one at a time with the others closed."""
+    """Stability margins of the loops at the actuators.
+
+    One loop at a time is opened while the others stay closed.
+    """
 
     gain: FloatArray
     """`(n,)` factor by which the gain may rise or fall, the smaller one; infinite: any"""

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import (
-    LARGEST,
-    SMALLEST,
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
     FloatArray,
     as_flag,
     as_floats,
@@ -28,7 +28,7 @@ from twin.basics.arrays import (
     as_vector,
 )
 from twin.basics.optional import optional
-from twin.control.controller import PERIOD, Controller, Reference
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
 from twin.control.feedforward import feedforward_table
 from twin.control.gains import drive_model
 from twin.control.linear.linearise import linearise
@@ -39,7 +39,7 @@ from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
-FORCE_SHARE = 0.1
+FORCE_FRACTION = 0.1
 """Share of an actuator's largest force that a tolerated error may cost."""
 
 
@@ -86,7 +86,7 @@ class Regulator(NamedTuple):
 
 def regulator(
     linear: LinearMachine,
-    period: float = PERIOD,
+    period: float = DEFAULT_PERIOD,
     *,
     weights: RegulatorWeights | None = None,
     integral: bool = False,
@@ -113,8 +113,10 @@ def regulator(
     values = as_floats(
         [chosen.displacement, chosen.rate, chosen.integral, _force(linear, chosen)], "weights"
     )
-    if not ((values >= SMALLEST) & (values <= LARGEST)).all():
-        raise InputError("weights", f"must be above zero, from {SMALLEST:g} to {LARGEST:g}")
+    if not ((values >= SMALLEST_NUMBER) & (values <= LARGEST_NUMBER)).all():
+        raise InputError(
+            "weights", f"must be above zero, from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}"
+        )
     model = sampled(linear.system("forces", ("displacement", "twist")), period)
     sizes = np.repeat(values[:2], 6)
     if as_flag(integral, "integral"):
@@ -160,9 +162,9 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
         return weights.force
     effort = linear.platform.parameters.leg.actuator.effort
     if effort is not None:
-        return FORCE_SHARE * effort
+        return FORCE_FRACTION * effort
     held = float(np.abs(linear.point.forces).max())
-    return max(FORCE_SHARE * held, 1.0)
+    return max(FORCE_FRACTION * held, 1.0)
 
 
 def _with_integral(model: StateSpace) -> StateSpace:
@@ -227,7 +229,7 @@ class Lqr(Controller):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         weights: RegulatorWeights | None = None,
         integral: bool = False,
         design: Regulator | None = None,

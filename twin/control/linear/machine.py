@@ -29,19 +29,19 @@ from twin.basics.arrays import (
 from twin.basics.optional import optional
 from twin.control.position_loop import takes_positions
 from twin.errors import InputError, SingularPoseError, StateError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 
-LONGEST_DELAY = 1000
+MAX_DELAY_PERIODS = 1000
 """Control periods; each becomes a state per input."""
 
-ITERATIONS = 60
+MAX_ITERATIONS = 60
 """Deflections move the legs' masses a little: each step shrinks the error a hundredfold."""
 
-SETTLED = 1e-15
+DEFLECTION_TOLERANCE = 1e-15
 """Change of a deflection [m] that is rounding."""
 
-INPUTS = (
+INPUT_NAMES = (
     "forces",
     "wrench",
     "base_acceleration",
@@ -51,7 +51,7 @@ INPUTS = (
     "parameters",
 )
 
-OUTPUTS = (
+OUTPUT_NAMES = (
     "displacement",
     "twist",
     "acceleration",
@@ -166,15 +166,15 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
 
     Raises:
         InputError: a sampled system, a period not above zero or so long that the system grows
-            beyond all numbers, a delay below zero or beyond `LONGEST_DELAY` periods.
+            beyond all numbers, a delay below zero or beyond `MAX_DELAY_PERIODS` periods.
     """
     from scipy.linalg import expm
 
     step, late = positive(period, "period"), not_negative(delay, "delay")
     if system.period:
         raise InputError("system", "must be continuous")
-    if late > LONGEST_DELAY * step:
-        raise InputError("delay", f"must be at most {LONGEST_DELAY} periods, got {late:g} s")
+    if late > MAX_DELAY_PERIODS * step:
+        raise InputError("delay", f"must be at most {MAX_DELAY_PERIODS} periods, got {late:g} s")
     s, i = system.B.shape
     whole = int(np.ceil(late / step - 1e-9))
     rest = min(max(whole * step - late, 0.0), step)
@@ -236,20 +236,22 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Ope
     """
     machine = as_model(platform)
     place = one_pose(machine.home if pose is None else pose)
-    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    load = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
     k = machine.n_deflections
     deflection = np.zeros(2 * k)
-    forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
+    forces = machine.inverse_dynamics(place, ZERO_VECTOR, ZERO_VECTOR, load, deflection=deflection)
     if not k:
-        return OperatingPoint(place, REST, forces, load, deflection)
+        return OperatingPoint(place, ZERO_VECTOR, forces, load, deflection)
     softness = internal_mass(machine) / spring_constants(machine)[0]
-    for _ in range(ITERATIONS):
-        found = machine.forward_dynamics(place, REST, forces, load, deflection=deflection)
+    for _ in range(MAX_ITERATIONS):
+        found = machine.forward_dynamics(place, ZERO_VECTOR, forces, load, deflection=deflection)
         change = softness * found[6:]
         deflection[:k] += change
-        forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
-        if np.abs(change).max() <= SETTLED:
-            return OperatingPoint(place, REST, forces, load, deflection)
+        forces = machine.inverse_dynamics(
+            place, ZERO_VECTOR, ZERO_VECTOR, load, deflection=deflection
+        )
+        if np.abs(change).max() <= DEFLECTION_TOLERANCE:
+            return OperatingPoint(place, ZERO_VECTOR, forces, load, deflection)
     raise StateError(
         f"the springs of {machine.name} do not settle at this pose: they are too soft for the "
         "load. Stiffen them or choose another pose.",
@@ -427,7 +429,7 @@ class LinearMachine:
 
     def _source(self, name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return generalised forces `(m, i)`, base accelerations `(6, i)`, actuator forces."""
-        one_of(name, "input", INPUTS)
+        one_of(name, "input", INPUT_NAMES)
         n = self.platform.n_actuators
         if name == "wrench":
             return self.wrench_input, np.zeros((6, 6)), np.zeros((n, 6))
@@ -453,7 +455,7 @@ class LinearMachine:
         self, name: str, input_matrix: FloatArray, shake: FloatArray, feedthrough: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
-        one_of(name, "output", OUTPUTS)
+        one_of(name, "output", OUTPUT_NAMES)
         m, k = self.size, self.platform.n_deflections
         through = np.zeros((6, input_matrix.shape[1]))
         still = np.zeros((6, m))

@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_instance
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD, Reference, control_period
+from twin.control.controller import DEFAULT_PERIOD, Reference, control_period
 from twin.control.gains import (
     DriveModel,
     burden,
@@ -70,20 +70,20 @@ class AppliedForce:
         return mean
 
 
-BANDWIDTH = 50.0
+OBSERVER_BANDWIDTH = 50.0
 """[Hz] Adopted: of observers whose readings are exact. An infinite one would differentiate twice;
 one beyond some 100 Hz makes `stewart` unstable, where six legs whose modes move 15 to 240 kg are
 taken for 28 kg each."""
 
-LARGEST_RATIO = 1.9
-"""Of an observer's mass to the lightest that its force moves: an ideal disturbance observer is
-unstable from twice the true mass on."""
+MAX_MASS_RATIO = 1.9
+"""Largest ratio of an observer's mass to the lightest mass that its force moves: an ideal
+disturbance observer is unstable from twice the true mass on."""
 
-SWINGING = 2.0
+SWING_MASS_RATIO = 2.0
 """Ratio of legs with their motors to motors alone from which legs swing on their motors rather than
 motors on their legs: what the observer finds then is the swing, and it must stay slow."""
 
-LAG_SHARE = 0.2
+LAG_BANDWIDTH_PRODUCT = 0.2
 """Adopted: bandwidth of such an observer times the lag of the loop."""
 
 DISTURBANCE_TIME = 0.1
@@ -116,7 +116,7 @@ class ObserverCascade(Cascade):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         design: ObserverDesign | None = None,
         compensation: bool = True,
@@ -234,13 +234,13 @@ class ObserverCascade(Cascade):
         }
 
 
-def suitable_design(platform: MachineModel, period: float = PERIOD) -> ObserverDesign:
+def suitable_design(platform: MachineModel, period: float = DEFAULT_PERIOD) -> ObserverDesign:
     """Return the observer that fits a machine's masses, encoders and weight.
 
     The disturbance is expected to change over `DISTURBANCE_TIME` by as much as the larger of
     twice the drives' friction and what holds the machine at home, as a random walk. Readings are as
     good as the encoders' steps; exact ones are given the variance that puts the observer's poles
-    at `BANDWIDTH`.
+    at `OBSERVER_BANDWIDTH`.
 
     Raises:
         InputError: not a machine.
@@ -251,12 +251,12 @@ def suitable_design(platform: MachineModel, period: float = PERIOD) -> ObserverD
     holding = np.abs(machine.inverse_dynamics(machine.home, rest, rest)).max()
     largest = np.maximum(2.0 * drives.friction, max(float(holding), 1e-3))
     change = largest * np.sqrt(period / DISTURBANCE_TIME)
-    mass = np.minimum(observed_mass(machine), LARGEST_RATIO * burden(machine).lightest)
+    mass = np.minimum(observed_mass(machine), MAX_MASS_RATIO * burden(machine).lightest)
     # The poles' cube is the disturbance's step over mass and reading's deviation, per period.
-    angle = 2.0 * np.pi * BANDWIDTH * period
+    angle = 2.0 * np.pi * OBSERVER_BANDWIDTH * period
     exact = np.sqrt(12.0) * change * period**2 / (mass * angle**3)
     resolution = np.where(drives.resolution > 0.0, drives.resolution, exact)
-    if transmission_ratio(machine) > SWINGING:
-        slow = LAG_SHARE * period / loop_lag(machine, period)
+    if transmission_ratio(machine) > SWING_MASS_RATIO:
+        slow = LAG_BANDWIDTH_PRODUCT * period / loop_lag(machine, period)
         change = np.minimum(change, mass * resolution / np.sqrt(12.0) * slow**3 / period**2)
     return hardware(mass, resolution, change, period)

@@ -68,18 +68,18 @@ CODE_VARIANCE = 1e9
 CODE_MEASUREMENT = 1e-5
 """Rv [mm2]: the code measures in millimetres, C = (1000, 0, 0)."""
 
-SETTLED = 1e-12
+GAIN_TOLERANCE = 1e-12
 """Relative change of the gains per period at which the recursion has settled."""
 
-LONGEST = 20_000
+MAX_PERIODS = 20_000
 """Periods after which a recursion that has not settled is cut."""
 
-SLOWEST = 1.0 - 1e-9
+MAX_ERROR_POLE = 1.0 - 1e-9
 """Factor per period on the errors of an observer above which they do not decay."""
 
 
 Method = Literal["exact", "first_order", "tustin"]
-METHODS: tuple[Method, ...] = ("exact", "first_order", "tustin")
+DISCRETISATION_METHODS: tuple[Method, ...] = ("exact", "first_order", "tustin")
 
 
 class DisturbanceModel(NamedTuple):
@@ -167,7 +167,7 @@ def sampled(model: DisturbanceModel, period: Any, method: str = "exact") -> Samp
         Stewart thesis, equations (4.10) and (4.11), and appendix A.3 (tustin).
     """
     step = positive(period, "period")
-    one_of(method, "method", METHODS)
+    one_of(method, "method", DISCRETISATION_METHODS)
     identity = np.broadcast_to(np.eye(3), model.dynamics.shape)
     if method == "tustin":
         half = 0.5 * step * model.dynamics
@@ -351,7 +351,7 @@ class Gains(NamedTuple):
     """`(k, n, 3, 3)` P_k,k after each correction"""
 
 
-def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = LONGEST) -> Gains:
+def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = MAX_PERIODS) -> Gains:
     """Return the gains from a start covariance `(n, 3, 3)` until they settle.
 
     The first row corrects the start itself, at the first measurement.
@@ -371,7 +371,7 @@ def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = LO
         covariances.append(corrected)
         if len(gains) > 1:
             change = float(np.abs(gains[-1] - gains[-2]).max() / np.abs(gain).max())
-            if change <= SETTLED:
+            if change <= GAIN_TOLERANCE:
                 break
         predicted = _predicted(scaled, corrected)
     else:
@@ -408,8 +408,8 @@ def steady_gains(design: ObserverDesign) -> Gains:
             raise CovarianceError(f"leg {k + 1} has no steady gains: {error}") from None
     gain, corrected = _corrected(scaled, predicted)
     slowest = np.abs(np.linalg.eigvals(_error_transition(scaled, gain))).max(axis=-1)
-    if not (slowest < SLOWEST).all():
-        leg = int(np.argmax(~(slowest < SLOWEST))) + 1
+    if not (slowest < MAX_ERROR_POLE).all():
+        leg = int(np.argmax(~(slowest < MAX_ERROR_POLE))) + 1
         raise CovarianceError(
             f"leg {leg}: the observer's errors do not decay (factor {slowest.max():.9g} per "
             "period); give the disturbance a noise",

@@ -7,40 +7,48 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, whole_number
-from twin.control.controller import PERIOD, Reference
+from twin.control.controller import DEFAULT_PERIOD, Reference
 from twin.control.predictive.planned import PlannedTorque
 from twin.kernels.control.predictive import (
     Correction,
-    Course,
     Plan,
+    PlanReference,
     backward,
     plan_cost,
     reference_defects,
     shoot,
 )
 from twin.kernels.derivatives import States, step_slopes
-from twin.model.batch import on_threads, shares, usable_cores
+from twin.model.batch import chunk_bounds, on_threads, usable_cores
 from twin.model.derivatives import slope_width
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Measurement
 from twin.rotations import displaced
 
-HORIZON = 50
+DEFAULT_HORIZON = 50
+"""Nodes of a plan."""
 
-ITERATIONS, MOST_ITERATIONS = 2, 100
+DEFAULT_ITERATIONS = 2
+"""Iterations for each plan."""
 
-SHARES = (1.0, 0.4, 0.1)
-"""Adopted: of an improvement, tried one after the other."""
+MAX_ITERATIONS = 100
+"""Largest number of iterations that a user may choose."""
 
-DAMPING, MOST_DAMPING = 4.0, 1e6
-"""Adopted: factor of the damping after a share that brings nothing; its inverse after a whole
-improvement."""
+STEP_FRACTIONS = (1.0, 0.4, 0.1)
+"""Adopted: fractions of an improvement that the line search tries one after the other."""
 
-WORTHWHILE = 1e-3
-"""Adopted: share of the cost that an iteration has to promise, and a tenth of it to bring."""
+DAMPING_FACTOR = 4.0
+"""Adopted: the damping is multiplied by it after a fraction that brings nothing, and divided by it
+after a whole improvement."""
 
-NEGLIGIBLE = 1e-12
+MAX_DAMPING = 1e6
+"""Adopted: upper bound of the damping."""
+
+MIN_COST_REDUCTION = 1e-3
+"""Adopted: an iteration must promise this fraction of the cost, and bring a tenth of it."""
+
+NEGLIGIBLE_COST = 1e-12
 """Adopted: cost of a plan that need not be improved; 1 is a deviation by the joints' radius."""
 
 
@@ -63,12 +71,12 @@ class Ilqr(PlannedTorque):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
         plan_period: Any = None,
-        horizon: Any = HORIZON,
-        iterations: Any = ITERATIONS,
+        horizon: Any = DEFAULT_HORIZON,
+        iterations: Any = DEFAULT_ITERATIONS,
     ) -> None:
         """Prepare the memory of plans.
 
@@ -87,7 +95,7 @@ class Ilqr(PlannedTorque):
             InputError: an argument that cannot be used, or a machine whose actuators do not move
                 the platform alone.
         """
-        whole_number(iterations, "iterations", 1, MOST_ITERATIONS)
+        whole_number(iterations, "iterations", 1, MAX_ITERATIONS)
         super().__init__(
             platform, motion, period=period, model=model, bandwidth=bandwidth,
             plan_period=plan_period, horizon=horizon,
@@ -123,7 +131,7 @@ class Ilqr(PlannedTorque):
         self._last = plan, change.gains, plan.forces - course.forces
         return plan.deviation
 
-    def _continued(self, course: Course) -> tuple[Plan, Correction]:
+    def _continued(self, course: PlanReference) -> tuple[Plan, Correction]:
         """Return the plan before, one span later, and the gains around it; the first force holds.
 
         Without one, the forces of the reference and the feedback of the objective.
@@ -140,37 +148,37 @@ class Ilqr(PlannedTorque):
         return self._empty()._replace(y=y, forces=forces), self._none._replace(gains=gains)
 
     def _improved(
-        self, course: Course, defects: FloatArray, plan: Plan, change: Correction
+        self, course: PlanReference, defects: FloatArray, plan: Plan, change: Correction
     ) -> tuple[Plan, Correction]:
         """Return a plan after the iterations, and the last change."""
         given = course, self.objective.cost, self.objective.effort
         cost = plan_cost(*given, plan)
         for _ in range(self._iterations):
-            if cost <= NEGLIGIBLE:
+            if cost <= NEGLIGIBLE_COST:
                 break
             slopes = self._slopes_of(plan)
             if slopes is None:
                 break
             change = Correction(*(np.zeros_like(part) for part in self._none))
             gained = backward(slopes, *given, plan, self._damping, change)
-            if not gained > WORTHWHILE * cost:
+            if not gained > MIN_COST_REDUCTION * cost:
                 break
-            for share in SHARES:
+            for share in STEP_FRACTIONS:
                 tried = self._shot(course, defects, plan, change, share, plan.y[0])
                 found = np.inf if tried is None else plan_cost(*given, tried)
-                if tried is not None and found < cost - 0.1 * WORTHWHILE * share * cost:
+                if tried is not None and found < cost - 0.1 * MIN_COST_REDUCTION * share * cost:
                     plan, cost = tried, found
                     break
-                self._damping = min(max(DAMPING * self._damping, 1.0), MOST_DAMPING)
+                self._damping = min(max(DAMPING_FACTOR * self._damping, 1.0), MAX_DAMPING)
             else:
                 break
             if share == 1.0:
-                self._damping /= DAMPING
+                self._damping /= DAMPING_FACTOR
         return plan, change
 
     def _shot(
         self,
-        course: Course,
+        course: PlanReference,
         defects: FloatArray,
         plan: Plan,
         change: Correction,
@@ -192,7 +200,7 @@ class Ilqr(PlannedTorque):
         none, rest = np.empty((count, 0)), np.zeros((count, 6))
         body, legs, inertia, *_ = self._machine
         calls = []
-        for part in (slice(*ends) for ends in shares(count, min(count, usable_cores()))):
+        for part in (slice(*ends) for ends in chunk_bounds(count, min(count, usable_cores()))):
             states = States(pose[part], twist[part], none[part], forces[part], rest[part])
             calls.append(
                 (body, legs, inertia, self._width, states, self.span, after[part], out[part])

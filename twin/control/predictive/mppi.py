@@ -7,42 +7,50 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative, whole_number
-from twin.control.controller import PERIOD, Reference
+from twin.control.controller import DEFAULT_PERIOD, Reference
 from twin.control.predictive.planned import PlannedTorque
-from twin.kernels.control.predictive import Course, rollouts
+from twin.kernels.control.predictive import PlanReference, rollouts
 from twin.kernels.kinematics import inverse_kinematics_batch
-from twin.model.batch import lane_count, on_threads, shares, usable_cores
+from twin.model.batch import chunk_bounds, lane_count, on_threads, usable_cores
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Measurement, seed_sequence
 from twin.rotations import displaced
 
-ROLLOUTS, MOST_ROLLOUTS = 1024, 1 << 17
+DEFAULT_ROLLOUTS = 1024
+"""Rollouts for each plan."""
 
-HORIZON = 20
+MAX_ROLLOUTS = 1 << 17
+"""Largest number of rollouts that a user may choose."""
+
+DEFAULT_HORIZON = 20
+"""Nodes of a plan."""
 
 KNOT_SPANS = 5
 """Adopted: spans between the knots of the noise; finer noise takes more rollouts."""
 
-NOISE = 1.0
+NOISE_STD = 1.0
 """Adopted: largest standard deviation in parts of the accelerations that a plan is about."""
 
-SIZES, COARSER = 4, 3.0
-"""Adopted: sizes of the noise, and the factor between them: far from an optimum large ones find the
-way, near it small ones."""
+NOISE_LEVELS = 4
+"""Adopted: amplitudes of the noise. Large ones find the way far from an optimum, small ones near
+it."""
 
-LEAST_NOISE = 0.1
+NOISE_LEVEL_RATIO = 3.0
+"""Adopted: factor between two amplitudes of the noise."""
+
+MIN_NOISE = 0.1
 """[m/s2] Adopted: added to those accelerations."""
 
-GOOD = 0.02
-"""Adopted: share of the rollouts that have a say; the temperature is what the last of them costs
-above the first, by `SELECTIVE`."""
+ELITE_FRACTION = 0.02
+"""Adopted: fraction of the rollouts that shape the mean. The temperature is the cost of the worst
+of them above that of the best, divided by `ELITE_LOG_WEIGHT`."""
 
-SELECTIVE = 3.0
-"""Adopted: logarithm of the weight of the first against that of the last good one."""
+ELITE_LOG_WEIGHT = 3.0
+"""Adopted: logarithm of the weight of the best rollout over that of the worst elite one."""
 
-FEWEST_LANES = 4
-"""At least as many as there are candidates to compare."""
+MIN_LANES = 4
+"""Smallest number of lanes: one for each candidate to compare, at least."""
 
 Start = tuple[FloatArray, FloatArray]
 """Deviation `(12,)` and coordinates of the legs `(n,)` at the first node of a plan."""
@@ -73,13 +81,13 @@ class Mppi(PlannedTorque):
         platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
         plan_period: Any = None,
-        horizon: Any = HORIZON,
-        rollouts: Any = ROLLOUTS,
-        noise: Any = NOISE,
+        horizon: Any = DEFAULT_HORIZON,
+        rollouts: Any = DEFAULT_ROLLOUTS,
+        noise: Any = NOISE_STD,
         seed: Any = 0,
     ) -> None:
         """Prepare the noise.
@@ -106,20 +114,20 @@ class Mppi(PlannedTorque):
             platform, motion, period=period, model=model, bandwidth=bandwidth,
             plan_period=plan_period, horizon=horizon,
         )  # fmt: skip
-        whole_number(rollouts, "rollouts", 1, MOST_ROLLOUTS)
+        whole_number(rollouts, "rollouts", 1, MAX_ROLLOUTS)
         self._seeds = seed_sequence(seed, "mppi")
-        self._width = (0,) * max(lane_count(), FEWEST_LANES)
+        self._width = (0,) * max(lane_count(), MIN_LANES)
         self._groups = -(-rollouts // len(self._width))
         spans = np.arange(float(self.spans))
         # The first knot is zero and acts in the first span alone: what happens there is decided.
         self._places = np.where(spans > 0.0, 1.0 + (spans - 1.0) / KNOT_SPANS, 0.0)
         self.noise = not_negative(noise, "noise")
-        self._sizes = COARSER ** -(np.arange(self._groups) % SIZES).astype(float)
+        self._sizes = NOISE_LEVEL_RATIO ** -(np.arange(self._groups) % NOISE_LEVELS).astype(float)
         self._slopes = np.empty((len(spans), self.model.n_actuators, 6))
         self._inputs = np.zeros((len(spans), 6))
         self._generator = np.random.default_rng(self._seeds)
 
-    def _sigma(self, course: Course, begin: FloatArray) -> FloatArray:
+    def _sigma(self, course: PlanReference, begin: FloatArray) -> FloatArray:
         """Return the largest standard deviation `(6,)` of the noise of a plan.
 
         In parts of the accelerations of the reference and of the way back to it.
@@ -127,7 +135,7 @@ class Mppi(PlannedTorque):
         objective, size = self.objective, np.sqrt(self.objective.cost.scale)
         back = objective.feedback[0] * begin[:6] + objective.feedback[1] * begin[6:]
         most = np.linalg.norm(size * course.acceleration, axis=1).max()
-        needed = float(most + np.linalg.norm(size * back)) + LEAST_NOISE * size[0]
+        needed = float(most + np.linalg.norm(size * back)) + MIN_NOISE * size[0]
         return np.asarray(self.noise * needed / size)
 
     def start(self, measurement: Measurement) -> None:
@@ -162,12 +170,12 @@ class Mppi(PlannedTorque):
         return np.asarray(found[0])
 
     def _rolled(
-        self, course: Course, start: Start, inputs: FloatArray, knots: FloatArray
+        self, course: PlanReference, start: Start, inputs: FloatArray, knots: FloatArray
     ) -> FloatArray:
         """Return the costs `(groups, lanes)` of rollouts under inputs and noise, on all cores."""
         totals = np.empty((len(knots), len(self._width)))
         cores = min(len(knots), usable_cores())
-        parts = [slice(*ends) for ends in shares(len(knots), cores)]
+        parts = [slice(*ends) for ends in chunk_bounds(len(knots), cores)]
         none, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
         given = self._machine, self._width, course, self.objective.cost
         calls = [
@@ -182,7 +190,7 @@ class Mppi(PlannedTorque):
 
     def _least(
         self,
-        course: Course,
+        course: PlanReference,
         start: Start,
         candidates: list[FloatArray],
         feedback: tuple[float, float] | None = None,
@@ -192,7 +200,7 @@ class Mppi(PlannedTorque):
         Args:
             course: the reference.
             start: of the path.
-            candidates: inputs `(S, 6)`, at most `FEWEST_LANES`.
+            candidates: inputs `(S, 6)`, at most `MIN_LANES`.
             feedback: beside the inputs of the first candidate, of pose [1/s2] and twist [1/s].
         """
         wide, count = len(self._width), len(candidates)
@@ -236,7 +244,9 @@ def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:
     """
     finite = np.isfinite(totals)
     above = totals - totals[finite].min()
-    temperature = float(np.quantile(above[finite], GOOD)) / SELECTIVE + np.finfo(float).tiny
+    temperature = (
+        float(np.quantile(above[finite], ELITE_FRACTION)) / ELITE_LOG_WEIGHT + np.finfo(float).tiny
+    )
     with np.errstate(over="ignore"):  # an infinite quotient is a weight of zero
         weights = np.where(finite, np.exp(-np.where(finite, above, 0.0) / temperature), 0.0)
     return np.asarray(np.einsum("gw,gkjw->kj", weights, knots) / weights.sum())

@@ -9,43 +9,51 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, bounded, whole_number
 from twin.control.computed_torque import ComputedTorque
-from twin.control.controller import LONGEST, PERIOD, Reference
+from twin.control.controller import DEFAULT_PERIOD, MAX_PERIOD, Reference
 from twin.control.gains import DriveModel
 from twin.errors import InputError
-from twin.kernels.control.controllers import FOUND
-from twin.kernels.control.predictive import Cost, Course, along, course_forces, deviation_of
+from twin.kernels.control.controllers import POSE_FOUND
+from twin.kernels.control.predictive import (
+    Cost,
+    PlanReference,
+    along,
+    deviation_of,
+    reference_forces,
+)
 from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Measurement
 
-RETURN = 20.0
+RETURN_BANDWIDTH = 20.0
 """[rad/s] Adopted: bandwidth with which a plan returns to its reference where nothing limits it."""
 
-SPEED_SHARE = 0.5
+SPEED_WEIGHT = 0.5
 """Adopted: weight of the twist over that of the pose, times bandwidth squared."""
 
-MARGIN = 0.02
-"""Adopted: share of force and speed that plans leave to the loop that follows them."""
+FEEDBACK_MARGIN = 0.02
+"""Adopted: fraction of force and speed that plans leave to the loop that follows them."""
 
 STROKE_MARGIN = 0.01
-"""Adopted: share of the stroke that plans keep from its ends."""
+"""Adopted: fraction of the stroke that plans keep from its ends."""
 
-REDUNDANT = 1e-3
+INTERNAL_FORCE_WEIGHT = 1e-3
 """Adopted: weight of forces that move nothing, against the mean of the others."""
 
 PLAN_PERIOD = 0.01
 """[s] Adopted: between two plans, and between the nodes of one; the multiple of the control period
 that is nearest."""
 
-MOST_SPANS = 500
-"""Of a horizon."""
+MAX_SPANS = 500
+"""Largest number of spans in a horizon."""
 
+STROKE_SCALE = 0.02
+"""Adopted: an excess of a leg's stroke by this fraction costs as much as a displacement by the
+radius of the platform's joints."""
 
-STROKE_SCALE, SPEED_SCALE = 0.02, 0.4
-"""Adopted: shares of stroke and limit of speed that cost as much beyond them as a displacement by
-the radius of the platform's joints."""
+SPEED_SCALE = 0.4
+"""Adopted: an excess of a speed limit by this fraction costs the same."""
 
 
 class Objective(NamedTuple):
@@ -53,7 +61,7 @@ class Objective(NamedTuple):
 
     cost: Cost
     feedback: tuple[float, float]
-    """of pose [1/s2] and twist [1/s]: the optimum of the cost where nothing limits the machine"""
+    """gains of pose [1/s2] and twist [1/s]: the optimum of the cost without any limits"""
     effort: FloatArray
     """`(n, n)` weights of the motors' forces, which are those of the accelerations at home"""
     largest: FloatArray
@@ -66,9 +74,9 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     """Return the objective of plans with a node every `span` [s].
 
     A deviation costs its displacement at the platform's joints, over their radius, squared. The
-    twist costs `SPEED_SHARE` / w^2 and the acceleration 1 / w^4 of that, w being `RETURN`. Every
-    axis by itself is then the same double integrator, whose Riccati equation gives feedback and
-    terminal cost.
+    twist costs `SPEED_WEIGHT` / w^2 and the acceleration 1 / w^4 of that, w being
+    `RETURN_BANDWIDTH`. Every axis by itself is then the same double integrator, whose Riccati
+    equation gives feedback and terminal cost.
 
     Args:
         model: the machine as the controller knows it.
@@ -77,10 +85,10 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     """
     radius = characteristic_length(model.platform_joints)
     scale = np.array([radius**-2.0] * 3 + [1.0] * 3)
-    speed, weight = SPEED_SHARE / RETURN**2, RETURN**-4.0
+    speed, weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
     terminal, gain = double_integrator(span, speed, weight)
     stroke = model.maximum_coordinates - model.minimum_coordinates
-    fastest = (1.0 - MARGIN) * actuator_limit(model, "speed")
+    fastest = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
     cost = Cost(
         scale,
         speed,
@@ -97,10 +105,10 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     by_force = _free_inverse(mass, model.constraints(model.home)) @ jacobian.T
     effort = weight * by_force.T @ (scale[:, None] * by_force)
     if model.n_actuators > model.dof:
-        effort += REDUNDANT * np.trace(effort) / len(effort) * np.eye(len(effort))
+        effort += INTERNAL_FORCE_WEIGHT * np.trace(effort) / len(effort) * np.eye(len(effort))
     by_acceleration = -np.linalg.pinv(jacobian.T) @ mass
     gains = np.hstack([gain[0] * by_acceleration, gain[1] * by_acceleration])
-    return Objective(cost, gain, effort, (1.0 - MARGIN) * drives.largest, gains)
+    return Objective(cost, gain, effort, (1.0 - FEEDBACK_MARGIN) * drives.largest, gains)
 
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
@@ -147,7 +155,7 @@ class PlannedTorque(ComputedTorque):
         platform: MachineModel,
         motion: Motion | Reference | None,
         *,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         model: MachineModel | None = None,
         bandwidth: Any = None,
         plan_period: Any = None,
@@ -169,11 +177,11 @@ class PlannedTorque(ComputedTorque):
             InputError: an argument that cannot be used, or a machine whose actuators do not move
                 the platform alone.
         """
-        self.spans = whole_number(horizon, "horizon", 2, MOST_SPANS) + 1
+        self.spans = whole_number(horizon, "horizon", 2, MAX_SPANS) + 1
         super().__init__(platform, motion, period=period, model=model, bandwidth=bandwidth)
         usual = max(1, round(PLAN_PERIOD / self.period)) * self.period
         given = usual if plan_period is None else plan_period
-        self.span = bounded(given, "plan_period", self.period, LONGEST)
+        self.span = bounded(given, "plan_period", self.period, MAX_PERIOD)
         self._ratio = round(self.span / self.period)
         if abs(self._ratio * self.period - self.span) > 1e-9 * self.span:
             raise InputError(
@@ -219,7 +227,7 @@ class PlannedTorque(ComputedTorque):
             begin: `(12,)` deviation there.
         """
 
-    def _course(self, step: int, delay: int, slopes: FloatArray) -> Course | None:
+    def _course(self, step: int, delay: int, slopes: FloatArray) -> PlanReference | None:
         """Return the reference over a plan; None where it passes a pose that is singular.
 
         Args:
@@ -233,12 +241,12 @@ class PlannedTorque(ComputedTorque):
         twist, forces = known.twist[rows], np.empty((spans, n))
         acceleration = np.diff(twist, axis=0) / self.span
         y = np.hstack([known.pose[between], known.twist[between]])
-        found = course_forces(self._machine, y, acceleration, forces, slopes, self._work)
-        if found != FOUND or not np.isfinite(forces).all():
+        found = reference_forces(self._machine, y, acceleration, forces, slopes, self._work)
+        if found != POSE_FOUND or not np.isfinite(forces).all():
             return None
         largest, friction = self.objective.largest, known.friction[between]
         low, high = -largest - friction, largest - friction
-        return Course(known.pose[rows], twist, acceleration, forces, low, high)
+        return PlanReference(known.pose[rows], twist, acceleration, forces, low, high)
 
     def signals(self) -> dict[str, FloatArray]:
         """Return those of computed torque, and the planned deviation."""

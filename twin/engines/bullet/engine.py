@@ -27,15 +27,16 @@ from twin.model.engine import Fidelity, State
 from twin.model.machine_base import LegCoordinates
 from twin.model.machine_model import MachineModel
 
-WEIGHTS: dict[Fidelity, tuple[float, ...]] = {
+RICHARDSON_WEIGHTS: dict[Fidelity, tuple[float, ...]] = {
     "fast": (1.0,),
     "accurate": (1.0 / 3.0, -2.0, 8.0 / 3.0),
 }
-"""Of the copies with 1, 2 and 4 steps: (4 X2 - X1) / 3 with X = 2 x(half step) - x(step), which
-removes the errors of first and second order in the time step (Richardson extrapolation)."""
+"""Weights of the copies that take 1, 2 and 4 steps: (4 X2 - X1) / 3 with
+X = 2 x(half step) - x(step), which removes the errors of first and second order in the time step
+(Richardson extrapolation)."""
 
-EARTH = 9.81
-"""[m/s2]"""
+EARTH_GRAVITY = 9.81
+"""[m/s2] Gravity that the default time step of every machine is derived from."""
 
 
 def join_time(platform: MachineModel) -> float:
@@ -45,7 +46,7 @@ def join_time(platform: MachineModel) -> float:
     that run away have grown by less than a hundred times then, and a restart, whose own error is of
     third order, is rare.
     """
-    return 2.0 * sqrt(float(platform.home_reaches.mean()) / EARTH)
+    return 2.0 * sqrt(float(platform.home_reaches.mean()) / EARTH_GRAVITY)
 
 
 class BulletEngine(BaseEngine):
@@ -95,7 +96,7 @@ class BulletEngine(BaseEngine):
         sizes += [2 * platform.n_deflections, 2 * len(self._machine.carried)]
         ends = np.cumsum(sizes).tolist()
         self._parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        self._weights = np.array(WEIGHTS[fidelity])
+        self._weights = np.array(RICHARDSON_WEIGHTS[fidelity])
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
         self._readings = np.empty((len(self._weights), sum(sizes)))
         self._reading = np.empty(sum(sizes))

@@ -19,14 +19,15 @@ from twin.engines.mechanism import JointForces, Mechanism, joint_motion, make_me
 from twin.engines.projection import OpenTree
 from twin.engines.urdf import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
-from twin.machine.mechanism import PLATFORM, Mass
+from twin.machine.mechanism import PLATFORM_NAME, Mass
 from twin.model.machine_model import MachineModel
 
 LARGEST_MOMENT = 0.1
 """[kg m2] Adopted: largest moment of a body in Bullet's tree, in its unit of mass."""
 
 SMALLEST_COSINE = 1e-6
-"""Of the second hinge's angle: beyond it the first and the third hinge turn about one axis."""
+"""Smallest cosine of the second hinge's angle; below it the first and the third hinge turn about
+the same axis."""
 
 
 def open_tree(
@@ -149,7 +150,9 @@ class _Tree:
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
         carriers = CARRIER_JOINTS if self.machine.floats else ()
-        ordered = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
+        ordered = [f"{PLATFORM_NAME}_{freedom}" for freedom in carriers] + [
+            *self.machine.joint_names
+        ]
         self._from_bullet = [names.index(name) for name in ordered]
         self._to_bullet = np.argsort(self._from_bullet)
         self._own = JointForces(self.machine)

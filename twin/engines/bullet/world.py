@@ -23,14 +23,14 @@ from twin.engines.mechanism import JointForces, JointMotion, Mechanism
 from twin.errors import InputError
 from twin.kernels.ball import rolling_resistance
 from twin.kernels.loop_gaps import largest_gap
-from twin.machine.mechanism import PLATFORM, Body, Point
+from twin.machine.mechanism import PLATFORM_NAME, Body, Point
 from twin.model.ball import Ball
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 
-MEMORY = "/dev/shm"
+SHARED_MEMORY_FOLDER = "/dev/shm"
 
-PREFIX = "platform_twin_bullet_"
-"""Of the names of temporary files."""
+TEMPORARY_FILE_PREFIX = "platform_twin_bullet_"
+"""Beginning of the names of temporary files."""
 
 _STREAMS = RLock()
 """Held while standard output and error lead to the null device: two threads would mix them up."""
@@ -38,16 +38,16 @@ _STREAMS = RLock()
 BASE_LINK = -1
 """Bullet's number for the base link of a multibody."""
 
-AWAY = (0.0, 0.0, 1e3)
-"""[m] Where nothing is to be touched: Bullet then forgets its contacts."""
+FAR_AWAY_POSITION = (0.0, 0.0, 1e3)
+"""[m] Place where a body touches nothing, so that Bullet forgets its contacts."""
 
-ITERATIONS = 50
-"""Of the Dantzig solver; ten already give the same result."""
+SOLVER_ITERATIONS = 50
+"""Iterations of the Dantzig solver; ten already give the same result."""
 
-CORRECTION = 0.8
-"""Part of a loop gap that Bullet removes in one step."""
+ERROR_REDUCTION = 0.8
+"""Fraction of a loop gap that Bullet removes in one step."""
 
-UNBOUNDED = 1e100
+UNREACHABLE_LIMIT = 1e100
 """Joint velocity [m/s, rad/s] and constraint force [N] that no machine reaches."""
 
 
@@ -91,7 +91,7 @@ with quiet():
 @contextmanager
 def temporary_file(ending: str, content: bytes = b"") -> Iterator[Path]:
     """Lend a file, in memory where there is a place for it: Bullet takes nothing but files."""
-    with temporary_place(_folder(), PREFIX, ending) as path:
+    with temporary_place(_folder(), TEMPORARY_FILE_PREFIX, ending) as path:
         path.write_bytes(content)
         yield path
 
@@ -99,8 +99,10 @@ def temporary_file(ending: str, content: bytes = b"") -> Iterator[Path]:
 @lru_cache(maxsize=1)
 def _folder() -> str:
     """Return the folder of temporary files, once freed of those of killed processes."""
-    folder = MEMORY if os.access(MEMORY, os.W_OK) else tempfile.gettempdir()
-    remove_leftovers(folder, PREFIX)
+    folder = (
+        SHARED_MEMORY_FOLDER if os.access(SHARED_MEMORY_FOLDER, os.W_OK) else tempfile.gettempdir()
+    )
+    remove_leftovers(folder, TEMPORARY_FILE_PREFIX)
     return folder
 
 
@@ -247,7 +249,7 @@ class Bodies:
         moving = load(texts[1], client, fixed=not machine.floats)
         self._collect(moving)
         if machine.floats:
-            self.links[PLATFORM] = Link(moving, BASE_LINK)
+            self.links[PLATFORM_NAME] = Link(moving, BASE_LINK)
 
     def all(self) -> list[Link]:
         """Return all links, bases included."""
@@ -336,11 +338,11 @@ class BulletBall:
     def place(self, place: FloatArray) -> None:
         """Put the ball at a pose with a twist `(13,)`; what it touched before is forgotten."""
         w, x, y, z = place[3:7].tolist()
-        for position in (AWAY, place[:3].tolist()):
+        for position in (FAR_AWAY_POSITION, place[:3].tolist()):
             bullet.resetBasePositionAndOrientation(
                 self._body, position, (x, y, z, w), **self._options
             )
-            if position is AWAY:
+            if position is FAR_AWAY_POSITION:
                 bullet.performCollisionDetection(**self._options)
         bullet.resetBaseVelocity(
             self._body, place[7:10].tolist(), place[10:].tolist(), **self._options
@@ -400,8 +402,8 @@ class World:
             self._let_go(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
             self._add_ball()
-        self._place = PlatformFrame(machine.body(PLATFORM))
-        self._platform = self._bodies.links[PLATFORM]
+        self._place = PlatformFrame(machine.body(PLATFORM_NAME))
+        self._platform = self._bodies.links[PLATFORM_NAME]
         self._own = JointForces(machine)
         self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
         self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
@@ -419,7 +421,7 @@ class World:
         self._take_loops()
         # The first step fills in bookkeeping; after it, equal states have equal records.
         rest = np.zeros(len(machine.joint_names))
-        self.place(machine.home, REST, JointMotion(rest, rest, rest))
+        self.place(machine.home, ZERO_VECTOR, JointMotion(rest, rest, rest))
         bullet.stepSimulation(**self._options)
 
     def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
@@ -509,7 +511,7 @@ class World:
             bullet.restoreState(fileName=str(path), **self._options)
 
     def _add_ball(self) -> None:
-        ball, platform = self._machine.ball, self._bodies.links[PLATFORM]
+        ball, platform = self._machine.ball, self._bodies.links[PLATFORM_NAME]
         self._balls = [] if ball is None else [BulletBall(ball, platform, self._options)]
 
     def _platform_state(self) -> tuple[tuple[float, ...], ...]:
@@ -540,8 +542,8 @@ class World:
 
     def _take_loops(self) -> None:
         pairs = list(self._machine.loop_points())
-        names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM})
-        numbers = {PLATFORM: 0, **{name: k for k, name in enumerate(names, start=1)}}
+        names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM_NAME})
+        numbers = {PLATFORM_NAME: 0, **{name: k for k, name in enumerate(names, start=1)}}
         links = [self._bodies.links[name] for name in names]
         self._looped = by_multibody(links, list(range(1, 1 + len(links))))
         self._frames = np.zeros((1 + len(names), 7))
@@ -558,11 +560,11 @@ class World:
         if not engine_defaults:
             bullet.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,
-                numSolverIterations=ITERATIONS,
+                numSolverIterations=SOLVER_ITERATIONS,
                 solverResidualThreshold=0.0,
-                erp=CORRECTION,
-                contactERP=CORRECTION,
-                frictionERP=CORRECTION,
+                erp=ERROR_REDUCTION,
+                contactERP=ERROR_REDUCTION,
+                frictionERP=ERROR_REDUCTION,
                 numSubSteps=0,
                 **self._options,
             )
@@ -576,7 +578,7 @@ class World:
                     linearDamping=0.0,
                     angularDamping=0.0,
                     jointDamping=0.0,
-                    maxJointVelocity=UNBOUNDED,
+                    maxJointVelocity=UNREACHABLE_LIMIT,
                     activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
                     **self._options,
                 )
@@ -597,4 +599,4 @@ class World:
             )
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
-                bullet.changeConstraint(loop, maxForce=UNBOUNDED, **self._options)
+                bullet.changeConstraint(loop, maxForce=UNREACHABLE_LIMIT, **self._options)

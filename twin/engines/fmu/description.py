@@ -9,30 +9,30 @@ from xml.etree import ElementTree
 
 from twin import __version__
 from twin.basics.arrays import FloatArray
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel
 from twin.model.static_deflection import resting_deflection
 
-POSE = [f"pose.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+POSE_NAMES = [f"pose.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]
 
-TWIST = [f"twist.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz")]
+TWIST_NAMES = [f"twist.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz")]
 
-WRENCH = [f"wrench.{name}" for name in ("fx", "fy", "fz", "mx", "my", "mz")]
+WRENCH_NAMES = [f"wrench.{name}" for name in ("fx", "fy", "fz", "mx", "my", "mz")]
 
-CENTER = [f"payload.center.{name}" for name in "xyz"]
+CENTER_NAMES = [f"payload.center.{name}" for name in "xyz"]
 
-INERTIA = [f"payload.inertia.{name}" for name in ("xx", "yy", "zz", "xy", "xz", "yz")]
+INERTIA_NAMES = [f"payload.inertia.{name}" for name in ("xx", "yy", "zz", "xy", "xz", "yz")]
 
-UNITS = {"N m": "N.m"}
+FMI_UNITS = {"N m": "N.m"}
 """Units of the machine's file that FMI writes another way."""
 
-INPUT = ("input", "continuous")
+CONTINUOUS_INPUT = ("input", "continuous")
 
-FIXED = ("parameter", "fixed")
+FIXED_PARAMETER = ("parameter", "fixed")
 
-TUNABLE = ("parameter", "tunable")
+TUNABLE_PARAMETER = ("parameter", "tunable")
 
-OUTPUT = ("output", "continuous")
+CONTINUOUS_OUTPUT = ("output", "continuous")
 
 BASE_UNITS = {
     "1": {},
@@ -58,14 +58,14 @@ class Variable(NamedTuple):
     variability: str
     description: str
     start: float
-    """of outputs: not listed, as they are calculated"""
+    """initial value; outputs list none, as they are calculated"""
 
 
 class Block(NamedTuple):
     """Neighbouring variables with one name in the code."""
 
     macro: str
-    """of the value reference of the first"""
+    """C macro for the value reference of the first variable"""
     variables: tuple[Variable, ...]
 
 
@@ -77,11 +77,15 @@ class Group(NamedTuple):
     text: str
 
 
-PLACE = Group(POSE, ["m"] * 3 + ["1"] * 4, "pose in the base, quaternion with the scalar first")
-MOTION = Group(
-    TWIST, ["m/s"] * 3 + ["rad/s"] * 3, "velocity of the reference point and angular velocity"
+POSE_GROUP = Group(
+    POSE_NAMES, ["m"] * 3 + ["1"] * 4, "pose in the base, quaternion with the scalar first"
 )
-PUSH = Group(WRENCH, ["N"] * 3 + ["N.m"] * 3, "on the platform at its reference point, base axes")
+TWIST_GROUP = Group(
+    TWIST_NAMES, ["m/s"] * 3 + ["rad/s"] * 3, "velocity of the reference point and angular velocity"
+)
+WRENCH_GROUP = Group(
+    WRENCH_NAMES, ["N"] * 3 + ["N.m"] * 3, "on the platform at its reference point, base axes"
+)
 
 
 def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
@@ -90,11 +94,13 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
     Raises:
         SingularPoseError: home is singular.
     """
-    n, force = platform.n_actuators, UNITS.get(platform.force_unit, platform.force_unit)
+    n, force = platform.n_actuators, FMI_UNITS.get(platform.force_unit, platform.force_unit)
     unit, deflection = platform.coordinate_unit, resting_deflection(platform)
-    holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=deflection)
-    values = [*platform.home, *REST, *deflection]
-    state = [PLACE, MOTION]
+    holding = platform.inverse_dynamics(
+        platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=deflection
+    )
+    values = [*platform.home, *ZERO_VECTOR, *deflection]
+    state = [POSE_GROUP, TWIST_GROUP]
     if len(deflection):
         state += [
             Group(legs("deflections", n), ["m"] * n, "deflection of the spring of the leg"),
@@ -105,28 +111,37 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         for part in state
     ]
     body = "of a body fixed to the platform"
-    center = Group(CENTER, ["m"] * 3, f"centre of mass {body}, platform frame")
-    inertia = Group(INERTIA, ["kg.m2"] * 6, f"inertia {body} about its centre of mass")
+    center = Group(CENTER_NAMES, ["m"] * 3, f"centre of mass {body}, platform frame")
+    inertia = Group(INERTIA_NAMES, ["kg.m2"] * 6, f"inertia {body} about its centre of mass")
     return (
         _block("TIME", ("independent", "continuous"), [Group(["time"], ["s"], "time")]),
         _block(
-            "FORCES", INPUT, [Group(legs("forces", n), [force] * n, "of the actuator")], holding
+            "FORCES",
+            CONTINUOUS_INPUT,
+            [Group(legs("forces", n), [force] * n, "of the actuator")],
+            holding,
         ),
-        _block("WRENCH", INPUT, [PUSH]),
-        _block("PAYLOAD_MASS", TUNABLE, [Group(["payload.mass"], ["kg"], f"mass {body}")]),
-        _block("PAYLOAD_CENTER", TUNABLE, [center]),
-        _block("PAYLOAD_INERTIA", TUNABLE, [inertia]),
-        _block("START", FIXED, start, values),
-        _block("STATE", OUTPUT, state, values),
+        _block("WRENCH", CONTINUOUS_INPUT, [WRENCH_GROUP]),
+        _block(
+            "PAYLOAD_MASS", TUNABLE_PARAMETER, [Group(["payload.mass"], ["kg"], f"mass {body}")]
+        ),
+        _block("PAYLOAD_CENTER", TUNABLE_PARAMETER, [center]),
+        _block("PAYLOAD_INERTIA", TUNABLE_PARAMETER, [inertia]),
+        _block("START", FIXED_PARAMETER, start, values),
+        _block("STATE", CONTINUOUS_OUTPUT, state, values),
         _block(
             "COORDINATES",
-            OUTPUT,
+            CONTINUOUS_OUTPUT,
             [Group(legs("coordinates", n), [unit] * n, "length or crank angle of the actuator")],
         ),
-        _block("RATES", OUTPUT, [Group(legs("rates", n), [f"{unit}/s"] * n, "of the coordinate")]),
+        _block(
+            "RATES",
+            CONTINUOUS_OUTPUT,
+            [Group(legs("rates", n), [f"{unit}/s"] * n, "of the coordinate")],
+        ),
         _block(
             "APPLIED",
-            OUTPUT,
+            CONTINUOUS_OUTPUT,
             [Group(legs("applied_forces", n), [force] * n, "of the actuator in the last step")],
         ),
     )
@@ -159,7 +174,7 @@ class Unit(NamedTuple):
     """Entries of a description beside the variables."""
 
     name: str
-    """of the machine and of the library"""
+    """text about the machine and the library"""
     token: str
     """that the library names too"""
     text: str

@@ -23,13 +23,13 @@ from twin.kernels.legs.dispatch import attribute, deflections_per_leg, fill_cons
 from twin.kernels.numbers.number import written
 from twin.kernels.platform_state import platform_state
 
-POINTER = types.CPointer(types.float64)
-"""First of some numbers in memory."""
+FLOAT_POINTER = types.CPointer(types.float64)
+"""Pointer to the first of some numbers in memory."""
 
-BYTES = 8
-"""Of a number."""
+FLOAT_BYTES = 8
+"""Size of a number."""
 
-WHOLE = types.int64
+INTEGER_TYPE = types.int64
 
 
 @written
@@ -46,7 +46,7 @@ def at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
             context.cast(builder, length, kind, types.intp)
             for length, kind in zip(cgutils.unpack_tuple(builder, arguments[2]), shape, strict=True)
         ]
-        strides = [ir.Constant(size, BYTES)]
+        strides = [ir.Constant(size, FLOAT_BYTES)]
         for length in lengths[:0:-1]:
             strides.insert(0, builder.mul(strides[0], length))
         view = make_array(array)(context, builder)
@@ -57,7 +57,7 @@ def at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
             ),
             shape=lengths,
             strides=strides,
-            itemsize=ir.Constant(size, BYTES),
+            itemsize=ir.Constant(size, FLOAT_BYTES),
             meminfo=None,
         )
         return view._getvalue()
@@ -154,8 +154,18 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
             worst = max(worst, abs(constraints[i, 7]), abs(drift))
         return worst
 
-    step = (POINTER, POINTER, WHOLE, POINTER, POINTER, types.float64, POINTER)
+    step = (
+        FLOAT_POINTER,
+        FLOAT_POINTER,
+        INTEGER_TYPE,
+        FLOAT_POINTER,
+        FLOAT_POINTER,
+        types.float64,
+        FLOAT_POINTER,
+    )
     return {
         "unit_advance": Native(advance, step),
-        "unit_measure": Native(measure, (POINTER, WHOLE, POINTER, POINTER, POINTER)),
+        "unit_measure": Native(
+            measure, (FLOAT_POINTER, INTEGER_TYPE, FLOAT_POINTER, FLOAT_POINTER, FLOAT_POINTER)
+        ),
     }

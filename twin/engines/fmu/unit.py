@@ -29,18 +29,26 @@ from twin.errors import InputError, MissingDependencyError, StateError, brief
 from twin.model.machine_base import without_compiling
 from twin.model.machine_model import MachineModel, as_model
 
-SOURCE = Path(__file__).with_name("unit.c")
+UNIT_SOURCE = Path(__file__).with_name("unit.c")
 
-OPTIONS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-s")
+COMPILER_OPTIONS = (
+    "-std=c11",
+    "-O2",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",
+    "-Wall",
+    "-s",
+)
 
-EXPORTS = "{ global: fmi*; local: *; };"
+EXPORTED_SYMBOLS = "{ global: fmi*; local: *; };"
 """Names that the library shows; those of kernels stay inside."""
 
-VERSIONS = (2, 3)
-"""Of FMI."""
+FMI_VERSIONS = (2, 3)
+"""Versions of FMI that a unit can be written for."""
 
-DATE = (1980, 1, 1, 0, 0, 0)
-"""Of all files in a unit, so that the same machine gives the same bytes."""
+ARCHIVE_DATE = (1980, 1, 1, 0, 0, 0)
+"""Date of all files in a unit, so that the same machine gives the same bytes."""
 
 
 class Target(NamedTuple):
@@ -52,7 +60,7 @@ class Target(NamedTuple):
     """version of FMI -> folder of the library"""
 
 
-TARGETS = {
+BUILD_TARGETS = {
     ("linux", "x86_64"): Target("x86-64", {2: "linux64", 3: "x86_64-linux"}),
     ("linux", "aarch64"): Target("generic", {2: "aarch64-linux", 3: "aarch64-linux"}),
 }
@@ -64,7 +72,7 @@ def target() -> Target:
     Raises:
         InputError: no units are made on this system.
     """
-    found = TARGETS.get((sys.platform, computer.machine()))
+    found = BUILD_TARGETS.get((sys.platform, computer.machine()))
     if found is None:
         raise InputError("format", "units of FMI are made on Linux (x86-64 or ARM, 64 bit) alone")
     return found
@@ -121,10 +129,10 @@ def compile_library(
         (place / "machine.h").write_text(header, encoding="utf-8")
         code = object_code(type(constants.legs), constants.legs.rows.shape[1])
         (place / "kernels.o").write_bytes(code)
-        (place / "exports").write_text(EXPORTS, encoding="utf-8")
-        files = [str(SOURCE), "kernels.o", f"-I{folder}", "-lm", "-o", "unit.so"]
+        (place / "exports").write_text(EXPORTED_SYMBOLS, encoding="utf-8")
+        files = [str(UNIT_SOURCE), "kernels.o", f"-I{folder}", "-lm", "-o", "unit.so"]
         link = ["-shared", "-Wl,--version-script=exports", "-Wl,--no-undefined"]
-        arguments = [*command, *OPTIONS, *link, *files]
+        arguments = [*command, *COMPILER_OPTIONS, *link, *files]
         done = subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise StateError(f"{command[0]} cannot compile the unit: {done.stderr.strip()[-2000:]}")
@@ -203,7 +211,7 @@ def write_unit(
         SingularPoseError: home is singular.
     """
     as_model(platform)
-    if type(fmi) is not int or fmi not in VERSIONS:
+    if type(fmi) is not int or fmi not in FMI_VERSIONS:
         raise InputError("fmi", f"must be 2 or 3, got {brief(fmi)}")
     with without_compiling():
         step = suitable_timestep(platform)
@@ -231,7 +239,7 @@ def write_unit(
 def _token(platform: MachineModel, step: float, fmi: int) -> str:
     """Return what marks description and library as of the same unit."""
     parts = (platform.name, platform.hash, step.hex(), str(fmi), __version__)
-    known = hashlib.sha256("\n".join(parts).encode() + SOURCE.read_bytes()).hexdigest()
+    known = hashlib.sha256("\n".join(parts).encode() + UNIT_SOURCE.read_bytes()).hexdigest()
     return f"{known[:8]}-{known[8:12]}-{known[12:16]}-{known[16:20]}-{known[20:32]}"
 
 
@@ -240,7 +248,7 @@ def _zipped(files: dict[str, bytes]) -> bytes:
     memory = BytesIO()
     with ZipFile(memory, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            entry = ZipInfo(name, DATE)
+            entry = ZipInfo(name, ARCHIVE_DATE)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, ZIP_DEFLATED)
     return memory.getvalue()

@@ -8,13 +8,16 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines.mjcf.elements import add, add_inertial, text
-from twin.machine.mechanism import COLORS, Mass
+from twin.machine.mechanism import PART_COLORS, Mass
 from twin.model.ball import Ball
 
-BALL, BALL_PLATE = "ball", "ball_plate"
-"""Names of the free body, its joint and its geom, and of the geom it touches."""
+BALL_NAME = "ball"
+"""Name of the free body, its joint and its geom."""
 
-SMALLEST_FRICTION = 1e-5
+BALL_PLATE_NAME = "ball_plate"
+"""Name of the geom that the ball touches."""
+
+MIN_FRICTION = 1e-5
 """Least coefficient that MuJoCo takes: about the normal [m], where the ball turns freely."""
 
 
@@ -25,11 +28,11 @@ def add_ball_options(option: Element) -> None:
 
 def add_ball_materials(asset: Element) -> None:
     """Add how ball and plate look; the ball's squares show that it rolls."""
-    own, dark = COLORS[BALL][:3], (0.95, 0.93, 0.88)
+    own, dark = PART_COLORS[BALL_NAME][:3], (0.95, 0.93, 0.88)
     squares = {"type": "cube", "builtin": "checker", "width": "64", "height": "64"}
-    add(asset, "texture", name=BALL, rgb1=text(own), rgb2=text(dark), **squares)
-    add(asset, "material", name=BALL, texture=BALL, specular="0.5", shininess="0.6")
-    add(asset, "material", name=BALL_PLATE, rgba=text(COLORS[BALL_PLATE]))
+    add(asset, "texture", name=BALL_NAME, rgb1=text(own), rgb2=text(dark), **squares)
+    add(asset, "material", name=BALL_NAME, texture=BALL_NAME, specular="0.5", shininess="0.6")
+    add(asset, "material", name=BALL_PLATE_NAME, rgba=text(PART_COLORS[BALL_PLATE_NAME]))
 
 
 def add_ball_plate(platform: Element, ball: Ball) -> None:
@@ -38,7 +41,9 @@ def add_ball_plate(platform: Element, ball: Ball) -> None:
     ends = {"type": "cylinder", "fromto": text([0.0, 0.0, bottom, 0.0, 0.0, top])}
     touch = {"contype": "1", "conaffinity": "0", "group": "2", "mass": "0"}
     size = text([ball.plate_radius])
-    add(platform, "geom", name=BALL_PLATE, size=size, material=BALL_PLATE, **ends, **touch)
+    add(
+        platform, "geom", name=BALL_PLATE_NAME, size=size, material=BALL_PLATE_NAME, **ends, **touch
+    )
 
 
 def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, str]) -> None:
@@ -50,11 +55,11 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
         place: `(7,)` pose at home.
         contact: `solref` and `solimp` of its contact with the plate.
     """
-    body = add(world, "body", name=BALL, pos=text(place[:3]), quat=text(place[3:]))
-    add(body, "freejoint", name=BALL)
+    body = add(world, "body", name=BALL_NAME, pos=text(place[:3]), quat=text(place[3:]))
+    add(body, "freejoint", name=BALL_NAME)
     add_inertial(body, Mass(ball.mass, np.zeros(3), ball.inertia * np.eye(3)))
     rolling = ball.rolling_resistance * ball.radius
-    friction = [ball.friction, SMALLEST_FRICTION, max(rolling, SMALLEST_FRICTION)]
+    friction = [ball.friction, MIN_FRICTION, max(rolling, MIN_FRICTION)]
     touch = {
         "contype": "0",
         "conaffinity": "1",
@@ -66,7 +71,15 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
         "group": "2",
         "mass": "0",
     }
-    add(body, "geom", name=BALL, type="sphere", size=text([ball.radius]), material=BALL, **touch)
+    add(
+        body,
+        "geom",
+        name=BALL_NAME,
+        type="sphere",
+        size=text([ball.radius]),
+        material=BALL_NAME,
+        **touch,
+    )
 
 
 def home_place(ball: Ball, platform: FloatArray) -> FloatArray:

@@ -10,15 +10,15 @@ import numpy as np
 
 from twin.machine.mechanism import Ball, Box, Cylinder, Mass, Plate, Shape
 
-NOTE = "<!-- Generated from platform.toml; do not edit. -->"
+GENERATED_NOTE = "<!-- Generated from platform.toml; do not edit. -->"
 
-NOISE = 1e-15
+ZERO_TOLERANCE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
-FLATNESS = 1e-12
+INERTIA_MARGIN = 1e-12
 """Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
 
-SMALLEST = 1e-14
+MIN_INERTIA = 1e-14
 """Mass [kg] and moment [kg m2] of bodies without: MuJoCo wants 1e-15 of everything that moves."""
 
 
@@ -31,10 +31,10 @@ def add_inertial(body: Element, mass: Mass) -> None:
     """Give `body` its mass, centre of mass and tensor."""
     small, middle, large = np.linalg.eigvalsh(mass.tensor)
     # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
-    excess = max(0.0, large * (1.0 + FLATNESS) - small - middle, SMALLEST - small)
+    excess = max(0.0, large * (1.0 + INERTIA_MARGIN) - small - middle, MIN_INERTIA - small)
     tensor = mass.tensor + excess * np.eye(3)
     entries = text(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
-    kilograms = text([max(mass.mass, SMALLEST)])
+    kilograms = text([max(mass.mass, MIN_INERTIA)])
     add(body, "inertial", pos=text(mass.center), mass=kilograms, fullinertia=entries)
 
 
@@ -63,10 +63,10 @@ def add_mesh(asset: Element, plate: Plate) -> None:
 
 def text(values: Iterable[float]) -> str:
     """Return numbers as text with 15 digits, so that rounding errors leave it unchanged."""
-    return " ".join(f"{0.0 if abs(value) < NOISE else value:.15g}" for value in values)
+    return " ".join(f"{0.0 if abs(value) < ZERO_TOLERANCE else value:.15g}" for value in values)
 
 
 def document(root: Element) -> str:
     """Return the document as indented text under a one-line comment."""
     ElementTree.indent(root)
-    return f"{NOTE}\n{ElementTree.tostring(root, encoding='unicode')}\n"
+    return f"{GENERATED_NOTE}\n{ElementTree.tostring(root, encoding='unicode')}\n"

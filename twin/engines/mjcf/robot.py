@@ -22,16 +22,16 @@ from twin.engines.mjcf.ball import (
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.engines.stability import suitable_timestep
-from twin.machine.mechanism import BASE, COLORS, PLATFORM, Body, Joint, Plate
+from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME, Body, Joint, Plate
 from twin.model.machine_model import MachineModel
 
-FLATTEST = 0.7
+MIN_ASPECT_RATIO = 0.7
 """Height over radius below which a flat machine is seen from as far as one of this height."""
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 """Constant impedance at MuJoCo's upper limit: loops and limits yield as little as they can."""
 
-REFERENCE = "platform_reference"
+REFERENCE_BODY = "platform_reference"
 """Body without mass at the platform's reference point: a wrench on it acts on the platform there,
 at every stage of the integrator."""
 
@@ -44,7 +44,7 @@ def scene_xml(platform: MachineModel) -> str:
     x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
     ground, height = float(plate.start[2]), float(z.max())
     radius = max(plate.radius, float(np.hypot(x, y).max()))
-    size = radius + max(abs(height - ground), FLATTEST * radius)
+    size = radius + max(abs(height - ground), MIN_ASPECT_RATIO * radius)
     middle = np.array([0.0, 0.0, 0.5 * (height + ground)])
     root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")
@@ -104,8 +104,8 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
     world = add(root, "worldbody")
     for shape in (machine.base_plate, *machine.base_shapes):
         add_shape(world, shape)
-    _add_points(world, machine, BASE)
-    _add_bodies(world, machine, BASE)
+    _add_points(world, machine, BASE_NAME)
+    _add_bodies(world, machine, BASE_NAME)
     home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
     if machine.ball is not None:
         place = home_place(machine.ball, machine.home)
@@ -147,7 +147,7 @@ def _add_defaults(root: Element, timestep: float) -> None:
 def _add_assets(root: Element, machine: Mechanism) -> None:
     asset = add(root, "asset")
     shine = {"specular": "0.4", "shininess": "0.5"}
-    for name, color in COLORS.items():
+    for name, color in PART_COLORS.items():
         if name in machine.colors:
             add(asset, "material", name=name, rgba=text(color), **shine)
     for body in machine.bodies:
@@ -183,7 +183,7 @@ def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
     add_inertial(element, body.mass)
     for shape in body.shapes:
         add_shape(element, shape)
-    if body.name == PLATFORM:
+    if body.name == PLATFORM_NAME:
         _add_reference(element, machine)
         if machine.ball is not None:
             add_ball_plate(element, machine.ball)
@@ -212,7 +212,7 @@ def _add_reference(platform: Element, machine: Mechanism) -> None:
     in models that have a positive one somewhere: here, of a body without weight.
     """
     heavy = any(body.extra_weight for body in machine.bodies)
-    add(platform, "body", name=REFERENCE, **({"gravcomp": "1"} if heavy else {}))
+    add(platform, "body", name=REFERENCE_BODY, **({"gravcomp": "1"} if heavy else {}))
 
 
 def _add_points(element: Element, machine: Mechanism, body: str) -> None:

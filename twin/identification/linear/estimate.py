@@ -26,39 +26,42 @@ from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
 
-RANK = 1e-7
-"""Of the largest diagonal entry: smaller ones are rounding.
+RANK_TOLERANCE = 1e-7
+"""Fraction of the largest diagonal entry below which others are rounding.
 
 Derivatives by parameters are exact to 1e-11, and pivoting lets that grow to 1e-8.
 """
 
-OF_BODY = ("kg", *["kg m"] * 3, *["kg m2"] * 6)
+BODY_UNITS = ("kg", *["kg m"] * 3, *["kg m2"] * 6)
 """Units of the ten coordinates of a body."""
 
-SMALLEST = 1e-6
-"""Coefficient that words leave out."""
+MIN_COEFFICIENT = 1e-6
+"""Coefficient below which a text leaves a term out."""
 
-LEAST_NOISE = 1e-9
-"""Of the forces: exact ones leave the rounding of derivatives."""
+MIN_NOISE = 1e-9
+"""Smallest relative noise of the forces: exact ones leave the rounding of derivatives."""
 
-LEAST_MOMENT = 1e-4
-"""Of the sum of its second moments, that a body has at least along each axis if a fit leaves them
-at or below zero; half the nominal one where that is less."""
+MIN_MOMENT_FRACTION = 1e-4
+"""Second moment that a body has at least along each axis, as a fraction of the sum of its second
+moments, if a fit leaves one at or below zero; half the nominal one where that is less.
+"""
 
-ROUNDING = 1e-12
-"""Of second moments."""
+MOMENT_TOLERANCE = 1e-12
+"""Rounding error of second moments."""
 
-STIFFNESS = 1e6
-"""Of the border of what bodies can be: noise per second moment."""
+BORDER_STIFFNESS = 1e6
+"""Stiffness of the border of physically possible bodies: noise per second moment."""
 
-WINDOW = 0.25
-"""[s] Errors of this time and of the next three of them may belong together. Adopted."""
+ERROR_WINDOW = 0.25
+"""[s] Adopted: errors of this time and of the next three of them may belong together."""
 
-NORMAL = 1.96
+NORMAL_QUANTILE = 1.96
 """Half the width of a 95 % interval of states in no order, in standard errors."""
 
-MOST_STEPS = 40
-"""Of a search: a few suffice, but those along the border of what bodies can be."""
+MAX_STEPS = 40
+"""Maximum number of steps of a search: a few suffice, except along the border of physically
+possible bodies.
+"""
 
 
 class BaseParameters(NamedTuple):
@@ -69,7 +72,7 @@ class BaseParameters(NamedTuple):
     combinations: FloatArray
     """`(r, q)` the coefficients of the unknowns"""
     units: tuple[str, ...]
-    """of each combination"""
+    """unit of each combination"""
     nominal: FloatArray
     """`(r,)` in the file"""
     spreads: FloatArray
@@ -102,10 +105,10 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     columns = whole[:, :q]
     forces = model.measured - whole[:, q] - bias[model.legs]
     norms = np.linalg.norm(columns, axis=0)
-    seen = np.flatnonzero(norms > RANK * norms.max(initial=0.0))
+    seen = np.flatnonzero(norms > RANK_TOLERANCE * norms.max(initial=0.0))
     q_factor, triangle, order = qr(columns[:, seen] / norms[seen], mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
-    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
     head, first = triangle[:rank, :rank], seen[order[:rank]]
     rest = solve_triangular(head, triangle[:rank, rank:])
     combinations = np.zeros((rank, q))
@@ -116,10 +119,11 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
     errors = noise * np.linalg.norm(np.linalg.inv(head), axis=1) / norms[first]
     words = tuple(
-        _words(row, model.words, int(own)) for row, own in zip(combinations, first, strict=True)
+        _combination_label(row, model.words, int(own))
+        for row, own in zip(combinations, first, strict=True)
     )
     unseen = tuple(model.words[k] for k in range(q) if k not in seen)
-    units = (*OF_BODY * len(model.bodies), *model.single_units)
+    units = (*BODY_UNITS * len(model.bodies), *model.single_units)
     priors = [each.spread if each.is_of_machine else 0.0 for each in model.parameters]
     return BaseParameters(
         words,
@@ -133,8 +137,8 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     )
 
 
-def _words(row: FloatArray, words: tuple[str, ...], own: int) -> str:
-    others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > SMALLEST and k != own]
+def _combination_label(row: FloatArray, words: tuple[str, ...], own: int) -> str:
+    others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > MIN_COEFFICIENT and k != own]
     return " ".join([words[own], *(f"{row[k]:+.3g} {words[k]}" for k in others)])
 
 
@@ -252,14 +256,14 @@ class _Problem:
         start = np.clip(np.zeros(self._free.sum()), *self._bounds)
         if not len(start):
             return self._values(start)
-        limits: Any = {"bounds": self._bounds, "xtol": 1e-13, "max_nfev": MOST_STEPS}
+        limits: Any = {"bounds": self._bounds, "xtol": 1e-13, "max_nfev": MAX_STEPS}
         found = least_squares(self._residual, start, self._slopes, ftol=1e-15, **limits).x
         # A thin plate is at the border already.
-        border = np.minimum(self._moments(start), 0.0) - ROUNDING
+        border = np.minimum(self._moments(start), 0.0) - MOMENT_TOLERANCE
         if (self._moments(found) > border).all():
             return self._values(found)
         # Outside of what bodies can be: back to their border, from the nominal machine inside it.
-        least = np.minimum(LEAST_MOMENT, 0.5 * self._moments(start))
+        least = np.minimum(MIN_MOMENT_FRACTION, 0.5 * self._moments(start))
         near = least_squares(
             lambda z: np.append(self._residual(z), self._excess(z, least)),
             start,
@@ -274,7 +278,7 @@ class _Problem:
         Of rows in time, errors of some windows may belong together in any way.
         """
         slopes = self._slopes(((values - self._nominal) / self._spreads)[self._free])
-        square, margins = np.linalg.inv(slopes.T @ slopes), np.full(len(values), NORMAL)
+        square, margins = np.linalg.inv(slopes.T @ slopes), np.full(len(values), NORMAL_QUANTILE)
         if self._model.times is not None and self._free.any():
             errors, rows = self._in_windows(values)
             square, margins[self._free] = covariance([errors], [rows]), half_widths([rows])
@@ -287,7 +291,7 @@ class _Problem:
     def _in_windows(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return errors `(W, m)` and slopes `(W, m, f)` by window, filled up with zeros."""
         model = self._model
-        windows = np.unique(np.floor(model.times / WINDOW), return_inverse=True)[1]
+        windows = np.unique(np.floor(model.times / ERROR_WINDOW), return_inverse=True)[1]
         order = np.argsort(windows, kind="stable")
         counts = np.bincount(windows)
         place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -322,7 +326,7 @@ class _Problem:
 
     def _excess(self, z: FloatArray, least: FloatArray) -> FloatArray:
         """Return rows `(3 b,)` that are large where second moments are too small."""
-        return STIFFNESS * np.minimum(self._moments(z) - least, 0.0)
+        return BORDER_STIFFNESS * np.minimum(self._moments(z) - least, 0.0)
 
     def _excess_slopes(self, z: FloatArray, least: FloatArray) -> FloatArray:
         """Return the derivatives of `_excess`: u^T (dM/dz) u for the axis u of each moment."""
@@ -336,7 +340,7 @@ class _Problem:
                     rows = np.einsum("ik,ij,jk->k", axes, pseudo_inertia(change), axes)
                     found[3 * number : 3 * number + 3, column] = rows / _size(body)
         violated = self._moments(z) < least
-        whole: FloatArray = STIFFNESS * found * self._spreads * violated[:, None]
+        whole: FloatArray = BORDER_STIFFNESS * found * self._spreads * violated[:, None]
         return np.asarray(whole[:, self._free])
 
     def _pulled_in(self, start: FloatArray, end: FloatArray, border: FloatArray) -> FloatArray:
@@ -360,9 +364,9 @@ def _noise(model: LinearModel, n: int) -> FloatArray:
     found, _, rank, _ = np.linalg.lstsq(scaled, model.measured, rcond=1e-10)
     left = _by_leg(model.measured - scaled @ found, model.legs, n)
     rows = len(model.measured)
-    floor = LEAST_NOISE * float(np.sqrt(np.mean(model.measured**2)))
+    floor = MIN_NOISE * float(np.sqrt(np.mean(model.measured**2)))
     return np.asarray(
-        np.maximum(left * np.sqrt(rows / max(rows - int(rank), 1)), floor or LEAST_NOISE)
+        np.maximum(left * np.sqrt(rows / max(rows - int(rank), 1)), floor or MIN_NOISE)
     )
 
 

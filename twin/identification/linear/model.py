@@ -13,16 +13,16 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, listed
 from twin.identification.linear.samples import ForceSamples, low_passed
 from twin.identification.parameters import (
-    SIGNAL,
-    TILT,
+    SIGNAL_PREFIX,
+    TILT_PREFIX,
     Parameter,
     SignalErrors,
     gravity_field,
-    in_words,
+    parameter_label,
     select,
     signal_errors,
 )
-from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.machine.body import parallel_axis
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.sampler import nominal_value, numeric_paths, unit_at, with_values
@@ -30,24 +30,24 @@ from twin.model.derivatives import constants_and_slopes, slope_width
 from twin.model.machine_base import check_results, run_checked
 from twin.model.machine_model import MachineModel, as_model
 
-ENTRIES = (
+BODY_ENTRIES = (
     *("mass", "center_of_mass.0", "center_of_mass.1", "center_of_mass.2"),
     *("inertia.0.0", "inertia.0.1", "inertia.0.2", "inertia.1.1", "inertia.1.2", "inertia.2.2"),
 )
 """Numbers of a rigid body, in the order of its coordinates."""
 
-UPPER = np.triu_indices(3)
-"""Of a tensor, in the same order."""
+UPPER_TRIANGLE = np.triu_indices(3)
+"""Indices of the independent entries of a tensor, in the same order."""
 
-LINEAR = frozenset(
+LINEAR_FIELDS = frozenset(
     {
         *("density", "foot_mass", "upper_mass", "spring_mass", "housing_mass", "follower_mass"),
         *("stiffness", "damping", "viscous", "coulomb"),
     }
 )
-"""Fields of legs in which forces are linear, apart from those of rigid bodies."""
+"""Fields of legs, other than those of rigid bodies, in which forces are linear."""
 
-OF_MOTORS = frozenset(
+MOTOR_FIELDS = frozenset(
     {
         *("armature_inertia", "moving_mass", "friction", "friction_torque"),
         *("viscous", "viscous_torque"),
@@ -55,27 +55,28 @@ OF_MOTORS = frozenset(
 )
 """Fields of drives in which the forces of motors are linear."""
 
-ERRORS = f"{SIGNAL}forces."
+FORCE_ERROR_PREFIX = f"{SIGNAL_PREFIX}forces."
 
-DIAGONAL = [4, 7, 9]
-"""Moments of inertia among the numbers of a body."""
+DIAGONAL_ENTRIES = [4, 7, 9]
+"""Indices of the moments of inertia among the numbers of a body."""
 
-THIN = 1e-6
-"""Part of the sum of second moments below which a body counts as a plate."""
+PLATE_FRACTION = 1e-6
+"""Fraction of the sum of second moments below which the smallest of them makes the body a plate."""
 
-WIDER = 0.1
-"""Part of their sum by which moments are made larger."""
+MOMENT_INCREASE = 0.1
+"""Fraction of their sum by which moments are made larger."""
 
-STILL = 3.0
-"""Stribeck speeds below which a drive may stick, so that its friction is unknown."""
+STICKING_SPEED_RATIO = 3.0
+"""Speed, over the Stribeck speed, below which a drive may stick, so that its friction is unknown.
+"""
 
-DELAY = f"{SIGNAL}forces.delay"
+FORCE_DELAY_PATH = f"{SIGNAL_PREFIX}forces.delay"
 
-APART = 10.0
-"""[s] Between the end of one log and the beginning of the next one."""
+LOG_GAP = 10.0
+"""[s] Time between the end of one log and the beginning of the next one."""
 
-MOSTLY = 0.9
-"""Share of the filter's memory over which a drive must move for a row to count."""
+MIN_MOVING_FRACTION = 0.9
+"""Fraction of the filter's memory over which a drive must move for a row to count."""
 
 
 class Body(NamedTuple):
@@ -94,7 +95,7 @@ class Body(NamedTuple):
     @property
     def paths(self) -> tuple[str, ...]:
         """Paths of the ten numbers."""
-        return tuple(f"{self.table}.{entry}" for entry in ENTRIES)
+        return tuple(f"{self.table}.{entry}" for entry in BODY_ENTRIES)
 
     def values(self, given: Mapping[str, float]) -> FloatArray:
         """Return the ten numbers `(10,)` with those that are given by path."""
@@ -108,7 +109,7 @@ def coordinates(numbers: FloatArray) -> FloatArray:
     Forces are linear in these. Units: kg, kg m, kg m2.
     """
     mass, center = float(numbers[0]), numbers[1:4]
-    about = parallel_axis(mass, center)[UPPER]
+    about = parallel_axis(mass, center)[UPPER_TRIANGLE]
     return np.concatenate([[mass], mass * center, numbers[4:] + about])
 
 
@@ -118,11 +119,11 @@ def coordinate_slopes(numbers: FloatArray) -> FloatArray:
     slopes = np.eye(10)
     slopes[1:4, 0] = center
     slopes[1:4, 1:4] = mass * np.eye(3)
-    slopes[4:, 0] = parallel_axis(1.0, center)[UPPER]
+    slopes[4:, 0] = parallel_axis(1.0, center)[UPPER_TRIANGLE]
     for axis in range(3):
         one = np.eye(3)[axis]
         change = 2.0 * center[axis] * np.eye(3) - np.outer(one, center) - np.outer(center, one)
-        slopes[4:, 1 + axis] = mass * change[UPPER]
+        slopes[4:, 1 + axis] = mass * change[UPPER_TRIANGLE]
     return slopes
 
 
@@ -137,7 +138,7 @@ def pseudo_inertia(numbers: FloatArray) -> FloatArray:
         inertial parameter identification, IEEE Robotics and Automation Letters 3 (2018).
     """
     tensor = np.zeros((3, 3))
-    tensor[UPPER] = numbers[4:]
+    tensor[UPPER_TRIANGLE] = numbers[4:]
     tensor = tensor + np.triu(tensor, 1).T
     return np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
 
@@ -173,31 +174,31 @@ def of_drives(
         each for each in numeric_paths(platform.parameters) if each.startswith("leg.1.drive.")
     ]
     asked = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
-    unknown = sorted({each.rpartition(".")[2] for each in fields} & OF_MOTORS - asked)
+    unknown = sorted({each.rpartition(".")[2] for each in fields} & MOTOR_FIELDS - asked)
     return select(platform, [f"leg.*.drive.{name}" for name in unknown]) if unknown else ()
 
 
 def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
-    if path.startswith(SIGNAL):
-        return path.startswith(ERRORS)
-    if path.startswith(TILT) or table_of(platform.parameters, path):
+    if path.startswith(SIGNAL_PREFIX):
+        return path.startswith(FORCE_ERROR_PREFIX)
+    if path.startswith(TILT_PREFIX) or table_of(platform.parameters, path):
         return True
     keys = path.split(".")
     if "drive" in keys:
-        return where == "motors" and keys[-1] in OF_MOTORS
+        return where == "motors" and keys[-1] in MOTOR_FIELDS
     # A spring in series with its actuator passes the force on, whatever its stiffness.
     series = platform.leg.has_series_spring and keys[-1] in ("stiffness", "damping")
-    return keys[0] == "leg" and keys[-1] in LINEAR and not series
+    return keys[0] == "leg" and keys[-1] in LINEAR_FIELDS and not series
 
 
 @lru_cache(maxsize=1024)
 def table_of(machine: MachineParameters, path: str) -> str:
     """Return the table of the rigid body that a path is a number of; empty for none."""
-    for entry in ENTRIES:
+    for entry in BODY_ENTRIES:
         table = path.removesuffix(f".{entry}")
         if table != path and not table.startswith(("base", "home", "imu")):
             try:
-                for each in ENTRIES:
+                for each in BODY_ENTRIES:
                     nominal_value(machine, f"{table}.{each}")
             except ValueError:
                 return ""
@@ -205,11 +206,11 @@ def table_of(machine: MachineParameters, path: str) -> str:
     return ""
 
 
-def coordinate_words(table: str) -> tuple[str, ...]:
+def coordinate_labels(table: str) -> tuple[str, ...]:
     """Return what the ten coordinates of a body are."""
-    owner = in_words(f"{table}.mass").removeprefix("mass of ")
+    owner = parameter_label(f"{table}.mass").removeprefix("mass of ")
     moments = [f"moment {'xyz'[k]}" for k in range(3)]
-    tensor = [f"tensor {'xyz'[i]}{'xyz'[j]}" for i, j in zip(*UPPER, strict=True)]
+    tensor = [f"tensor {'xyz'[i]}{'xyz'[j]}" for i, j in zip(*UPPER_TRIANGLE, strict=True)]
     return tuple(f"{name} of {owner}" for name in ("mass", *moments, *tensor))
 
 
@@ -266,12 +267,12 @@ def regressor(
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
     # Scales and biases of signals alone have no such columns.
     matrix = np.concatenate([np.empty((*total.shape, 0)), *parts], axis=-1)
-    words = [word for body in bodies for word in coordinate_words(body.table)]
+    words = [word for body in bodies for word in coordinate_labels(body.table)]
     return Regressor(
         matrix,
         total - matrix @ np.concatenate(unknowns),
         moving,
-        (*words, *map(in_words, single)),
+        (*words, *map(parameter_label, single)),
     )
 
 
@@ -291,7 +292,7 @@ def _forces_and_slopes(
     )
     body, legs, _ = platform.constants
     tilted = body.copy()
-    tilted[GRAVITY : GRAVITY + 3] += field
+    tilted[BODY_GRAVITY : BODY_GRAVITY + 3] += field
     count, n = len(arrays[0]), platform.n_actuators
     total = np.empty((count, n))
     run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, total), legs)
@@ -299,7 +300,7 @@ def _forces_and_slopes(
     if paths:
         body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
         constants = Slopes(body_slopes.copy(), leg_slopes)
-        constants.body[0, GRAVITY : GRAVITY + 3] += field
+        constants.body[0, BODY_GRAVITY : BODY_GRAVITY + 3] += field
         states = States(*arrays)
         failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
         check_results(failed, slopes, legs, arrays[0])
@@ -324,12 +325,12 @@ def _wider(
 
 def _has_room(body: Body) -> bool:
     moments = np.linalg.eigvalsh(pseudo_inertia(body.nominal))
-    return bool(moments[0] > THIN * moments.sum())
+    return bool(moments[0] > PLATE_FRACTION * moments.sum())
 
 
 def _thicker(body: Body) -> Body:
     numbers = body.nominal
-    numbers[DIAGONAL] += WIDER * numbers[DIAGONAL].sum()
+    numbers[DIAGONAL_ENTRIES] += MOMENT_INCREASE * numbers[DIAGONAL_ENTRIES].sum()
     return Body(body.table, tuple(numbers.tolist()))
 
 
@@ -361,7 +362,7 @@ def _of_motors(
         other = _reflected(with_values(platform.parameters, {path: value + step}))
         found[path] = (effects * (other - nominal)[:, :3] / step).sum(axis=-1)
     rubbing = nominal[:, 1] > 0.0
-    moving = (np.abs(rates) > STILL * speeds) | ~rubbing
+    moving = (np.abs(rates) > STICKING_SPEED_RATIO * speeds) | ~rubbing
     return (effects * nominal[:, :3]).sum(axis=-1), found, moving
 
 
@@ -493,7 +494,7 @@ def linear_model(
     )
     inside = {path for body in bodies for path in body.paths}
     single = tuple(each.path for each in chosen if each.is_of_machine and each.path not in inside)
-    tilted = any(each.path.startswith(TILT) for each in chosen)
+    tilted = any(each.path.startswith(TILT_PREFIX) for each in chosen)
     fields = np.eye(3) if tilted else np.empty((0, 3))
     first = regressor(machine, bodies, single, samples, np.zeros(3))
     blocks = [np.concatenate([first.matrix, first.rest[..., None]], axis=-1)]
@@ -501,7 +502,7 @@ def linear_model(
         other = regressor(machine, bodies, single, samples, field)
         both = np.concatenate([other.matrix, other.rest[..., None]], axis=-1)
         blocks.append(both - blocks[0])
-    delayed = DELAY in (each.path for each in chosen)
+    delayed = FORCE_DELAY_PATH in (each.path for each in chosen)
     if delayed:
         slope = _rates(blocks[0], samples.rate)
         blocks += [slope, _rates(slope, samples.rate)]
@@ -526,7 +527,7 @@ def joined(models: Sequence[LinearModel]) -> LinearModel:
     matrix, measured, legs = map(np.concatenate, rows)
     times = None
     if all(each.times is not None for each in models):
-        spans = [float(np.max(each.times, initial=0.0)) + APART for each in models]
+        spans = [float(np.max(each.times, initial=0.0)) + LOG_GAP for each in models]
         begins = np.cumsum([0.0, *spans[:-1]])
         pairs = zip(models, begins, strict=True)
         times = np.concatenate([each.times + begin for each, begin in pairs])
@@ -545,7 +546,7 @@ def _rows(
             low_passed(each.reshape(count, -1), step, samples.cutoff, "even").reshape(each.shape)
             for each in (whole, forces, moving.astype(float))
         )
-        moving = share > MOSTLY
+        moving = share > MIN_MOVING_FRACTION
         every = max(1, int(samples.rate / (2.0 * samples.cutoff)))
     # Leg after leg, so that what follows in time follows in rows.
     chosen = np.zeros((count, n), dtype=bool)

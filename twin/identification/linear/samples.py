@@ -20,7 +20,7 @@ from twin.rotations import displacement
 
 Where = Literal["legs", "motors"]
 
-FORCES: dict[str, Where] = {
+FORCE_SIGNALS: dict[str, Where] = {
     "forces": "legs",
     "motor_forces": "motors",
     "currents": "motors",
@@ -28,17 +28,19 @@ FORCES: dict[str, Where] = {
 }
 """Signals with forces, the best first, and where these act."""
 
-COORDINATES = ("coordinates", "measured", "pose")
+MOTION_SIGNALS = ("coordinates", "measured", "pose")
 """Signals with the motion, the best first."""
 
-FASTEST = 500.0
-"""Samples per second of which the model is made: dry friction jumps between two of them."""
+MAX_SAMPLE_RATE = 500.0
+"""[Hz] Largest rate of the samples of which the model is made: dry friction jumps between two of
+them.
+"""
 
-WIDER = 2.0
-"""Times the cutoff up to which the motion is kept: its filter shall not show in the forces."""
+MOTION_CUTOFF_RATIO = 2.0
+"""Cutoff of the motion over that of the forces, so that its filter does not show in the forces."""
 
-EDGE = 2.0
-"""Periods of that frequency at each end, which the filter spoils."""
+EDGE_PERIODS = 2.0
+"""Number of periods of that frequency at each end which the filter spoils."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +117,10 @@ def samples_of_log(
     """
     machine, frequency = as_model(platform), positive(cutoff, "cutoff")
     names = as_instance(log, "log", Log).names
-    motion = next((name for name in COORDINATES if name in names), None)
-    force = next((name for name in FORCES if name in names), None)
+    motion = next((name for name in MOTION_SIGNALS if name in names), None)
+    force = next((name for name in FORCE_SIGNALS if name in names), None)
     if motion is None or force is None:
-        kinds = (", ".join(COORDINATES), ", ".join(FORCES))
+        kinds = (", ".join(MOTION_SIGNALS), ", ".join(FORCE_SIGNALS))
         raise InputError("log", f"needs one of {kinds[0]} and one of {kinds[1]}")
     channels = [log[motion], log[force]]
     for channel in channels:
@@ -126,32 +128,36 @@ def samples_of_log(
     start = max(channel.time[0] for channel in channels)
     stop = min(channel.time[-1] for channel in channels)
     step = float(max(np.median(np.diff(channel.time)) for channel in channels))
-    step = max(step, 1.0 / FASTEST)
+    step = max(step, 1.0 / MAX_SAMPLE_RATE)
     fine = np.arange(start, stop, step)
-    if len(fine) * step * frequency < 4.0 * EDGE:
+    if len(fine) * step * frequency < 4.0 * EDGE_PERIODS:
         raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
     kept = min(frequency, 0.4 / step)
     values, motors = _resampled(channels[0], fine, step), None
-    time = fine[(fine > start + EDGE / kept) & (fine < stop - EDGE / kept)]
-    if motion == "measured" and FORCES[force] == "legs":
+    time = fine[(fine > start + EDGE_PERIODS / kept) & (fine < stop - EDGE_PERIODS / kept)]
+    if motion == "measured" and FORCE_SIGNALS[force] == "legs":
         values = values - _ahead(machine, _resampled(channels[1], fine, step), step)
-    elif motion != "pose" and FORCES[force] == "motors":
-        course = _course(machine, _poses(machine, values, motion), fine, WIDER * kept, fine)
+    elif motion != "pose" and FORCE_SIGNALS[force] == "motors":
+        course = _motion_at(
+            machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, fine
+        )
         inside = ForceSamples(*course, np.zeros_like(values)).inside(machine)
         loads = machine.inverse_dynamics(*course, deflection=inside)
-        spline = make_interp_spline(fine, low_passed(values, step, WIDER * kept), k=5)
+        spline = make_interp_spline(fine, low_passed(values, step, MOTION_CUTOFF_RATIO * kept), k=5)
         motors = np.hstack([spline(time, order) for order in (1, 2)])
         values = values - _ahead(machine, loads, step)
-    course = _course(machine, _poses(machine, values, motion), fine, WIDER * kept, time)
+    course = _motion_at(
+        machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, time
+    )
     forces = _resampled(channels[1], time, step)
     if force == "currents":
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
-    return ForceSamples(*course, forces, FORCES[force], 1.0 / step, kept, motors=motors)
+    return ForceSamples(*course, forces, FORCE_SIGNALS[force], 1.0 / step, kept, motors=motors)
 
 
-def _course(
+def _motion_at(
     machine: MachineModel, poses: FloatArray, given: FloatArray, cutoff: float, times: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return pose, twist and acceleration at times of poses at even times that are given [s]."""
@@ -209,5 +215,5 @@ def low_passed(
     if cutoff * step >= 0.4:
         return values
     sections = butter(4, cutoff, fs=1.0 / step, output="sos")
-    padding = min(len(values) - 1, int(EDGE / (cutoff * step)))
+    padding = min(len(values) - 1, int(EDGE_PERIODS / (cutoff * step)))
     return np.asarray(sosfiltfilt(sections, values, axis=0, padtype=ends, padlen=padding))

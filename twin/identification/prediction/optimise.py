@@ -15,8 +15,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, with_parameters
-from twin.identification.prediction.problem import CHANGE, Linear, PredictionProblem
-from twin.identification.prediction.recording import OWN
+from twin.identification.prediction.problem import DIFFERENCE_STEP, Linear, PredictionProblem
+from twin.identification.prediction.recording import SENSOR_PREFIXES
 
 VISIBILITY_WINDOW_STEP = 4
 """Every fourth window shows which parameters are identifiable."""
@@ -55,8 +55,8 @@ MAX_SEARCHES = 2
 MAX_NOISE_RATIO = 2.0
 """Prediction errors over noise that end the search."""
 
-BACKLASH = "backlash"
-"""What the paths of backlash parameters contain."""
+BACKLASH_KEY = "backlash"
+"""Text that the paths of backlash parameters contain."""
 
 SCAN_POINTS = 13
 """Values of each backlash that a scan tries."""
@@ -79,9 +79,10 @@ MAX_FINAL_STEPS = 8
 CONVERGED_STEP = 0.3
 """Adopted: root mean square length of a step, in standard errors, that ends `refine`."""
 
-DISCONTINUITY = 0.5
+DISCONTINUITY_RATIO = 0.5
 """Adopted: what the Jacobian leaves of the differences of a window, in its noise, from which on it
-counts as a discontinuity: an impact or a stop that comes or goes."""
+counts as a discontinuity: an impact or a stop that comes or goes.
+"""
 
 MAX_COST_INCREASE = 5e-2
 """Adopted: relative increase of the sum of squares above which `refine` does not take a step."""
@@ -287,7 +288,7 @@ class _Pass:
         one only. The scan uses the windows in which the force of the leg changes its sign most.
         """
         parameters = self.problems[0].parameters
-        backlash = [k for k, each in enumerate(parameters) if BACKLASH in each.path]
+        backlash = [k for k, each in enumerate(parameters) if BACKLASH_KEY in each.path]
         if not backlash:
             return x
         self.tick()
@@ -359,7 +360,7 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
     nominal = np.array([each.nominal for each in problems[0].parameters])
     spreads = np.array([each.spread for each in problems[0].parameters])
     delays = [each.unit == "s" for each in problems[0].parameters]
-    steps = np.diag(np.where(delays, DELAY_DIFFERENCE / spreads, CHANGE))
+    steps = np.diag(np.where(delays, DELAY_DIFFERENCE / spreads, DIFFERENCE_STEP))
     rows = []
     for problem in problems:
         count = len(problem.windows.first)
@@ -398,7 +399,7 @@ def project_out_discontinuities(
     left = np.moveaxis(changes, 0, 2) - slopes @ steps.T
     for window, rest in enumerate(left):
         squares, axes = np.linalg.eigh(rest.T @ rest)
-        large = squares > DISCONTINUITY**2
+        large = squares > DISCONTINUITY_RATIO**2
         jumps = rest @ axes[:, large] / np.sqrt(squares[large])
         errors[window] -= jumps @ (jumps.T @ errors[window])
         slopes[window] -= jumps @ (jumps.T @ slopes[window])
@@ -459,7 +460,7 @@ def block_mask(parameters: Sequence[Parameter]) -> FloatArray:
 
     Differences along directions of one block leave the rollouts of the other unchanged.
     """
-    moves = np.array([not each.path.startswith(OWN) for each in parameters])
+    moves = np.array([not each.path.startswith(SENSOR_PREFIXES) for each in parameters])
     return np.asarray(moves[:, None] == moves, dtype=float)
 
 

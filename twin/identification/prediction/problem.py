@@ -12,13 +12,13 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, gravity_field, with_parameters
 from twin.identification.prediction.recording import (
-    OWN,
+    SENSOR_PREFIXES,
     Motion,
     PlatformSignal,
     Readers,
     Recording,
     Slots,
-    felt,
+    sensed_inputs,
     used_signals,
 )
 from twin.identification.prediction.rollouts import (
@@ -28,28 +28,28 @@ from twin.identification.prediction.rollouts import (
     Starts,
     commands_key,
     delayed_commands,
+    sign_reversals,
     smoothed_motion,
-    turns,
     windows_of,
 )
-from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
 from twin.plant.plant import encoder_resolution
 
-WINDOW = 0.1
+DEFAULT_WINDOW = 0.1
 """[s] Length of windows, unless the user gives one."""
 
-MEMORY = 3.0
-"""Time constants of the corrections in a window."""
+WINDOW_TIME_CONSTANTS = 3.0
+"""Number of time constants of the corrections in a window."""
 
-LONGEST_STEP = 5e-4
-"""[s] of the rollouts: that of closed loops."""
+MAX_STEP = 5e-4
+"""[s] Longest step of the rollouts: that of closed loops."""
 
-CHANGE = 0.1
-"""Differences of parameters for the slopes, in spreads."""
+DIFFERENCE_STEP = 0.1
+"""Differences of parameters for the Jacobian, in prior standard deviations."""
 
-SMALLEST_NOISE = 1e-7
+DEFAULT_ENCODER_NOISE = 1e-7
 """[m, rad] Noise of encoders whose resolution the file does not give."""
 
 
@@ -86,7 +86,7 @@ class PredictionProblem:
         machine: MachineModel,
         recording: Recording,
         parameters: Sequence[Parameter],
-        window: float = WINDOW,
+        window: float = DEFAULT_WINDOW,
     ) -> None:
         """Cut the recording into windows of `window` [s].
 
@@ -98,15 +98,15 @@ class PredictionProblem:
         self.field = np.zeros(3)
         period = recording.period
         self.windows = windows_of(recording, max(2, round(window / period)))
-        self._ratio = int(np.ceil(period / min(drive_timestep(machine), LONGEST_STEP) - 1e-9))
+        self._ratio = int(np.ceil(period / min(drive_timestep(machine), MAX_STEP) - 1e-9))
         self._step = period / self._ratio
         steps = self._ratio * (len(recording.time) - 1)
         self._times = recording.time[0] + self._step * np.arange(steps + 1)
         drives = drive_constants(machine, self._step)
         self._starts, self._inverse = smoothed_motion(recording, machine, drives)
-        self._memory = MEMORY / self.windows.samples
+        self._memory = WINDOW_TIME_CONSTANTS / self.windows.samples
         counts = np.array([encoder_resolution(leg) for leg in machine.parameters.legs])
-        self.noise = np.maximum(counts / np.sqrt(12.0), SMALLEST_NOISE)
+        self.noise = np.maximum(counts / np.sqrt(12.0), DEFAULT_ENCODER_NOISE)
 
     @property
     def period(self) -> float:
@@ -131,9 +131,9 @@ class PredictionProblem:
         begin = self._recording.time[self.windows.times[:, 0]]
         return signal.slots(begin, self.windows.samples * self.period)
 
-    def turns(self, machine: MachineModel) -> Any:
+    def sign_reversals(self, machine: MachineModel) -> Any:
         """Return in which windows the force of each leg of a machine changes its sign `(W, n)`."""
-        return turns(self._recording, machine, self.windows)
+        return sign_reversals(self._recording, machine, self.windows)
 
     def part(self, indices: Any) -> Self:
         """Return the problem with some of its stretches."""
@@ -182,12 +182,13 @@ class PredictionProblem:
 
         Args:
             values: of the parameters.
-            steps: `(k, p)` differences in spreads, one a row; default `CHANGE` of each parameter.
+            steps: `(k, p)` differences in prior standard deviations, one a row; default
+                `DIFFERENCE_STEP` of each parameter.
 
         Raises:
             InputError: values that no machine can have.
         """
-        steps = CHANGE * np.eye(len(values)) if steps is None else steps
+        steps = DIFFERENCE_STEP * np.eye(len(values)) if steps is None else steps
         errors, steps, changes = self.differences(values, steps)
         return Linear(errors, np.tensordot(changes, np.linalg.pinv(steps), (0, 1)))
 
@@ -235,7 +236,7 @@ class PredictionProblem:
             sets: `(N,)` index of the parameters of each.
             stretches: `(N,)` their indices.
         """
-        moves = [not each.path.startswith(OWN) for each in self.parameters]
+        moves = [not each.path.startswith(SENSOR_PREFIXES) for each in self.parameters]
         _, some, kinds = np.unique(values[:, moves], axis=0, return_index=True, return_inverse=True)
         count = len(self.windows.first)
         every = kinds.ravel()[sets] * count + stretches
@@ -263,7 +264,7 @@ class PredictionProblem:
             [gravity_field(machine, self.parameters, each) for machine, each in pairs]
         )
         fields += self.field
-        stacked.bodies[:, GRAVITY : GRAVITY + 3] = fields
+        stacked.bodies[:, BODY_GRAVITY : BODY_GRAVITY + 3] = fields
         kept = float(np.exp(-self._memory))
         readers = Readers(self.machine, self.parameters, values)
         scale, bias, delay = readers.errors("coordinates", self.machine.n_actuators)
@@ -309,7 +310,9 @@ class PredictionProblem:
         )
         _, _, late = readers.errors("coordinates", self.machine.n_actuators)
         begin = self._recording.time[windows.first[stretches]] - late[sets]
-        features = None if readers.imu is None else felt(motion, fields, readers.imu, period)
+        features = (
+            None if readers.imu is None else sensed_inputs(motion, fields, readers.imu, period)
+        )
         found = []
         for signal in self._signals:
             inside = self._slots(signal)

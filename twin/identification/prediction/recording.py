@@ -16,21 +16,22 @@ from twin.logs import Channel, Log
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel
 
-SIGNALS = ("pose", "accelerometer", "gyroscope")
+POSE_SIGNALS = ("pose", "accelerometer", "gyroscope")
 
-NOISE = {"pose": (20e-6, 50e-6), "accelerometer": (0.05,), "gyroscope": (1e-3,)}
-"""[m, rad; m/s2; rad/s] Of signals whose noise neither the log nor the file says. Adopted."""
+DEFAULT_NOISE = {"pose": (20e-6, 50e-6), "accelerometer": (0.05,), "gyroscope": (1e-3,)}
+"""[m, rad; m/s2; rad/s] Adopted noise of signals for which neither the log nor the file states one.
+"""
 
-OWN = ("imu.", *(f"signal.{name}." for name in SIGNALS))
-"""First words of the paths of parameters on which no motion depends."""
+SENSOR_PREFIXES = ("imu.", *(f"signal.{name}." for name in POSE_SIGNALS))
+"""Beginnings of the paths of parameters on which no motion depends."""
 
-UNEVEN = 1e-3
-"""Largest departure of a sample's time, in sampling periods, that is taken for even."""
+MAX_JITTER = 1e-3
+"""Largest departure of a sample's time, in sampling periods, that still counts as even."""
 
-FEWEST_SAMPLES = 200
-"""Samples that a log needs."""
+MIN_SAMPLES = 200
+"""Minimum number of samples that a log needs."""
 
-UPPER = np.triu_indices(3)
+UPPER_TRIANGLE = np.triu_indices(3)
 
 
 class Slots(NamedTuple):
@@ -63,7 +64,7 @@ class PlatformSignal(NamedTuple):
 def platform_signals(log: Log, machine: MachineModel) -> tuple[PlatformSignal, ...]:
     """Return signals of a log that show the platform; of inertial sensors that a machine has."""
     found = []
-    for name in SIGNALS:
+    for name in POSE_SIGNALS:
         has_sensor = name == "pose" or machine.parameters.imu is not None
         if name not in log or not len(log[name]) or not has_sensor:
             continue
@@ -81,7 +82,9 @@ def _noise(name: str, log: Log, machine: MachineModel) -> FloatArray:
     elif (imu := machine.parameters.imu) is not None:
         triad = imu.accelerometers if name == "accelerometer" else imu.gyroscopes
         given = [triad.noise if triad is not None else 0.0]
-    return np.repeat([own or usual for own, usual in zip(given, NOISE[name], strict=True)], 3)
+    return np.repeat(
+        [own or usual for own, usual in zip(given, DEFAULT_NOISE[name], strict=True)], 3
+    )
 
 
 def used_signals(
@@ -116,7 +119,7 @@ class Recording:
     position: FloatArray
     """`(T, n)` measured coordinates of the motors [m, rad]"""
     mode: Literal["force", "velocity"]
-    """of the commands"""
+    """mode of the commands"""
     command_time: FloatArray
     """`(C,)` [s] when the commands were given"""
     commands: FloatArray
@@ -155,10 +158,10 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
             columns = log[wanted].values.shape[1]
             raise InputError(wanted, f"has {columns} columns, not {machine.n_actuators}: one a leg")
     position, commands = log[name], log[kind]
-    if min(len(position), len(commands)) < FEWEST_SAMPLES:
+    if min(len(position), len(commands)) < MIN_SAMPLES:
         raise InputError(
             "log",
-            f"has {len(position)} positions and {len(commands)} commands; {FEWEST_SAMPLES} needed",
+            f"has {len(position)} positions and {len(commands)} commands; {MIN_SAMPLES} needed",
         )
     for channel in (position, commands):
         if not (np.diff(channel.time) > 0.0).all():
@@ -184,7 +187,7 @@ def _even_times(time: FloatArray) -> FloatArray:
 
 def _sampled(channel: Channel, time: FloatArray) -> FloatArray:
     """Return a channel at other times: its own values where the times agree, else splines."""
-    near = UNEVEN * float(time[1] - time[0])
+    near = MAX_JITTER * float(time[1] - time[0])
     if len(channel) == len(time) and np.abs(channel.time - time).max() < near:
         return channel.values
     from scipy.interpolate import make_interp_spline
@@ -242,7 +245,7 @@ class Readers:
         Args:
             signal: that is predicted.
             slots: `(N, q)` its samples.
-            motion: of all rollouts, or what readings are linear in (`felt`).
+            motion: of all rollouts, or what readings are linear in (`sensed_inputs`).
             rows: `(N,)` rollout of each row.
             sets: `(N,)` parameter set of each row.
             begin: `(N,)` times [s] of the first samples of the rollouts.
@@ -283,7 +286,9 @@ def pose_errors(
     return np.concatenate([measured[..., :3] - expected[..., :3], angle], axis=-1)
 
 
-def felt(motion: Motion, gravity: FloatArray, imu: InertialSensor, period: float) -> FloatArray:
+def sensed_inputs(
+    motion: Motion, gravity: FloatArray, imu: InertialSensor, period: float
+) -> FloatArray:
     """Return what readings are linear in `(N, T, 15)`, after the filter of a sensor.
 
     In platform axes: specific force of the reference point, angular rate, angular acceleration, and
@@ -301,7 +306,7 @@ def felt(motion: Motion, gravity: FloatArray, imu: InertialSensor, period: float
     linear, angular = motion.acceleration[..., :3], motion.acceleration[..., 3:]
     parts = (linear - gravity[:, None], middle[..., 3:], angular)
     force, rate, change = (rotated(back, part) for part in parts)
-    products = (rate[..., :, None] * rate[..., None, :])[..., UPPER[0], UPPER[1]]
+    products = (rate[..., :, None] * rate[..., None, :])[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]]
     whole = np.concatenate([force, rate, change, products], axis=-1)
     return whole if imu.bandwidth is None else _filtered(whole, imu, period)
 
@@ -323,7 +328,7 @@ def inertial_readings(
     """Return specific force and angular rate `(N, Q, 6)` of exact sensors, in their axes.
 
     Args:
-        features: see `felt`.
+        features: see `sensed_inputs`.
         rows: `(N, 1)` the rollout of each row.
         at: `(N, Q)` indices of the features, between two of them as well.
         place: `(N, 3)` of the sensor, in platform axes.
@@ -333,7 +338,9 @@ def inertial_readings(
     share = (at - index)[..., None]
     found = (1.0 - share) * features[rows, index] + share * features[rows, index + 1]
     products = np.empty((*at.shape, 3, 3))
-    products[..., UPPER[0], UPPER[1]] = products[..., UPPER[1], UPPER[0]] = found[..., 9:]
+    products[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]] = products[
+        ..., UPPER_TRIANGLE[1], UPPER_TRIANGLE[0]
+    ] = found[..., 9:]
     r = np.broadcast_to(place[:, None], (*at.shape, 3))
     force = found[..., :3] + cross(found[..., 6:9], r)
     force += np.einsum("nqij,nqj->nqi", products, r)

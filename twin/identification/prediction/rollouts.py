@@ -12,17 +12,17 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError
 from twin.identification.prediction.recording import Motion, Recording
-from twin.kernels.batched.analytic import PARTS, Constants, advance_rows
+from twin.kernels.batched.analytic import SUBSTEPS_COLUMN, Constants, advance_rows
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
 from twin.kernels.lanes import advance_groups
 from twin.kernels.plant import columns as column
 from twin.logs import Channel, TimeOffset, time_offset
-from twin.model.batch import lane_count, on_threads, shares, usable_cores
+from twin.model.batch import chunk_bounds, lane_count, on_threads, usable_cores
 from twin.model.machine_base import for_many_machines
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep, motor_parts
-from twin.plant.signals import MODES, Mode
+from twin.plant.signals import COMMAND_MODES, Mode
 from twin.simulation.batched.batched_plant import (
     CONTROLLER_PERIOD,
     empty_inputs,
@@ -30,28 +30,28 @@ from twin.simulation.batched.batched_plant import (
     make_drive_arrays,
 )
 
-EVEN = 1e-9
+SPACING_TOLERANCE = 1e-9
 """Differences of what is left of a lag after each command, below which these are evenly spaced."""
 
-QUEUE = 2
-"""Commands that a queue holds: none waits, delays are in the commands already."""
+QUEUE_LENGTH = 2
+"""Number of commands that a queue holds: none waits, delays are in the commands already."""
 
 WARM_UP = 5
 """Windows before the first one of a stretch, in which predictions forget how they began."""
 
-FEWEST = 3
-"""Windows."""
+MIN_WINDOWS = 3
+"""Minimum number of windows."""
 
-LARGEST = 0.1
-"""[s] Differences that are looked for; periodic motions need twice as long a period."""
+MAX_OFFSET = 0.1
+"""[s] Largest clock difference that is looked for; periodic motions need twice as long a period."""
 
-LEAST = 5e-3
-"""[s] Adopted: smaller ones are taken for delays, and for errors of the file's numbers."""
+MIN_OFFSET = 5e-3
+"""[s] Adopted: smaller differences are taken for delays, and for errors of the file's numbers."""
 
-WIDEST = 2.0
-"""[s] Differences up to which commands that do not fit are looked for, to refuse them."""
+OFFSET_SEARCH_RADIUS = 2.0
+"""[s] Largest difference up to which commands that do not fit are looked for, to refuse them."""
 
-SURE = 0.9
+MIN_CORRELATION = 0.9
 """Adopted: correlation of commands and motion below which neither says anything."""
 
 
@@ -118,11 +118,11 @@ def _means(
     means = np.empty((len(times) - 1, held.shape[1]))
     for delay, lag in set(zip(delays, lags, strict=True)):
         legs = [own == (delay, lag) for own in zip(delays, lags, strict=True)]
-        means[:, legs] = _late(at, held[:, legs], delay, lag, times)
+        means[:, legs] = _delayed_means(at, held[:, legs], delay, lag, times)
     return means
 
 
-def _late(
+def _delayed_means(
     at: FloatArray, command: FloatArray, delay: float, lag: float, times: FloatArray
 ) -> FloatArray:
     """Return what `_means` does, of legs with the same delay and lag [s]."""
@@ -145,7 +145,7 @@ def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
     """Return what lags behind commands `(C, n)`, of which a share `left` (C - 1,) is left."""
     from scipy.signal import lfilter
 
-    if np.ptp(left) < EVEN:
+    if np.ptp(left) < SPACING_TOLERANCE:
         share = float(left.mean())
         first = share * command[:1]
         later, _ = lfilter([1.0 - share], [1.0, -share], command[:-1], axis=0, zi=first)
@@ -195,9 +195,9 @@ class Observed(NamedTuple):
     inverse: FloatArray
     """`(T, 6, n)` of the Jacobian: how the platform moves with its motors"""
     gains: tuple[float, float]
-    """of coordinates, and of speeds [1/s], per error"""
+    """gains of coordinates, and of speeds [1/s], per error"""
     samples: int
-    """of a rollout"""
+    """number of samples of a rollout"""
     ratio: int
     """steps of the engine between two samples"""
     scale: FloatArray
@@ -254,7 +254,7 @@ class ParameterSets:
         count = len(rows)
         chunks = max(1, min(usable_cores(), count // lane_count()))
         calls = []
-        for part in (slice(*edge) for edge in shares(count, chunks)):
+        for part in (slice(*edge) for edge in chunk_bounds(count, chunks)):
             own = Starts(*(each[part] for each in starts))
             calls.append((sets[part], own, commands, rows[part], observed))
         missed, moved = map(np.concatenate, zip(*on_threads(self._run_part, calls), strict=True))
@@ -265,9 +265,9 @@ class ParameterSets:
     ) -> tuple[FloatArray, FloatArray]:
         """Return what `run` does, of the rows of one core."""
         count, n = starts.position.shape
-        arrays = make_drive_arrays(count, n, QUEUE)
+        arrays = make_drive_arrays(count, n, QUEUE_LENGTH)
         arrays.constants[:], arrays.gains[:] = self.drives[sets], self.gains
-        arrays.counters[:, PARTS] = self.parts
+        arrays.counters[:, SUBSTEPS_COLUMN] = self.parts
         machines, inputs = empty_machines(count, n, 0), empty_inputs(count, n, 1)
         machines.pose[:], machines.twist[:] = starts.pose, starts.twist
         machines.coordinates[:], machines.rates[:] = starts.coordinates, starts.rates
@@ -277,7 +277,7 @@ class ParameterSets:
         states[:, :, column.EFFORT] = states[:, :, column.INTEGRAL] = starts.effort
         constants = Constants(self.bodies[sets], self.kind(self.legs[sets]))
         width = (0,) * lane_count() if count >= lane_count() > 1 else ()
-        last = (MODES.index(self.mode), self.timestep, *([width] if width else []))
+        last = (COMMAND_MODES.index(self.mode), self.timestep, *([width] if width else []))
         advance: Any = SameTypes(advance_groups if width else advance_rows)
         bundle = Bundle(constants, arrays, machines, inputs, *last)
         out = np.empty((count, observed.samples, n))
@@ -330,12 +330,16 @@ def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
     return found
 
 
-SMOOTHING, ORDER = 0.015, 4
-"""[s] over which polynomials of this order give speeds and accelerations."""
+SMOOTHING_TIME = 0.015
+"""[s] Length of the polynomials that give speeds and accelerations."""
+POLYNOMIAL_ORDER = 4
+"""Order of these polynomials."""
 
 
-STRETCHES, LONGEST = 16, 15
-"""Stretches of a recording, about, and most windows of one."""
+SEGMENT_COUNT = 16
+"""Approximate number of segments of a recording."""
+MAX_SEGMENT_WINDOWS = 15
+"""Maximum number of windows of a segment."""
 
 
 class Windows(NamedTuple):
@@ -348,7 +352,7 @@ class Windows(NamedTuple):
     counted: int
     """windows of a stretch that do"""
     samples: int
-    """of a window"""
+    """number of samples of a window"""
 
     @property
     def times(self) -> Any:
@@ -365,17 +369,17 @@ def windows_of(recording: Recording, samples: int) -> Windows:
     """Return windows of `samples` intervals.
 
     Raises:
-        InputError: fewer than `FEWEST` windows.
+        InputError: fewer than `MIN_WINDOWS` windows.
     """
     width = _width(recording)
     free = (len(recording.time) - 1 - 2 * width) // samples - WARM_UP
-    if free < FEWEST:
+    if free < MIN_WINDOWS:
         raise InputError(
             "log",
             f"has {max(free, 0)} windows of {samples * recording.period:g} s after {WARM_UP} to "
             "begin with; record a longer motion, or take shorter windows",
         )
-    count = min(max(1, free // STRETCHES), LONGEST)
+    count = min(max(1, free // SEGMENT_COUNT), MAX_SEGMENT_WINDOWS)
     first = width + samples * count * np.arange(free // count)
     return Windows(first, WARM_UP, count, samples)
 
@@ -401,7 +405,7 @@ def smoothed_motion(
     return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
 
 
-def turns(recording: Recording, machine: MachineModel, windows: Windows) -> Any:
+def sign_reversals(recording: Recording, machine: MachineModel, windows: Windows) -> Any:
     """Return in which windows the force of each leg changes its sign `(W, n)`.
 
     Play shows there alone.
@@ -416,7 +420,12 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
 
     position, speed, change = (
         savgol_filter(
-            recording.position, _width(recording), ORDER, deriv=k, delta=recording.period, axis=0
+            recording.position,
+            _width(recording),
+            POLYNOMIAL_ORDER,
+            deriv=k,
+            delta=recording.period,
+            axis=0,
         )
         for k in range(3)
     )
@@ -431,7 +440,7 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
 
 def _width(recording: Recording) -> int:
     """Return the samples over which motion is smoothed."""
-    return max(2 * round(0.5 * SMOOTHING / recording.period) + 1, ORDER + 3)
+    return max(2 * round(0.5 * SMOOTHING_TIME / recording.period) + 1, POLYNOMIAL_ORDER + 3)
 
 
 def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording, float]:
@@ -442,7 +451,7 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     of the clocks. Nothing moves where it is small, or where the motion does not tell.
 
     Raises:
-        InputError: the commands fit the motion at another time, farther away than `LARGEST`.
+        InputError: the commands fit the motion at another time, farther away than `MAX_OFFSET`.
     """
     drives = drive_constants(machine, drive_timestep(machine))
     motion, _ = smoothed_motion(recording, machine, drives)
@@ -450,13 +459,17 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     followed, units = motion.effort if force else motion.speed, ("",) * machine.n_actuators
     moved = Channel("motion", recording.time, followed, units)
     commands = Channel("commands", recording.command_time, recording.commands, units)
-    found = _offset(moved, commands, LARGEST)
-    if found is None or found.correlation < SURE:
+    found = _offset(moved, commands, MAX_OFFSET)
+    if found is None or found.correlation < MIN_CORRELATION:
         shared = min(recording.time[-1], commands.time[-1]) - max(
             recording.time[0], commands.time[0]
         )
-        far = _offset(moved, commands, min(WIDEST, 0.25 * shared)) if shared > 0.0 else None
-        if far is not None and far.correlation > SURE:
+        far = (
+            _offset(moved, commands, min(OFFSET_SEARCH_RADIUS, 0.25 * shared))
+            if shared > 0.0
+            else None
+        )
+        if far is not None and far.correlation > MIN_CORRELATION:
             name = "command_forces" if force else "command_rates"
             side = "later" if far.seconds > 0.0 else "earlier"
             delay = f'delay = "{-1e3 * far.seconds:.4g} ms" in a mapping file corrects it'
@@ -466,7 +479,7 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     own = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
     late = [each.delay + (each.current_lag if force else 0.0) for each in own]
     clock = found.seconds - float(np.mean(late or [0.0]))
-    if abs(clock) < LEAST:
+    if abs(clock) < MIN_OFFSET:
         return recording, 0.0
     return replace(recording, command_time=recording.command_time + clock), clock
 

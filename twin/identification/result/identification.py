@@ -12,35 +12,38 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.identification.linear import BaseParameters, LinearEstimate, LinearModel
 from twin.identification.parameters import Parameter, values_by_path
-from twin.identification.prediction.optimise import BACKLASH
+from twin.identification.prediction.optimise import BACKLASH_KEY
 from twin.identification.result.statistics import Whiteness
-from twin.identification.visibility import LARGEST_LEFT
+from twin.identification.visibility import MAX_REMAINING_STD
 
-FEWEST_REVERSALS = 5
-"""Adopted: windows in which the force of a leg changes its sign, for its play to be told."""
+MIN_REVERSALS = 5
+"""Adopted: windows in which the force of a leg must change its sign for its backlash to be judged.
+"""
 
-DOUBTFUL = 3.0
-"""Adopted: prediction errors in the noise of the encoders from which on intervals are doubted."""
+ERROR_WARNING_RATIO = 3.0
+"""Adopted: prediction errors over the noise of the encoders from which on intervals are doubted."""
 
-UNSETTLED = 1.0
+STEP_WARNING_SIZE = 1.0
 """Adopted: last step of the search in standard errors, from which on intervals are doubted."""
 
-FAR = 4.0
-"""Spreads from the value of the file from which on an estimate is doubted."""
+PRIOR_WARNING_DISTANCE = 4.0
+"""Distance of an estimate from the value of the file, in prior standard deviations, from which on
+it is doubted.
+"""
 
 
-def doubt_of_play(parameter: Parameter, reversals: FloatArray, last: float) -> str:
+def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -> str:
     """Return why a play is unsure, with advice; nothing for other parameters and sure plays.
 
     Impacts have several minima, of which the slopes see one. Few do not tell which is the best,
     and a search whose `last` step was long has not found it.
     """
-    if BACKLASH not in parameter.path:
+    if BACKLASH_KEY not in parameter.path:
         return ""
     most = reversals.max() if parameter.leg is None else reversals[parameter.leg]
-    if most < FEWEST_REVERSALS:
+    if most < MIN_REVERSALS:
         return "shows in few impacts: record a motion that unloads the leg, or hold it"
-    if last >= UNSETTLED:
+    if last >= STEP_WARNING_SIZE:
         return "stays unsure, as the search ended beside the best values"
     return ""
 
@@ -48,7 +51,7 @@ def doubt_of_play(parameter: Parameter, reversals: FloatArray, last: float) -> s
 def misfit(error: float, noise: FloatArray) -> list[str]:
     """Return a sentence if prediction errors [m, rad] are far above the noise `(n,)`, else none."""
     times = error / float(np.sqrt((noise**2).mean()))
-    if times < DOUBTFUL:
+    if times < ERROR_WARNING_RATIO:
         return []
     return [
         f"prediction errors are {times:.1f} times the noise of the encoders: the model misses "
@@ -58,7 +61,7 @@ def misfit(error: float, noise: FloatArray) -> list[str]:
 
 def unsettled(last: float) -> list[str]:
     """Return a sentence if the `last` step of a search was not short, else none."""
-    if last < UNSETTLED:
+    if last < STEP_WARNING_SIZE:
         return []
     return [
         f"the last step of the search was {last:.1f} standard errors long: it ended beside the "
@@ -66,22 +69,26 @@ def unsettled(last: float) -> list[str]:
     ]
 
 
-def doubts(
+def estimate_warnings(
     parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, unsure: Sequence[str]
 ) -> list[str]:
     """Return sentences on estimates that are as unsure as before, or far from the file."""
-    doubts = []
+    estimate_warnings = []
     errors = np.sqrt(np.diag(found))
     for parameter, value, error, doubt in zip(parameters, values, errors, unsure, strict=True):
         moved = abs(float(value) - parameter.nominal) / parameter.spread
         if doubt:
-            doubts.append(f"{parameter.words} {doubt}; its standard error is its spread")
-        elif error > LARGEST_LEFT * parameter.spread:
+            estimate_warnings.append(f"{parameter.words} {doubt}; its standard error is its spread")
+        elif error > MAX_REMAINING_STD * parameter.spread:
             share = 100.0 * error / parameter.spread
-            doubts.append(f"{parameter.words} stays unsure: {share:.0f} % of its spread are left")
-        elif moved > FAR:
-            doubts.append(f"{parameter.words} is {moved:.1f} spreads from the file: check it")
-    return doubts
+            estimate_warnings.append(
+                f"{parameter.words} stays unsure: {share:.0f} % of its spread are left"
+            )
+        elif moved > PRIOR_WARNING_DISTANCE:
+            estimate_warnings.append(
+                f"{parameter.words} is {moved:.1f} spreads from the file: check it"
+            )
+    return estimate_warnings
 
 
 class Source(NamedTuple):
@@ -100,9 +107,9 @@ class Fit(NamedTuple):
     windows: int
     """windows of predictions, or samples of forces"""
     before: float
-    """with the parameters of the file [m, rad], or [N, N m]"""
+    """error with the parameters of the file [m, rad], or [N, N m]"""
     after: float
-    """with the identified ones [m, rad], or [N, N m]"""
+    """error with the identified parameters [m, rad], or [N, N m]"""
 
 
 class Errors(NamedTuple):
@@ -126,14 +133,16 @@ class ForceStage(NamedTuple):
     signal: str
     """"forces" of the legs, "motor_forces" or "currents" of the motors"""
     estimate: LinearEstimate
-    """of all selected parameters in which forces are linear, and of the delay of the signal"""
+    """estimate of all selected parameters in which forces are linear, and of the delay of the
+    signal
+    """
     base: BaseParameters
     fits: tuple[Fit, Fit]
-    """of the data that the estimate is from, and of those kept apart"""
+    """fits of the data that the estimate is from, and of the holdout data"""
     force_per_current: float
     """[N/A, N m/A] of currents, as given; 1 for forces"""
     kept: LinearModel
-    """of the data kept apart"""
+    """model of the holdout data"""
 
     def error_apart(self, parameters: Sequence[Parameter], values: FloatArray) -> float:
         """Return the root mean square error [N, N m] of the forces kept apart.
@@ -176,9 +185,10 @@ class Identification:
     forces: ForceStage | None
     """None where the logs have no measured forces, or these show none of the parameters"""
     fits: tuple[Fit, ...]
-    """of the data that the estimate is from, and of those kept apart; of forces without errors"""
+    """fits of the data that the estimate is from, and of the holdout data; of forces without errors
+    """
     errors: Errors | None
-    """of predictions; None where there are none"""
+    """errors of predictions; None where there are none"""
     whiteness: Whiteness | None
     sources: tuple[Source, ...]
     date: str

@@ -16,10 +16,10 @@ from twin.basics.arrays import as_instance, bounded, one_of, positive
 from twin.basics.files import as_path, check_replaced, write_text
 from twin.charts.panels import number
 from twin.errors import InputError, listed
-from twin.identification.linear.model import ERRORS
-from twin.identification.linear.samples import COORDINATES, FORCES
+from twin.identification.linear.model import FORCE_ERROR_PREFIX
+from twin.identification.linear.samples import FORCE_SIGNALS, MOTION_SIGNALS
 from twin.identification.parameters import Parameter, select, with_parameters
-from twin.identification.prediction.problem import WINDOW
+from twin.identification.prediction.problem import DEFAULT_WINDOW
 from twin.identification.prediction.recording import Recording, recording_of
 from twin.identification.prediction.rollouts import synchronised
 from twin.identification.result.identification import ForceStage, Identification, Source
@@ -33,26 +33,26 @@ from twin.identification.visibility import GO_ON, Choice
 from twin.logs import Log
 from twin.machine.machine import gallery_names, machine_names
 
-SIGNALS = (*COORDINATES, *FORCES, "command_rates")
-"""That an identification reads."""
+INPUT_SIGNALS = (*MOTION_SIGNALS, *FORCE_SIGNALS, "command_rates")
+"""Signals that an identification reads."""
 
-BESIDE = ("accelerometer", "gyroscope", "position_noise", "angle_noise")
-"""That it reads as well; gaps in these do not matter."""
+AUXILIARY_SIGNALS = ("accelerometer", "gyroscope", "position_noise", "angle_noise")
+"""Signals that it reads as well; gaps in these do not matter."""
 
-LARGEST_GAP = 10.0
-"""Median intervals between two samples that are no gap; as of `check_log`."""
+MAX_GAP = 10.0
+"""Longest interval between two samples that is no gap, in median intervals, as in `check_log`."""
 
-SHORTEST = 1.0
-"""[s] of a piece."""
+MIN_SEGMENT = 1.0
+"""[s] Shortest segment of a log that is used."""
 
-APART = 0.2
-"""Share of the windows at the end of each log that are kept apart."""
+HOLDOUT_FRACTION = 0.2
+"""Fraction of the windows at the end of each log that are used for the holdout."""
 
-EVALUATIONS = 80
-"""About how many an identification takes, for progress bars."""
+TYPICAL_EVALUATIONS = 80
+"""Approximate number of evaluations of an identification, for progress bars."""
 
 
-def pieces(logs: Sequence[Log], window: float) -> tuple[list[Log], list[str]]:
+def log_segments(logs: Sequence[Log], window: float) -> tuple[list[Log], list[str]]:
     """Return logs cut at the gaps of their signals, and sentences on what was left out.
 
     Pieces are those of 1 s or of twelve windows, whichever is longer. Logs without gaps stay whole.
@@ -64,7 +64,7 @@ def pieces(logs: Sequence[Log], window: float) -> tuple[list[Log], list[str]]:
     Raises:
         InputError: no piece of a log is long enough.
     """
-    kept, notes, least = list[Log](), list[str](), max(SHORTEST, 12.0 * window)
+    kept, notes, least = list[Log](), list[str](), max(MIN_SEGMENT, 12.0 * window)
     for log in logs:
         gaps = sorted(_gaps(log))
         if not gaps:
@@ -89,9 +89,9 @@ def _gaps(log: Log) -> list[tuple[float, float, str]]:
     found = []
     for channel in log.channels:
         steps = np.diff(channel.time)
-        if channel.name not in SIGNALS or not (steps > 0.0).any():
+        if channel.name not in INPUT_SIGNALS or not (steps > 0.0).any():
             continue
-        rows = np.flatnonzero(steps > LARGEST_GAP * np.median(steps[steps > 0.0]))
+        rows = np.flatnonzero(steps > MAX_GAP * np.median(steps[steps > 0.0]))
         ends = zip(channel.time[rows].tolist(), channel.time[rows + 1].tolist(), strict=True)
         found += [(begin, end, channel.name) for begin, end in ends]
     return found
@@ -220,8 +220,8 @@ def identify(
     spreads: Mapping[str, float | str] | None = None,
     force_per_current: Any = None,
     unseen: Choice = "refuse",
-    window: float = WINDOW,
-    apart: float = APART,
+    window: float = DEFAULT_WINDOW,
+    apart: float = HOLDOUT_FRACTION,
     robust: bool = False,
     sources: Sequence[Source] = (),
     tick: Callable[[int], Any] = lambda _: None,
@@ -259,15 +259,15 @@ def identify(
     span, share = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     chosen = select(platform, parameters, spreads)
-    given, cuts = pieces(whole, span)
+    given, cuts = log_segments(whole, span)
     forces = force_stage(
         platform, given, chosen, unseen=unseen, apart=share, force_per_current=factor
     )
-    inside = [each for each in chosen if not each.path.startswith(ERRORS)]
+    inside = [each for each in chosen if not each.path.startswith(FORCE_ERROR_PREFIX)]
     recordings, notes = _recordings(platform, given, forces, inside if unseen == "refuse" else ())
     predicted = None
     if forces is not None:
-        _check_shown(
+        _check_observable(
             forces, [each for each in chosen if not recordings or each not in inside], unseen
         )
     if inside and recordings:
@@ -321,7 +321,7 @@ def _recordings(
     return list(found), notes
 
 
-def _check_shown(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
+def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
     """Raise InputError if parameters that forces `alone` can show do not show, and shall."""
     hidden = [each for each in alone if each in forces.estimate.visibility.invisible]
     if unseen == "refuse" and hidden:
@@ -364,7 +364,7 @@ def _merged(
             f"{listed(each.path for each in held)} cannot be estimated: measured forces show "
             "their own scale, delay and biases, predictions show all other parameters",
         )
-    if forces is None and any(each.path.startswith(ERRORS) for each in held):
+    if forces is None and any(each.path.startswith(FORCE_ERROR_PREFIX) for each in held):
         notes = [*notes, "scale, delay and biases of forces show in measured forces alone"]
     return Identification(
         before=platform,

@@ -23,7 +23,7 @@ from twin.identification.linear import (
     of_drives,
     samples_of_log,
 )
-from twin.identification.linear.model import DELAY, joined
+from twin.identification.linear.model import FORCE_DELAY_PATH, joined
 from twin.identification.parameters import (
     Parameter,
     added,
@@ -38,8 +38,8 @@ from twin.identification.result.identification import (
     Errors,
     Fit,
     ForceStage,
-    doubt_of_play,
-    doubts,
+    backlash_warning,
+    estimate_warnings,
     misfit,
     unsettled,
 )
@@ -54,17 +54,17 @@ from twin.identification.visibility import GO_ON, Choice, Decision, visibility
 from twin.logs import Log
 from twin.model.machine_model import MachineModel
 
-MEASURED = ("forces", "motor_forces")
+FORCE_SIGNALS = ("forces", "motor_forces")
 """Signals of forces, those of the legs before those that drives know of their motors."""
 
-UNEXPLAINED = 0.5
-"""Adopted: share of the forces that no parameters explain, from which on the signal is wrong."""
+MAX_UNEXPLAINED_FRACTION = 0.5
+"""Adopted: fraction of the forces that no parameters explain, from which on the signal is wrong."""
 
-ALIKE = 0.01
-"""Adopted: relative difference of errors on data kept apart below which neither is better."""
+TIE_TOLERANCE = 0.01
+"""Adopted: relative difference of errors on holdout data below which neither is better."""
 
-TINY = 1e-300
-"""Keeps quotients of errors finite."""
+MIN_DENOMINATOR = 1e-300
+"""Smallest denominator, which keeps quotients of errors finite."""
 
 
 def force_stage(
@@ -94,13 +94,13 @@ def force_stage(
         InputError: logs that are too short, or forces that are not those of this machine.
         ForwardKinematicsError: coordinates that no pose has.
     """
-    signals = MEASURED if force_per_current is None else (*MEASURED, "currents")
+    signals = FORCE_SIGNALS if force_per_current is None else (*FORCE_SIGNALS, "currents")
     given = [log for log in logs if any(name in log for name in signals)]
     samples = [samples_of_log(platform, log, force_per_current=force_per_current) for log in given]
     asked = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not asked:
         return None
-    more = (added(platform)[DELAY], *of_drives(platform, asked, samples[0].where))
+    more = (added(platform)[FORCE_DELAY_PATH], *of_drives(platform, asked, samples[0].where))
     every = tuple({each.path: each for each in (*asked, *more)}.values())
     used, kept = zip(*(_parts(each, apart) for each in samples), strict=True)
     choice: Choice = "hold" if unseen == "hold" else "prior"
@@ -112,7 +112,7 @@ def force_stage(
     )
     signal, whole = next(n for n in signals if n in given[0]), estimate.model.measured
     size = float(np.sqrt((whole**2).mean()))
-    if fits[0].after > UNEXPLAINED * size:
+    if fits[0].after > MAX_UNEXPLAINED_FRACTION * size:
         raise InputError(
             signal,
             f"are not those of this machine: of {size:.4g} {platform.force_unit} rms the model "
@@ -246,11 +246,11 @@ def prediction_stage(
     fits, errors, residuals = _fits(used, kept, solution.values)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.turns(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [doubt_of_play(each, reversals, solution.last) for each in decision.free]
+    unsure = [backlash_warning(each, reversals, solution.last) for each in decision.free]
     found = _covariance(solution, decision.free, unsure)
     notes = (
         *decision.reasons,
-        *doubts(decision.free, solution.values, found, unsure),
+        *estimate_warnings(decision.free, solution.values, found, unsure),
         *misfit(fits[-1].after, used[0].noise),
         *unsettled(solution.last),
     )
@@ -279,7 +279,7 @@ def _surpassed(
 
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
-    `ALIKE` neither is, and the smaller standard errors decide.
+    `TIE_TOLERANCE` neither is, and the smaller standard errors decide.
 
     Args:
         forces: the first stage.
@@ -295,9 +295,11 @@ def _surpassed(
     mixed = values.copy()
     mixed[shared] = forces.estimate.starting_values(both)
     own, other = (_rms(kept, each) for each in (values, mixed))
-    lost = forces.error_apart(both, values[shared]) / max(forces.error_apart((), values[:0]), TINY)
-    ratio = lost * own / max(other, TINY)  # above 1 where the forces are better
-    if abs(ratio - 1.0) < ALIKE:
+    lost = forces.error_apart(both, values[shared]) / max(
+        forces.error_apart((), values[:0]), MIN_DENOMINATOR
+    )
+    ratio = lost * own / max(other, MIN_DENOMINATOR)  # above 1 where the forces are better
+    if abs(ratio - 1.0) < TIE_TOLERANCE:
         errors = forces.estimate.standard_errors
         places = [forces.estimate.parameters.index(each) for each in both]
         shares = np.sqrt(np.diag(square))[shared] / errors[places]

@@ -11,17 +11,21 @@ from twin.basics.files import write_text
 from twin.basics.optional import optional
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results_page import results_page
-from twin.charts.style import CURVES, PAPER, layout
+from twin.charts.style import BACKGROUND_COLOR, CURVE_COLORS, layout
 from twin.identification.result.identification import Errors, Identification
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.statistics import Whiteness
 
-WHITE = 0.05
+WHITENESS_LEVEL = 0.05
 """Probability below which errors are said not to be white."""
 
 
-HEIGHT_PER_ROW, SMALLEST_HEIGHT, ROOM = 22, 260, 60
-"""[pixels] of the matrix of correlations."""
+ROW_HEIGHT = 22
+"""[pixels] Height of a row of the matrix of correlations."""
+MIN_HEIGHT = 260
+"""[pixels] Smallest height of this matrix."""
+LABEL_HEIGHT = 60
+"""[pixels] Height of the labels above and below the matrix."""
 
 
 def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
@@ -88,9 +92,9 @@ def _of_predictions(
 def _matrix(found: Identification) -> Any:
     figures = optional("plotly.graph_objects")
     names = [parameter.path for parameter in found.parameters]
-    height = max(SMALLEST_HEIGHT, ROOM + HEIGHT_PER_ROW * len(names))
+    height = max(MIN_HEIGHT, LABEL_HEIGHT + ROW_HEIGHT * len(names))
     figure = figures.Figure(layout=layout(height, 12))
-    scale = [(0.0, CURVES[1]), (0.5, PAPER), (1.0, CURVES[0])]
+    scale = [(0.0, CURVE_COLORS[1]), (0.5, BACKGROUND_COLOR), (1.0, CURVE_COLORS[0])]
     figure.add_trace(
         figures.Heatmap(
             z=np.round(found.correlation, 3),
@@ -134,7 +138,7 @@ def page_of(found: Identification) -> str:
         scale=found.unit[0],
         unit=found.unit[1],
         force_unit=found.platform.force_unit,
-        white=found.whiteness and found.whiteness.probability >= WHITE,
+        white=found.whiteness and found.whiteness.probability >= WHITENESS_LEVEL,
         base=[] if found.forces is None else base_rows(found.forces.base),
         mapping=[] if found.forces is None else mapping_lines(found.platform, found.forces),
     )

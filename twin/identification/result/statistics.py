@@ -9,13 +9,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 
-NEIGHBOURS = 3
-"""Windows to each side whose errors may belong together."""
+NEIGHBOUR_WINDOWS = 3
+"""Number of windows to each side whose errors may belong together."""
 
-LAGS = 20
-"""Samples over which errors are compared with themselves."""
+MAX_LAG = 20
+"""[samples] Largest lag at which errors are compared with themselves."""
 
-CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
 
 
 def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> FloatArray:
@@ -46,8 +46,8 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
     added = np.linalg.solve(others, np.concatenate(gradients)[..., None])[..., 0]
     found = inverse @ inverse
     for own in np.split(added, np.cumsum([len(each) for each in squares])[:-1]):
-        sums = np.apply_along_axis(np.convolve, 0, own, np.ones(NEIGHBOURS + 1))
-        found += sums.T @ sums / (NEIGHBOURS + 1)
+        sums = np.apply_along_axis(np.convolve, 0, own, np.ones(NEIGHBOUR_WINDOWS + 1))
+        found += sums.T @ sums / (NEIGHBOUR_WINDOWS + 1)
     variances = np.clip(np.diag(found), np.diag(inverse), 1.0)
     size = np.sqrt(variances / np.diag(found))
     return np.asarray(0.5 * (found + found.T) * np.outer(size, size))
@@ -72,10 +72,10 @@ def half_widths(slopes: Sequence[FloatArray]) -> FloatArray:
     shares = []
     for square in squares:
         own = np.einsum("pq,wqr,rp->wp", inverse, square, inverse, optimize=True)
-        shares.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOURS + 1)))
+        shares.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOUR_WINDOWS + 1)))
     share = np.vstack(shares)
     freedom = share.sum(axis=0) ** 2 / np.maximum((share**2).sum(axis=0), 1e-300)
-    return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE, np.maximum(1.0, freedom)))
+    return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, np.maximum(1.0, freedom)))
 
 
 def _information(slopes: Sequence[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
@@ -102,7 +102,7 @@ class Whiteness(NamedTuple):
     bound: float
     """below which that of white noise is with 95 %"""
     probability: float
-    """of white noise to be as correlated as this (Ljung and Box)"""
+    """probability of white noise to be as correlated as this (Ljung and Box)"""
 
 
 def whiteness(errors: FloatArray) -> Whiteness:
@@ -114,7 +114,7 @@ def whiteness(errors: FloatArray) -> Whiteness:
     from scipy.stats import chi2
 
     count, power = errors.size, float((errors**2).mean())
-    lags = range(1, min(LAGS, errors.shape[1] - 1) + 1)
+    lags = range(1, min(MAX_LAG, errors.shape[1] - 1) + 1)
     products = [float((errors[:, :-k] * errors[:, k:]).mean()) for k in lags]
     found = np.array(products) / max(power, 1e-300)
     statistic = count * float((found**2).sum())

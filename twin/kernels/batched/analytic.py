@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.ball import BALL_SIZE, LOST, ROLLING, fill_ball, put_ball, rolling_move
+from twin.kernels.ball import BALL_LOST, BALL_ROLLING, BALL_SIZE, fill_ball, put_ball, rolling_move
 from twin.kernels.bundle import unbundled
-from twin.kernels.dynamics.assembly import GRAVITY, make_work
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, make_work
 from twin.kernels.dynamics.forward import Load, derivative
 from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
@@ -19,10 +19,10 @@ from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy
 from twin.kernels.plant.actuation import actuate
-from twin.kernels.plant.columns import EFFORT, VELOCITY
-from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
+from twin.kernels.plant.columns import EFFORT, VELOCITY_MODE
+from twin.kernels.plant.reading import COORDINATE_ROW, RATE_ROW, read_actuators
 
-COUNTERS = 4
+COUNTER_COUNT = 4
 
 
 class Machines(NamedTuple):
@@ -84,23 +84,23 @@ class Balls(NamedTuple):
     place: FloatArray
     """`(N, 13)` pose and twist in the base frame"""
     status: Any
-    """`(N,)` `ROLLING`, `SLIPPING`, `FLYING` or `LOST`"""
+    """`(N,)` `BALL_ROLLING`, `BALL_SLIPPING`, `BALL_FLYING` or `BALL_LOST`"""
     lost: Any
     """`(N,)` True where the ball has left the plate; it stays where that was"""
 
 
-DELAY_STEPS, PARTS, COUNT, ISSUED = range(4)
-"""Columns of a row's counters: delay and steps of the motors in steps of the engine, steps of the
-engine and commands since the reset."""
+DELAY_COLUMN, SUBSTEPS_COLUMN, STEPS_COLUMN, ISSUED_COLUMN = range(4)
+"""Columns of a machine's counters: delay of the commands in steps of the engine, steps of the
+motors in one of the engine, steps of the engine and commands since the reset."""
 
 
 class DriveArrays(NamedTuple):
     """Drives, encoders and commands on their way, of many machines; first axis rows."""
 
     constants: FloatArray
-    """`(N, n, CONSTANTS)`"""
+    """`(N, n, CONSTANT_COUNT)`"""
     states: FloatArray
-    """`(N, n, STATES)`"""
+    """`(N, n, STATE_COUNT)`"""
     gains: FloatArray
     """`(N, n, 2)`"""
     resolution: FloatArray
@@ -108,9 +108,9 @@ class DriveArrays(NamedTuple):
     before: FloatArray
     """`(N, n)` last readings of the encoders"""
     readings: FloatArray
-    """`(N, ROWS, n)` work of the readings"""
+    """`(N, ROW_COUNT, n)` work of the readings"""
     counters: Any
-    """`(N, COUNTERS)` whole numbers"""
+    """`(N, COUNTER_COUNT)` whole numbers"""
     queue: FloatArray
     """`(N, capacity, 2, n)` commands and feedforward that have been issued"""
     first: FloatArray
@@ -137,7 +137,7 @@ def drive_one(
             advanced.
         i: row.
         ratio: steps of the engine in a control period.
-        mode: `VELOCITY` or 0, of the commands.
+        mode: `VELOCITY_MODE` or 0, of the commands.
         step: [s] of the engine.
         coordinates: `(n,)` of what the actuators move.
         rates: `(n,)` theirs.
@@ -145,10 +145,10 @@ def drive_one(
     """
     constants, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
     counters = arrays.counters[i]
-    since, parts = counters[COUNT] - counters[DELAY_STEPS], counters[PARTS]
-    counters[COUNT] += 1
+    since, parts = counters[STEPS_COLUMN] - counters[DELAY_COLUMN], counters[SUBSTEPS_COLUMN]
+    counters[STEPS_COLUMN] += 1
     # One call for both cases: each is compiled anew for a mode that is a constant.
-    given, feedforward, kind = arrays.first[i], arrays.none, VELOCITY
+    given, feedforward, kind = arrays.first[i], arrays.none, VELOCITY_MODE
     if since >= 0:
         command = arrays.queue[i, (since // ratio) % arrays.queue.shape[1]]
         given, feedforward, kind = command[0], command[1], mode
@@ -167,8 +167,8 @@ def read_one(arrays: DriveArrays, machines: Machines, i: int, span: float) -> No
         machines.coordinates[i], machines.rates[i], readings,
     )  # fmt: skip
     for j in range(states.shape[0]):
-        machines.measured[i, j] = readings[COORDINATE, j]
-        machines.measured_rates[i, j] = readings[RATE, j]
+        machines.measured[i, j] = readings[COORDINATE_ROW, j]
+        machines.measured_rates[i, j] = readings[RATE_ROW, j]
         machines.effort[i, j] = states[j, EFFORT]
 
 
@@ -178,12 +178,12 @@ def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: Fl
 
     Returns whether all of it is finite; what is not spoils the drives.
     """
-    slot, finite = counters[ISSUED] % queue.shape[0], True
+    slot, finite = counters[ISSUED_COLUMN] % queue.shape[0], True
     for j in range(command.shape[0]):
         queue[slot, 0, j] = command[j]
         queue[slot, 1, j] = feedforward[j]
         finite = finite and isfinite(command[j]) and isfinite(feedforward[j])
-    counters[ISSUED] += 1
+    counters[ISSUED_COLUMN] += 1
     return finite
 
 
@@ -208,7 +208,7 @@ def drive_all(arrays: DriveArrays, machines: Machines, ratio: int, mode: int, st
         arrays: `DriveArrays`.
         machines: `Machines`; forces are overwritten.
         ratio: steps of the engine in a control period.
-        mode: `VELOCITY` or 0.
+        mode: `VELOCITY_MODE` or 0.
         step: [s] of the engine.
     """
     for i in range(machines.failed.shape[0]):
@@ -290,7 +290,7 @@ def advance_rows(bundle: Any) -> None:
 
     Args:
         bundle: of `Constants`, `DriveArrays` and `Machines` of all rows, `Inputs`, the mode of the
-            commands (`VELOCITY` or 0) and the step of the engine [s].
+            commands (`VELOCITY_MODE` or 0) and the step of the engine [s].
     """
     constants, arrays, machines, inputs, mode, step = unbundled(bundle)
     bodies, legs = constants
@@ -312,7 +312,7 @@ def advance_rows(bundle: Any) -> None:
             continue
         for part in range(ratio):
             for k in range(3):
-                body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
+                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
             drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
@@ -335,7 +335,7 @@ def start_ball(
     pose, twist = machines.pose[i], machines.twist[i]
     put_ball(ball, pose, twist, start, balls.state[i])
     fill_ball(ball, pose, twist, balls.state[i], balls.place[i])
-    balls.status[i], balls.lost[i] = ROLLING, False
+    balls.status[i], balls.lost[i] = BALL_ROLLING, False
 
 
 @compiled
@@ -367,7 +367,7 @@ def advance_rolling_rows(bundle: Any) -> None:
             continue
         for part in range(ratio):
             for k in range(3):
-                body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
+                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
             drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
@@ -379,6 +379,6 @@ def advance_rolling_rows(bundle: Any) -> None:
         store(machines, i, y, before, step)
         for k in range(BALL_SIZE):
             balls.state[i, k] = y[size + k]
-        balls.status[i], balls.lost[i] = status, status == LOST
+        balls.status[i], balls.lost[i] = status, status == BALL_LOST
         fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
         read_one(arrays, machines, i, ratio * step)

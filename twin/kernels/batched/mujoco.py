@@ -6,11 +6,11 @@ from math import isfinite, sqrt
 from typing import Any
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.analytic import COUNT, DriveArrays, Machines, drive_one, read_one
+from twin.kernels.batched.analytic import STEPS_COLUMN, DriveArrays, Machines, drive_one, read_one
 from twin.kernels.jit import compiled, device
 from twin.kernels.linear_algebra import Vector, add, cross, norm, rotate, rotation, row, subtract
 
-HUGE = 1e10
+BAD_STATE_LIMIT = 1e10
 """Coordinates and speeds beyond which MuJoCo calls a state bad."""
 
 
@@ -18,10 +18,10 @@ HUGE = 1e10
 def usable(qpos: FloatArray, qvel: FloatArray, warning: Any, i: int) -> bool:
     """Return whether the state of row i is one that MuJoCo can go on from."""
     for j in range(qpos.shape[1]):
-        if not abs(qpos[i, j]) < HUGE:
+        if not abs(qpos[i, j]) < BAD_STATE_LIMIT:
             return False
     for j in range(qvel.shape[1]):
-        if not abs(qvel[i, j]) < HUGE:
+        if not abs(qvel[i, j]) < BAD_STATE_LIMIT:
             return False
     warnings = 0
     for j in range(warning.shape[1]):
@@ -145,7 +145,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
             cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
         )
         drive_one(cycle, i, ratio, mode, step, coordinates, rates, forces)
-        cycle.counters[i, COUNT] += skipped
+        cycle.counters[i, STEPS_COLUMN] += skipped
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
         rub(cycle, i)

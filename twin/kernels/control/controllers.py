@@ -14,20 +14,20 @@ from twin.kernels.linear_algebra import Vector, turned
 from twin.kernels.platform_state import platform_state
 
 NEWTON_STEPS = 4
-"""From the pose of the last sample two steps reach rounding error."""
+"""Largest number of Newton steps; from the pose of the last sample two reach rounding error."""
 
-CONVERGED = 1e-14
+NEWTON_TOLERANCE = 1e-14
 """Newton step [m] or [rad] that is rounding error."""
 
 SINGULAR_PIVOT_RATIO = 1e-12
 """Ratio of the Jacobian's pivots below which no pose is found."""
 
-FITTING = 1e-3
-"""Residual in parts of the longest coordinate up to which readings belong to a pose: where there
-are more actuators than degrees of freedom, encoder steps leave one."""
+RESIDUAL_TOLERANCE = 1e-3
+"""Largest residual of readings that belong to a pose, relative to the longest coordinate. With
+more actuators than degrees of freedom, the encoders' resolution leaves a residual."""
 
 
-SPEED, CHANGE, INTEGRAL, COMMAND = range(4)
+SPEED_ROW, CHANGE_ROW, INTEGRAL_ROW, COMMAND_ROW = range(4)
 """Rows of the loops `(4, n)`: largest speed [m/s, rad/s], largest change of it in a control period,
 integral of the error, and the last command."""
 
@@ -60,16 +60,20 @@ def limited_speeds(
     """
     limited = False
     for i in range(len(command)):
-        error, last, integral = setpoint[i] - measured[i], loops[COMMAND, i], loops[INTEGRAL, i]
+        error, last, integral = (
+            setpoint[i] - measured[i],
+            loops[COMMAND_ROW, i],
+            loops[INTEGRAL_ROW, i],
+        )
         wanted = share * rates[i] + gain * error + integral
-        low = max(-loops[SPEED, i], last - loops[CHANGE, i])
-        high = min(loops[SPEED, i], last + loops[CHANGE, i])
+        low = max(-loops[SPEED_ROW, i], last - loops[CHANGE_ROW, i])
+        high = min(loops[SPEED_ROW, i], last + loops[CHANGE_ROW, i])
         given = min(max(wanted, low), high) if wanted == wanted else wanted
         if given != wanted:
             limited = True
         if (wanted - given) * error <= 0.0:
-            loops[INTEGRAL, i] = integral + integral_gain * error
-        command[i] = loops[COMMAND, i] = given
+            loops[INTEGRAL_ROW, i] = integral + integral_gain * error
+        command[i] = loops[COMMAND_ROW, i] = given
     return limited
 
 
@@ -177,10 +181,10 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
         pose[3], pose[4], pose[5], pose[6] = turned(
             pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
         )
-        if largest <= CONVERGED:
+        if largest <= NEWTON_TOLERANCE:
             break
     missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-    return bool(missed <= FITTING * max(size, 1.0))
+    return bool(missed <= RESIDUAL_TOLERANCE * max(size, 1.0))
 
 
 @device
@@ -252,8 +256,8 @@ def pose_error(reference: FloatArray, pose: FloatArray, error: FloatArray) -> No
         error[3 + k] = turn[k]
 
 
-FOUND, NO_POSE, SINGULAR = 0, 1, 2
-"""Results of one sample."""
+POSE_FOUND, NO_POSE, SINGULAR_POSE = 0, 1, 2
+"""Outcome of estimating the pose at one sample."""
 
 
 class RigidMachine(NamedTuple):
@@ -262,7 +266,7 @@ class RigidMachine(NamedTuple):
     body: FloatArray
     """`(BODY_SIZE,)` of the platform"""
     legs: Any
-    """of the kinematics"""
+    """constants of the legs for the kinematics"""
     inertia: FloatArray
     """`(n,)` of the motors, in the actuators' coordinates [kg, kg m2]"""
     no_deflection: FloatArray
@@ -278,7 +282,7 @@ def task_state(
     """Fill the state `y` (13,) of readings, from that of the sample before; return a code."""
     if not find_pose(legs, coordinates, y, work):
         return NO_POSE
-    return FOUND if find_twist(legs, rates, y, work) else SINGULAR
+    return POSE_FOUND if find_twist(legs, rates, y, work) else SINGULAR_POSE
 
 
 @compiled
@@ -338,7 +342,7 @@ def required_forces(
         machine.body, legs, state, machine.no_deflection, acceleration, machine.no_wrench,
         forces, work,
     ):  # fmt: skip
-        return SINGULAR
+        return SINGULAR_POSE
     for i in range(legs.rows.shape[0]):
         linear, angular = actuation_rate(legs, i, state)
         total = 0.0
@@ -347,4 +351,4 @@ def required_forces(
             total += work.jacobian[i, 3 + k] * acceleration[3 + k]
             total += linear[k] * twist[k] + angular[k] * twist[3 + k]
         turning[i] = machine.inertia[i] * total
-    return FOUND
+    return POSE_FOUND

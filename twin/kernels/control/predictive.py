@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.control.controllers import FOUND, RigidMachine, pose_error, required_forces
+from twin.kernels.control.controllers import POSE_FOUND, RigidMachine, pose_error, required_forces
 from twin.kernels.dynamics.assembly import assemble, make_work
 from twin.kernels.dynamics.forward import accelerate, add_motors
 from twin.kernels.integrators import Stages, driven_step
@@ -35,7 +35,7 @@ from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.platform_state import platform_state, resting_state
 
 
-class Course(NamedTuple):
+class PlanReference(NamedTuple):
     """The reference at the S + 1 nodes of a plan, and between them."""
 
     pose: FloatArray
@@ -58,9 +58,9 @@ class Cost(NamedTuple):
     scale: FloatArray
     """`(6,)` of squared deviations of the pose [1/m2, 1/rad2]"""
     speed: float
-    """of those of the twist, against those of the pose [s2]"""
+    """weight of squared deviations of the twist, relative to `scale` [s2]"""
     effort: float
-    """of those of the acceleration [s4]"""
+    """weight of squared deviations of the acceleration, relative to `scale` [s4]"""
     terminal: FloatArray
     """`(2, 2)` of pose and twist at the end, against `scale`"""
     low: FloatArray
@@ -76,7 +76,7 @@ class Cost(NamedTuple):
 
 
 @compiled
-def course_forces(
+def reference_forces(
     machine: RigidMachine,
     y: FloatArray,
     accelerations: FloatArray,
@@ -105,14 +105,14 @@ def course_forces(
             if column >= 0:
                 acceleration[column] += 1.0
             code = required_forces(machine, y[s], acceleration, legs, turning, work)
-            if code != FOUND:
+            if code != POSE_FOUND:
                 return code
             for i in range(n):
                 if column < 0:
                     forces[s, i] = legs[i] + turning[i]
                 else:
                     slopes[s, i, column] = legs[i] + turning[i] - forces[s, i]
-    return FOUND
+    return POSE_FOUND
 
 
 @device
@@ -229,7 +229,7 @@ def make_group(n: int, width: Width) -> Group:
 @device
 def drive(
     group: Group,
-    course: Course,
+    course: PlanReference,
     cost: Cost,
     slopes: FloatArray,
     jacobian: FloatArray,
@@ -250,7 +250,7 @@ def drive(
 
 
 @device
-def move(group: Group, course: Course, cost: Cost, s: int, span: float) -> None:
+def move(group: Group, course: PlanReference, cost: Cost, s: int, span: float) -> None:
     """Move the deviations of a group on by a span, and add what the acceleration costs."""
     d = group.deviation
     for k in range(6):
@@ -264,7 +264,7 @@ def move(group: Group, course: Course, cost: Cost, s: int, span: float) -> None:
 def rollouts(
     machine: RigidMachine,
     width: Width,
-    course: Course,
+    course: PlanReference,
     cost: Cost,
     feedback: FloatArray,
     span: float,
@@ -382,7 +382,7 @@ def drift(y: FloatArray, defect: FloatArray) -> None:
 
 @compiled
 def reference_defects(
-    machine: RigidMachine, course: Course, span: float, defects: FloatArray
+    machine: RigidMachine, course: PlanReference, span: float, defects: FloatArray
 ) -> bool:
     """Fill what the steps of a reference under its forces miss of it; False where one fails.
 
@@ -406,7 +406,7 @@ def reference_defects(
 @compiled
 def shoot(
     machine: RigidMachine,
-    course: Course,
+    course: PlanReference,
     span: float,
     defects: FloatArray,
     last: Plan,
@@ -451,7 +451,7 @@ def shoot(
 
 
 @compiled
-def plan_cost(course: Course, cost: Cost, effort: FloatArray, plan: Plan) -> float:
+def plan_cost(course: PlanReference, cost: Cost, effort: FloatArray, plan: Plan) -> float:
     """Return the cost of a plan; `effort` (n, n) weighs differences from the reference's forces."""
     spans, n = plan.forces.shape
     end, total = cost.terminal, 0.0
@@ -472,9 +472,12 @@ def plan_cost(course: Course, cost: Cost, effort: FloatArray, plan: Plan) -> flo
     return total
 
 
-ROUNDS, SMALLEST_SHARE = 30, 1e-4
-"""Adopted: most Newton steps between the limits; one for each force that reaches its own, and more;
-and the smallest share of one."""
+MAX_NEWTON_STEPS = 30
+"""Adopted: largest number of Newton steps between the limits: one for each force that reaches its
+limit, and more."""
+
+MIN_STEP_FRACTION = 1e-4
+"""Adopted: smallest fraction of a Newton step that the line search tries."""
 
 
 @device
@@ -542,7 +545,7 @@ def least_between(
     for i in range(n):
         x[i] = max(low[i], min(high[i], 0.0))
     best = value_of(matrix, slope, x)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_NEWTON_STEPS):
         for i in range(n):
             change[i] = -slope[i]
             for j in range(n):
@@ -552,7 +555,7 @@ def least_between(
         free_factor(matrix, free, factor)
         solve_free(factor, free, change, work)
         share, lower = 1.0, False
-        while share > SMALLEST_SHARE and not lower:
+        while share > MIN_STEP_FRACTION and not lower:
             for i in range(n):
                 tried[i] = max(low[i], min(high[i], x[i] + share * change[i]))
             found = value_of(matrix, slope, tried)
@@ -620,7 +623,7 @@ def add_transposed(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
 @compiled
 def backward(
     slopes: tuple[FloatArray, FloatArray],
-    course: Course,
+    course: PlanReference,
     cost: Cost,
     effort: FloatArray,
     plan: Plan,

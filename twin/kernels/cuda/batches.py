@@ -38,7 +38,7 @@ from twin.kernels.batched.analytic import (
     store,
 )
 from twin.kernels.cuda.translation import (
-    SIMULATED,
+    CUDA_SIMULATED,
     Function,
     Translation,
     cuda,
@@ -60,18 +60,18 @@ from twin.kernels.legs.dispatch import attribute
 from twin.kernels.legs.interface import Legs
 from twin.kernels.platform_state import platform_state
 
-BODY = (BODY_SIZE,)
+BODY_SHAPE = (BODY_SIZE,)
 """Shape of the constants of the platform's body."""
 
-UNIT = 1e-6
-"""Difference of a quaternion's norm from 1 from which on its state has no result."""
+UNIT_NORM_TOLERANCE = 1e-6
+"""Largest difference of a quaternion's norm from 1; a state beyond it has no result."""
 
 
 class Sizes(NamedTuple):
     """Kind and number of the legs of a machine."""
 
     kind: type
-    """of the constants of the legs"""
+    """type of the constants of the legs"""
     legs: int
     leg_size: int
     """entries of a leg's constants"""
@@ -131,14 +131,14 @@ def _view(context: Any, memory: Any, start: Any, shape: Any) -> Any:
 
 
 @written
-def _spread_view(context: Any, memory: Any, start: Any, shape: Any, stride: Any) -> Any:
+def _strided_view(context: Any, memory: Any, start: Any, shape: Any, stride: Any) -> Any:
     """Return the array of a shape in flat memory, of entries `stride` apart."""
     kind, write = _shaped(context, memory, shape, "A")
     return kind(memory, numba_types.intp, shape, numba_types.intp), write
 
 
 @written
-def _read_again(context: Any) -> Any:
+def _memory_barrier(context: Any) -> Any:
     """Let what lies in memory be read from there again."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -150,7 +150,7 @@ def _read_again(context: Any) -> Any:
 
 
 @written
-def _anew(context: Any, number: Any) -> Any:
+def _opaque_copy(context: Any, number: Any) -> Any:
     """Return the same whole number, which the compiler takes for another."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -176,16 +176,16 @@ def _nothing() -> None:
     return None
 
 
-view: Any = _numpy_view if SIMULATED else _view
+view: Any = _numpy_view if CUDA_SIMULATED else _view
 """`view(memory, start, shape)`"""
 
-spread_view: Any = _numpy_view if SIMULATED else _spread_view
+spread_view: Any = _numpy_view if CUDA_SIMULATED else _strided_view
 """`spread_view(memory, start, shape, stride)`"""
 
-read_again: Any = _nothing if SIMULATED else _read_again
+read_again: Any = _nothing if CUDA_SIMULATED else _memory_barrier
 """`read_again()`: what a loop does not change would else take registers, of which there are few."""
 
-anew: Any = _same if SIMULATED else _anew
+anew: Any = _same if CUDA_SIMULATED else _opaque_copy
 """`anew(number)`: addresses that follow from it are computed again after the steps between."""
 
 
@@ -197,7 +197,7 @@ class Part(NamedTuple):
     start: int
     """first entry in its memory"""
     shape: tuple[int, ...]
-    """with one row"""
+    """shape, with one row"""
 
 
 class Rows:
@@ -253,7 +253,7 @@ def _no_views(memory: Any, numbers: Any, i: int, rows: int) -> Any:
     return ()
 
 
-class Given(NamedTuple):
+class StateInputs(NamedTuple):
     """A state and what acts on it."""
 
     pose: FloatArray
@@ -264,36 +264,36 @@ class Given(NamedTuple):
     wrench: FloatArray
 
 
-def _inverse_kinematics(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _inverse_kinematics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     return inverse_kinematics(legs, given.pose, out)
 
 
-def _jacobian(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _jacobian(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     jacobian(legs, given.pose, view(out, 0, (legs.rows.shape[0], 6)))
     return True
 
 
-def _jacobian_derivative(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _jacobian_derivative(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     state = platform_state(given.pose, given.twist)
     jacobian_derivative(legs, state, view(out, 0, (legs.rows.shape[0], 6)))
     return True
 
 
-def _forward_dynamics(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _forward_dynamics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     state = platform_state(given.pose, given.twist)
     return forward_dynamics(
         body, legs, state, given.deflection, given.inputs, given.wrench, out, work
     )
 
 
-def _inverse_dynamics(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _inverse_dynamics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     state = platform_state(given.pose, given.twist)
     return inverse_dynamics(
         body, legs, state, given.deflection, given.inputs, given.wrench, out, work
     )
 
 
-def _mass_matrix(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _mass_matrix(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     state = platform_state(given.pose, given.twist)
     singular = assemble(body, legs, state, given.deflection, work)
     for i in range(6):
@@ -303,7 +303,7 @@ def _mass_matrix(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> b
     return singular < 0
 
 
-def _energy(body: Any, legs: Legs, given: Given, out: Any, work: Work) -> bool:
+def _energy(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
     state = platform_state(given.pose, given.twist)
     out[0], out[1], out[2] = energy(body, legs, state, given.deflection)
     return True
@@ -313,7 +313,7 @@ class Verb(NamedTuple):
     """A batch function of a machine with n legs and 2k entries of deflection."""
 
     function: Callable[..., bool]
-    """of one state"""
+    """computes the result of one state"""
     inputs: Callable[[Sizes], int]
     """entries of the inputs of a state"""
     result: Callable[[Sizes], tuple[int, ...]]
@@ -322,7 +322,7 @@ class Verb(NamedTuple):
     """whether the results of all states lie entry by entry, not state by state"""
 
 
-VERBS: dict[str, Verb] = {
+BATCH_FUNCTIONS: dict[str, Verb] = {
     "inverse_kinematics": Verb(_inverse_kinematics, lambda _: 0, lambda s: (s.legs,)),
     "jacobian": Verb(_jacobian, lambda _: 0, lambda s: (s.legs, 6)),
     "jacobian_derivative": Verb(_jacobian_derivative, lambda _: 0, lambda s: (s.legs, 6)),
@@ -360,7 +360,7 @@ def _normalised(pose: FloatArray) -> bool:
     length = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6])
     for j in range(3, 7):
         pose[j] /= length
-    return abs(length - 1.0) <= UNIT
+    return abs(length - 1.0) <= UNIT_NORM_TOLERANCE
 
 
 take, put, normalised = on_card(_take), on_card(_put), on_card(_normalised)
@@ -368,14 +368,14 @@ take, put, normalised = on_card(_take), on_card(_put), on_card(_normalised)
 
 @cache
 def batch_kernel(sizes: Sizes, name: str) -> Any:
-    """Return the kernel of one of `VERBS` for machines of some sizes.
+    """Return the kernel of one of `BATCH_FUNCTIONS` for machines of some sizes.
 
     Its arguments are flat arrays: constants of the body and the legs; poses, twists, deflections,
     inputs and wrenches, each a row per state or one for all; the results; and `first` (1,), which
     becomes the least index of a state without a result.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    verb, count, columns = VERBS[name], sizes.constraints, VERBS[name].columns
+    verb, count, columns = BATCH_FUNCTIONS[name], sizes.constraints, BATCH_FUNCTIONS[name].columns
     solve = translation(kind)(verb.function)
     inside, entries, size = sizes.deflection, verb.inputs(sizes), 6 + count
     result = 1
@@ -389,7 +389,7 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     ) -> None:  # fmt: skip
         k = cuda.grid(1)
         if k < results.shape[0] // result:
-            at = Given(
+            at = StateInputs(
                 cuda.local.array(7, float64),
                 cuda.local.array(6, float64),
                 cuda.local.array(deflections, float64),
@@ -412,7 +412,7 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
             take(given, k, entries, at.inputs)
             take(wrenches, k, 6, at.wrench)
             fine = normalised(at.pose)
-            fine &= solve(view(body, 0, BODY), kind(view(rows, 0, rows_shape)), at, out, work)
+            fine &= solve(view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), at, out, work)
             total, states = 0.0, results.shape[0] // result
             for j in range(result):
                 results[j * states + k if columns else result * k + j] = out[j]
@@ -506,7 +506,7 @@ def steps_kernel(sizes: Sizes) -> Any:
             fine, done = normalised(memory), 0
             while fine and done < count:
                 fine &= advance(
-                    view(body, 0, BODY), kind(view(rows, 0, rows_shape)), memory, step, work
+                    view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), memory, step, work
                 )
                 done += 1
             put(view(memory, 0, (7,)), k, 7, new_poses)
@@ -525,9 +525,9 @@ class Period(NamedTuple):
     ratio: int
     """steps of the engine"""
     mode: int
-    """of the commands, `VELOCITY` or 0"""
+    """mode of the commands, `VELOCITY_MODE` or `FORCE_MODE`"""
     step: float
-    """of the engine [s]"""
+    """step of the engine [s]"""
 
 
 class Row(NamedTuple):
@@ -537,7 +537,7 @@ class Row(NamedTuple):
     numbers: Any
     number: int
     rows: int
-    """of the memories"""
+    """number of rows in the memories"""
 
 
 class Thread(NamedTuple):

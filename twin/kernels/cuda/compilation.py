@@ -19,23 +19,23 @@ import numpy as np
 
 from twin.basics.optional import optional
 from twin.errors import MissingDependencyError
-from twin.kernels.cuda.batches import VERBS, Sizes, batch_kernel, steps_kernel
+from twin.kernels.cuda.batches import BATCH_FUNCTIONS, Sizes, batch_kernel, steps_kernel
 from twin.kernels.cuda.translation import cuda, numba_types
 
 Capability = tuple[int, int]
 
-CAPABILITIES: tuple[Capability, ...] = ((8, 0), (9, 0))
-"""Of the A100 and its like, and of the H100 and H200."""
+COMPUTE_CAPABILITIES: tuple[Capability, ...] = ((8, 0), (9, 0))
+"""Compute capabilities of the A100 and its like, and of the H100 and H200."""
 
-FLOATS = numba_types.Array(numba_types.float64, 1, "C")
-INTEGERS = numba_types.Array(numba_types.int64, 1, "C")
+FLOAT_ARRAY = numba_types.Array(numba_types.float64, 1, "C")
+INTEGER_ARRAY = numba_types.Array(numba_types.int64, 1, "C")
 
 
 class Resources(NamedTuple):
     """Resources that a kernel takes of a multiprocessor, per thread."""
 
     registers: int
-    """of 32 bits, at most 255"""
+    """registers of 32 bits, at most 255"""
     spilled: int
     """bytes that are written to memory and read again for want of registers"""
     local: int
@@ -44,9 +44,15 @@ class Resources(NamedTuple):
 
 def machine_kernels(sizes: Sizes) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     """Yield name, kernel and types of the arguments of all batch calls of a machine."""
-    for name in VERBS:
-        yield name, batch_kernel(sizes, name), (*[FLOATS] * 8, INTEGERS)
-    loads = (*[FLOATS] * 7, numba_types.float64, numba_types.int64, *[FLOATS] * 3, INTEGERS)
+    for name in BATCH_FUNCTIONS:
+        yield name, batch_kernel(sizes, name), (*[FLOAT_ARRAY] * 8, INTEGER_ARRAY)
+    loads = (
+        *[FLOAT_ARRAY] * 7,
+        numba_types.float64,
+        numba_types.int64,
+        *[FLOAT_ARRAY] * 3,
+        INTEGER_ARRAY,
+    )
     yield "advance", steps_kernel(sizes), loads
 
 

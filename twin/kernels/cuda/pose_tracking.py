@@ -12,7 +12,7 @@ from numba import float64, int64
 
 from twin.kernels.batched.analytic import Machines
 from twin.kernels.cuda.batches import (
-    BODY,
+    BODY_SHAPE,
     Period,
     Row,
     Sizes,
@@ -34,7 +34,9 @@ from twin.kernels.tasks.pose_tracking import (
 )
 from twin.kernels.tasks.task import ActionLaw, History, Results, Scales, count
 
-INFINITY, NO_NUMBER = inf, nan
+INFINITY = inf
+
+NOT_A_NUMBER = nan
 
 
 class Views(NamedTuple):
@@ -42,7 +44,7 @@ class Views(NamedTuple):
 
     machines: Function
     drives: Function
-    """without the last, the zeros"""
+    """all arrays of the drives but the last, which holds zeros"""
     history: Function
     signals: Function
     own: Function
@@ -56,9 +58,9 @@ class Layout(NamedTuple):
     period: Period
     views: Views
     entries: tuple[int, int]
-    """of a row: floats, whole numbers"""
+    """entries of a row: floats, whole numbers"""
     motions: int
-    """in the stock"""
+    """motions in the pool"""
     length: int
     """control instants of a motion"""
     actions: int
@@ -208,7 +210,7 @@ def tracking_kernel(layout: Layout) -> Any:
             for j in range(a):
                 value = actions[a * i + j]
                 finite = abs(value) < INFINITY
-                action[0, j] = min(max(value, -1.0), 1.0) if finite else NO_NUMBER
+                action[0, j] = min(max(value, -1.0), 1.0) if finite else NOT_A_NUMBER
             act(tables, m, history[0], action, Machines(*machines).measured, command)
             counted(action, history[0], history[1], history[2])
             work = Work(
@@ -222,7 +224,7 @@ def tracking_kernel(layout: Layout) -> Any:
             )
             memory = cuda.local.array(entries, float64)
             thread = Thread(memory, cuda.local.array(6, float64), work)
-            body, legs = view(tables.body, 0, BODY), kind(view(tables.legs, 0, rows_shape))
+            body, legs = view(tables.body, 0, BODY_SHAPE), kind(view(tables.legs, 0, rows_shape))
             move(body, legs, row, command, thread)
             index = cuda.local.array(1, int64)
             i = anew(i)

@@ -16,10 +16,10 @@ from typing import Any
 import numba
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.jit import IMPLEMENTATIONS, REPLACEMENTS
+from twin.kernels.jit import IMPLEMENTATION_CHOOSERS, TYPED_REPLACEMENTS
 from twin.kernels.linear_algebra import bring_pivot_up
 
-SIMULATED = bool(getattr(numba.config, "ENABLE_CUDASIM", False))
+CUDA_SIMULATED = bool(getattr(numba.config, "ENABLE_CUDASIM", False))
 """Whether Python runs the kernels, with NUMBA_ENABLE_CUDASIM=1 in the environment."""
 
 
@@ -72,15 +72,15 @@ class Translation:
             return module
         if hasattr(value, "py_func"):
             return self(value)
-        if isinstance(value, FunctionType) and value in IMPLEMENTATIONS:
+        if isinstance(value, FunctionType) and value in IMPLEMENTATION_CHOOSERS:
             return self(self._chosen(value))
-        if isinstance(value, FunctionType) and value in REPLACEMENTS:
+        if isinstance(value, FunctionType) and value in TYPED_REPLACEMENTS:
             return self(value)
         return value
 
     def _chosen(self, stub: Function) -> Function:
         """Return the implementation of a function without a body for the kind of legs."""
-        choose: Any = IMPLEMENTATIONS[stub]
+        choose: Any = IMPLEMENTATION_CHOOSERS[stub]
         others = [None] * (choose.__code__.co_argcount - 1)
         implementation: Function = choose(SimpleNamespace(instance_class=self._kind), *others)
         return implementation
@@ -88,7 +88,7 @@ class Translation:
 
 def on_card(function: Function) -> Function:
     """Return a function that kernels of a card call; in numba's simulator the same function."""
-    if SIMULATED:
+    if CUDA_SIMULATED:
         return function
     translated: Function = cuda.jit(device=True, forceinline=True)(function)
     return translated

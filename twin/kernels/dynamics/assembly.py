@@ -35,7 +35,7 @@ BODY_CENTER = 1
 BODY_TENSOR = 4
 """About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
 
-GRAVITY = 10
+BODY_GRAVITY = 10
 """Field: acceleration that every body feels [m/s2], base axes. Gravity, less that of the base."""
 
 BODY_SIZE = 13
@@ -79,7 +79,7 @@ def make_work(legs: Legs) -> Work:
 @device
 def field(body: FloatArray) -> Vector:
     """Return the acceleration that every body feels [m/s2], base axes."""
-    return body[GRAVITY], body[GRAVITY + 1], body[GRAVITY + 2]
+    return body[BODY_GRAVITY], body[BODY_GRAVITY + 1], body[BODY_GRAVITY + 2]
 
 
 @device

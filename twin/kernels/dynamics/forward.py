@@ -325,7 +325,7 @@ def inverse_dynamics_batch(
     return failed
 
 
-DONE, BEYOND_ENDS, TOO_FAST = 0, 1, 2
+RUN_DONE, BEYOND_ENDS, TOO_FAST = 0, 1, 2
 """Outcome of a run: done, or left out because an actuator cannot follow."""
 
 
@@ -384,7 +384,7 @@ def outcome(
                 return BEYOND_ENDS
             if abs(rates[i]) > limits[2, i]:
                 return TOO_FAST
-    return DONE
+    return RUN_DONE
 
 
 @device

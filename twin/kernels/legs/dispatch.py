@@ -1,7 +1,7 @@
 """Kinematics and dynamics of a leg, by its kind: each function stands for that of the kind.
 
 The functions without a body are replaced, when a kernel is compiled, by the functions of the same
-name in the modules of the kind, which `KINDS` lists.
+name in the modules of the kind, which `LEG_MODULES` lists.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 P = ParamSpec("P")
 R = TypeVar("R")
 
-KINDS: dict[type, tuple[ModuleType, ModuleType]] = {
+LEG_MODULES: dict[type, tuple[ModuleType, ModuleType]] = {
     ups.UpsLegs: (ups, ups),
     strut.StrutLegs: (strut, ups),
     rss.RssLegs: (rss, rss),
@@ -32,7 +32,7 @@ KINDS: dict[type, tuple[ModuleType, ModuleType]] = {
 
 def attribute(kind: type, name: str, otherwise: Any = None) -> Any:
     """Return what the modules of a kind of leg call `name`; `otherwise` where they have none."""
-    for module in KINDS[kind]:
+    for module in LEG_MODULES[kind]:
         if hasattr(module, name):
             return getattr(module, name)
     return otherwise

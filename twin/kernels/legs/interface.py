@@ -49,7 +49,7 @@ class LegResponse(NamedTuple):
     """
 
     arm: Vector
-    """from the reference point to the end of the leg [m]"""
+    """vector from the reference point to the end of the leg [m]"""
     actuation: Vector
     """w: force on the platform per unit of actuator force"""
     first: Vector

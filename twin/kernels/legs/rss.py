@@ -82,17 +82,17 @@ CRANK_MOMENT = RSS_GEOMETRY_SIZE + 3
 
 LEG_SIZE = RSS_GEOMETRY_SIZE + 6
 
-TINY = 1e-300
-"""[kg2] Square that is nothing beside that of any mass."""
+MIN_MASS_SQUARE = 1e-300
+"""[kg2] Added to the square of a mass, so that a mass of zero divides nothing by zero."""
 
 
 class Crank(NamedTuple):
     """Position of crank and rod of one leg, base axes."""
 
     arm: Vector
-    """from the reference point to the platform joint [m]"""
+    """vector from the reference point to the platform joint [m]"""
     vector: Vector
-    """from the base joint to the platform joint [m]"""
+    """vector from the base joint to the platform joint [m]"""
     direction: Vector
     """c"""
     turning: Vector
@@ -243,7 +243,7 @@ class RssLegs(NamedTuple):
 @device
 def inverse(mass: float) -> float:
     """Return 1 / mass, and zero for a mass of zero."""
-    return mass / (mass * mass + TINY)
+    return mass / (mass * mass + MIN_MASS_SQUARE)
 
 
 @device

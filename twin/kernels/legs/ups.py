@@ -244,9 +244,9 @@ class LegMotion(NamedTuple):
     length: float
     """[m]"""
     rate: float
-    """of the length [m/s]"""
+    """first time derivative of the length [m/s]"""
     second_rate: float
-    """of the length [m/s2]"""
+    """second time derivative of the length [m/s2]"""
     tangent: float
     """tan(psi)"""
     omega: Vector

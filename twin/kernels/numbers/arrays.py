@@ -25,7 +25,7 @@ from numba.np import arrayobj
 
 from twin.kernels.numbers.dual import Dual
 from twin.kernels.numbers.lanes import Lanes
-from twin.kernels.numbers.number import PLAIN, Builder, Number, Value, implements, written
+from twin.kernels.numbers.number import PLAIN_TYPES, Builder, Number, Value, implements, written
 
 
 class NumberArray(types.Type):  # type: ignore[misc]
@@ -178,7 +178,7 @@ def _entry_of_mixed(values: Any, index: Any) -> Any:
     mixed = isinstance(values, types.Tuple) and any(isinstance(kind, Number) for kind in values)
     if not mixed or not isinstance(index, types.Integer):
         return None
-    if not all(isinstance(kind, (Number, *PLAIN)) for kind in values):
+    if not all(isinstance(kind, (Number, *PLAIN_TYPES)) for kind in values):
         return None
     return lambda values, index: _uniform(values)[index]
 

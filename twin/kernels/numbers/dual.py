@@ -14,7 +14,7 @@ from numba import types
 
 from twin.kernels.numbers.lanes import Lanes
 from twin.kernels.numbers.number import (
-    REAL,
+    REAL_TYPE,
     Builder,
     Number,
     Operand,
@@ -38,7 +38,7 @@ class Dual(Number):
     @property
     def form(self) -> ir.Type:
         """LLVM's type of a value."""
-        return ir.LiteralStructType([REAL, self.slopes.form])
+        return ir.LiteralStructType([REAL_TYPE, self.slopes.form])
 
     @property
     def floats(self) -> int:
@@ -84,7 +84,7 @@ class Dual(Number):
         return builder.fmul(a[0], b[0]), slopes
 
     def _quotient(self, builder: Builder, a: Parts, b: Parts) -> Parts:
-        inverse = builder.fdiv(ir.Constant(REAL, 1.0), b[0])
+        inverse = builder.fdiv(ir.Constant(REAL_TYPE, 1.0), b[0])
         value = builder.fdiv(a[0], b[0])
         falling = self._scaled(builder, b[1], builder.fneg(value))
         return value, self._scaled(builder, _added(builder, a[1], falling), inverse)

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from twin.kernels.jit import replacing
 from twin.kernels.linear_algebra import bring_pivot_up
 from twin.kernels.numbers.number import (
-    REAL,
+    REAL_TYPE,
     Builder,
     Number,
     Operand,
@@ -33,7 +33,7 @@ class Lanes(Number):
     @property
     def form(self) -> ir.Type:
         """LLVM's type of a value."""
-        return ir.VectorType(REAL, self.width)
+        return ir.VectorType(REAL_TYPE, self.width)
 
     @property
     def floats(self) -> int:

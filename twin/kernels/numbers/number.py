@@ -21,11 +21,11 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
-from twin.kernels.jit import LINKED, WITHOUT_COUNTING
+from twin.kernels.jit import LINKED_OPTIONS, WITHOUT_COUNTING
 
-REAL = ir.DoubleType()
-BIT = ir.IntType(1)
-PLAIN = (types.Float, types.Integer)
+REAL_TYPE = ir.DoubleType()
+BIT_TYPE = ir.IntType(1)
+PLAIN_TYPES = (types.Float, types.Integer)
 
 written: Any = intrinsic
 """Decorator of a function that returns its type and the writer of its instructions."""
@@ -64,11 +64,11 @@ class Number(types.Type):  # type: ignore[misc]
 
     def unify(self, context: Any, other: Any) -> Any:
         """Return the type of a variable that holds this number or another value."""
-        return self if isinstance(other, PLAIN) else None
+        return self if isinstance(other, PLAIN_TYPES) else None
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Return the rank of a conversion from another type: floats become numbers."""
-        return Conversion.safe if isinstance(other, PLAIN) else None
+        return Conversion.safe if isinstance(other, PLAIN_TYPES) else None
 
     @property
     @abstractmethod
@@ -119,7 +119,7 @@ class Number(types.Type):  # type: ignore[misc]
 def common(*kinds: Any) -> Number | None:
     """Return the one type of numbers among numba types; None: there is none, or something else."""
     numbers = {kind for kind in kinds if isinstance(kind, Number)}
-    if len(numbers) != 1 or not all(isinstance(kind, (Number, *PLAIN)) for kind in kinds):
+    if len(numbers) != 1 or not all(isinstance(kind, (Number, *PLAIN_TYPES)) for kind in kinds):
         return None
     return numbers.pop()
 
@@ -138,7 +138,11 @@ def _binary(function: Any, result: Any, write: Any) -> None:
         assert number is not None
         return write(number, builder, *number.operands(context, builder, sig.args, args))
 
-    for pair in ((Number, Number), *((Number, p) for p in PLAIN), *((p, Number) for p in PLAIN)):
+    for pair in (
+        (Number, Number),
+        *((Number, p) for p in PLAIN_TYPES),
+        *((p, Number) for p in PLAIN_TYPES),
+    ):
         lower_builtin(function, *pair)(lower)
 
 
@@ -195,7 +199,7 @@ def implements(python: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
             return implementation
 
         chosen.__signature__ = inspect.signature(choose)  # type: ignore[attr-defined]
-        overload(python, jit_options=LINKED | WITHOUT_COUNTING)(chosen)  # type: ignore[arg-type]
+        overload(python, jit_options=LINKED_OPTIONS | WITHOUT_COUNTING)(chosen)  # type: ignore[arg-type]
         return choose
 
     return decorate

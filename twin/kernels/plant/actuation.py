@@ -1,15 +1,14 @@
-"""From commands to forces: drives, electronics, friction and end stops.
+"""Drives, electronics, friction and end stops: the forces on the legs that follow from commands.
 
-One step of all drives: command to motor effort, motor and transmission to force on the leg.
+A step of all drives leads from commands to the effort of the motors, and through motors and
+transmissions to the forces on the legs. The motor's side is integrated in small steps of its own
+within a step of the engine, against a leg that moves on at its rate; the leg takes the mean of the
+transmission's force, so that both sides exchange the same impulse.
 
-The motor's side is integrated in small steps of its own within a step of the engine, against a leg
-that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
-exchange the same impulse. docs/plant.md derives the scheme.
+RC servos and stepper motors take positions. Both draw their motor to a position inside each of the
+motor's own steps, as a servo's loop and a stepper's field do.
 
-Drives that take positions: RC servos and stepper motors.
-
-Both draw their motor to a position inside each of the motor's own steps, as a servo's loop and a
-stepper's field do. docs/plant.md derives the laws.
+docs/plant.md derives the scheme and the laws.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ from twin.kernels.plant.columns import (
     LOWER_STOP,
     OUT_OF_STEP,
     PEAK,
-    PLACE,
     POSITION,
+    POSITION_MODE,
     POSITIONING,
     RELEASING,
     SPAN,
     SPEED,
     SPEED_DIGIT,
-    STEPPER,
+    STEPPER_DRIVE,
     STIFFNESS,
     STOP_DAMPING,
     STOP_STIFFNESS,
@@ -66,7 +65,7 @@ from twin.kernels.plant.columns import (
     UPDATE,
     UPPER,
     UPPER_STOP,
-    VELOCITY,
+    VELOCITY_MODE,
     VISCOUS,
     WARMING,
 )
@@ -105,14 +104,14 @@ def follow_position(
     A commanded speed moves the target; a commanded position is the target. Every `UPDATE` steps a
     servo takes the target, and a stepper the speed that reaches it until the next update.
     """
-    if mode == PLACE:
+    if mode == POSITION_MODE:
         state[TARGET] = command
     else:
         state[TARGET] += step * between(command, -drive[FASTEST], drive[FASTEST])
     state[TARGET] = between(state[TARGET], drive[LOWER], drive[UPPER])
     fresh = state[CLOCK] <= 0.0
     state[CLOCK] = drive[UPDATE] - 1.0 if fresh else state[CLOCK] - 1.0
-    if drive[POSITIONING] == STEPPER:
+    if drive[POSITIONING] == STEPPER_DRIVE:
         if fresh:
             rate = (state[TARGET] - state[FIELD]) / (drive[UPDATE] * step)
             state[FIELD_RATE] = between(rate, -drive[FASTEST], drive[FASTEST])
@@ -121,7 +120,7 @@ def follow_position(
         state[FIELD] = rounded(state[TARGET], drive[DIGIT])
     state[LIMITED] = 0.0
     lead = state[FIELD] - state[POSITION]
-    if drive[POSITIONING] == STEPPER:
+    if drive[POSITIONING] == STEPPER_DRIVE:
         if abs(lead) > 2.0 * drive[SPAN]:
             state[LIMITED] = OUT_OF_STEP
     elif abs(lead) > drive[DEAD] + drive[SPAN]:
@@ -140,7 +139,7 @@ def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: fl
     most = drive[PEAK]
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         most = min(most, drive[CONTINUOUS])
-    if drive[POSITIONING] == STEPPER:
+    if drive[POSITIONING] == STEPPER_DRIVE:
         pull_out = most * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
         field = rounded(state[FIELD] - left * state[FIELD_RATE], drive[DIGIT])
         effort = pull_out * sin(0.5 * pi * (field - at) / drive[SPAN])
@@ -323,7 +322,7 @@ def actuate(
         brakes: `(n,)` 1 to hold.
         coordinates: `(n,)` of the legs at the start of the step.
         rates: `(n,)` theirs.
-        mode: `FORCE`, `VELOCITY` or `PLACE`.
+        mode: `FORCE`, `VELOCITY_MODE` or `POSITION_MODE`.
         step: [s].
         parts: steps of the motors within `step`.
         out: `(n,)`, overwritten.
@@ -339,7 +338,7 @@ def actuate(
             effort = motor_command(
                 drive,
                 state,
-                mode == VELOCITY,
+                mode == VELOCITY_MODE,
                 commands[i],
                 feedforward[i],
                 gains[i, 0],

@@ -38,7 +38,7 @@ from __future__ import annotations
 ) = range(32)
 """Columns of a drive's constants; docs/plant.md says what each is."""
 
-CONSTANTS = 32
+CONSTANT_COUNT = 32
 
 EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
 TARGET, FIELD, FIELD_RATE, CLOCK = range(8, 12)
@@ -47,13 +47,13 @@ mean square of the effort, how far the brake has closed, whether it holds, and w
 `AT_EFFORT`, `AT_SPEED`, `OUT_OF_STEP` or 0. Of position drives: commanded position, position that
 the motor is drawn to, its rate, and steps of the engine until the next update."""
 
-STATES = 12
+STATE_COUNT = 12
 
 AT_EFFORT, AT_SPEED, OUT_OF_STEP = 1.0, 2.0, 3.0
 """Limits that keep a drive below its command; the last one is of stepper motors."""
 
-FORCE, VELOCITY, PLACE = 0, 1, 2
+FORCE_MODE, VELOCITY_MODE, POSITION_MODE = 0, 1, 2
 """Modes of a command: a force, a speed, a position."""
 
-SERVO, STEPPER = 1.0, 2.0
+SERVO_DRIVE, STEPPER_DRIVE = 1.0, 2.0
 """Values of `POSITIONING`; 0 for drives that take speeds and forces."""

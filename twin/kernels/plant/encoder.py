@@ -1,14 +1,10 @@
-"""Encoders: counting, unwrapping and reading.
-
-Counting of incremental encoders with an index pulse, for one actuator after the other.
+"""Incremental encoders with an index pulse: counting, and the way back from counter to position.
 
 Positions are whole counts from an origin of their own. The counter holds the counts since the last
-index pulse; since power-up before the first one.
+index pulse; before the first pulse, those since power-up.
 
-From counter values back to positions: before the first index pulse, and after it.
-
-The two modes are those of the thesis: while homing the counter runs from power-up and one jump in
-it marks the first index pulse; from then on it is a sawtooth over one turn.
+The decoder has the two modes of the thesis. While homing, the counter runs from power-up and one
+jump in it marks the first index pulse; from then on it is a sawtooth over one turn.
 """
 
 from __future__ import annotations
@@ -18,29 +14,30 @@ from math import ceil, floor
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 
-COUNTER = 2
+COUNTER_SIZE = 2
 
-SCALE = 4
+SCALE_SIZE = 4
 
-DECODER = 5
+DECODER_SIZE = 5
 
-DISAGREEMENT = 0.25
-"""Of a turn, between counted and expected travel: then whole turns were lost."""
-
-
-COUNTED_POSITION, LAST = 0, 1
-"""Columns of the states `(n, COUNTER)`: position, and where the counter was last set to zero."""
+MAX_DISAGREEMENT = 0.25
+"""Largest difference of counted and expected travel in turns; beyond it, whole turns were lost."""
 
 
-ORIGIN, RESOLUTION, INDEX, TURN = 0, 1, 2, 3
-"""Columns of the scales `(n, SCALE)`: coordinate at which count 0 begins, one count [m, rad],
+COUNTER_POSITION, COUNTER_ZERO = 0, 1
+"""Columns of the counters' states `(n, COUNTER_SIZE)`: position, and the position at which the
+counter was last set to zero."""
+
+
+SCALE_ORIGIN, SCALE_RESOLUTION, SCALE_INDEX, SCALE_TURN = 0, 1, 2, 3
+"""Columns of the scales `(n, SCALE_SIZE)`: coordinate at which count 0 begins, one count [m, rad],
 position of one index pulse, counts over one turn."""
 
 
 @device
 def counted(scales: FloatArray, i: int, coordinate: float) -> float:
     """Return the position of actuator i at its coordinate."""
-    return floor((coordinate - scales[i, ORIGIN]) / scales[i, RESOLUTION])
+    return floor((coordinate - scales[i, SCALE_ORIGIN]) / scales[i, SCALE_RESOLUTION])
 
 
 @device
@@ -60,16 +57,18 @@ def zeroed(old: float, new: float, index: float, turn: float, last: float) -> fl
 def power_up(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Set all counters to zero at coordinates `(n,)`."""
     for i in range(len(coordinates)):
-        states[i, COUNTED_POSITION] = states[i, LAST] = counted(scales, i, coordinates[i])
+        states[i, COUNTER_POSITION] = states[i, COUNTER_ZERO] = counted(scales, i, coordinates[i])
 
 
 @compiled
 def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Take the counters straight to new coordinates `(n,)`, over the pulses on the way."""
     for i in range(len(coordinates)):
-        old, new = states[i, COUNTED_POSITION], counted(scales, i, coordinates[i])
-        states[i, LAST] = zeroed(old, new, scales[i, INDEX], scales[i, TURN], states[i, LAST])
-        states[i, COUNTED_POSITION] = new
+        old, new = states[i, COUNTER_POSITION], counted(scales, i, coordinates[i])
+        states[i, COUNTER_ZERO] = zeroed(
+            old, new, scales[i, SCALE_INDEX], scales[i, SCALE_TURN], states[i, COUNTER_ZERO]
+        )
+        states[i, COUNTER_POSITION] = new
 
 
 @compiled
@@ -80,15 +79,15 @@ def count_many(
     for k in range(len(coordinates)):
         count(scales, states, coordinates[k])
         for i in range(coordinates.shape[1]):
-            raw[k, i] = states[i, COUNTED_POSITION] - states[i, LAST]
+            raw[k, i] = states[i, COUNTER_POSITION] - states[i, COUNTER_ZERO]
 
 
-RAW, TRAVEL, SPEED, INDEXED, FAULT = 0, 1, 2, 3, 4
-"""Columns of the states `(n, DECODER)`: last counter value, counts since power-up, counts over the
-last sample, whether an index pulse was seen, and the first fault."""
+DECODER_RAW, DECODER_TRAVEL, DECODER_SPEED, DECODER_INDEXED, DECODER_FAULT = 0, 1, 2, 3, 4
+"""Columns of the decoders' states `(n, DECODER_SIZE)`: last counter value, counts since power-up,
+counts over the last sample, whether an index pulse was seen, and the first fault."""
 
 
-FINE, TOO_FAST, NO_INDEX = 0, 1, 2
+NO_FAULT, TOO_FAST, NO_INDEX = 0, 1, 2
 """Faults: none, more counts in a sample than can be resolved, a turn without index pulse."""
 
 
@@ -105,13 +104,13 @@ def homing_step(state: FloatArray, raw: float, slow: float) -> float:
     A jump larger than `slow` counts is the pulse; the counts up to it are lost, and taken to be
     those of the sample before.
     """
-    change = raw - state[RAW]
+    change = raw - state[DECODER_RAW]
     if abs(change) <= slow:
         return change
-    state[INDEXED] = 1.0
+    state[DECODER_INDEXED] = 1.0
     if abs(raw) > slow:
-        state[FAULT] = TOO_FAST
-    return state[SPEED]
+        state[DECODER_FAULT] = TOO_FAST
+    return state[DECODER_SPEED]
 
 
 @device
@@ -121,12 +120,12 @@ def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) ->
     Travel below half a turn is exact. The counter is zero at a pulse, which must lie on the
     way or be the one before.
     """
-    change = _nearest(raw - state[RAW], turn)
-    pulse = change - raw + state[RAW]
-    place = pulse - state[RAW]
+    change = _nearest(raw - state[DECODER_RAW], turn)
+    pulse = change - raw + state[DECODER_RAW]
+    place = pulse - state[DECODER_RAW]
     reached = min(0.0, change) - largest <= place <= max(0.0, change) + largest
     if abs(change) > largest or (pulse != 0.0 and not reached):
-        state[FAULT] = TOO_FAST
+        state[DECODER_FAULT] = TOO_FAST
     return change
 
 
@@ -143,7 +142,7 @@ def unwrap(
     """Take the decoders over a sample.
 
     Args:
-        states: `(n, DECODER)`.
+        states: `(n, DECODER_SIZE)`.
         raw: counter values `(n,)`.
         turns: counts over one turn `(n,)`.
         largest: counts in a sample `(n,)` that are possible, below half a turn.
@@ -153,20 +152,20 @@ def unwrap(
     """
     for i in range(len(raw)):
         state, turn = states[i], turns[i]
-        before = state[FAULT]
-        if state[INDEXED] > 0.0:
+        before = state[DECODER_FAULT]
+        if state[DECODER_INDEXED] > 0.0:
             change = sawtooth_step(state, raw[i], turn, largest[i])
         else:
             change = homing_step(state, raw[i], slow[i])
-        if expecting and abs(change - expected[i]) > DISAGREEMENT * turn:
-            state[FAULT] = TOO_FAST
+        if expecting and abs(change - expected[i]) > MAX_DISAGREEMENT * turn:
+            state[DECODER_FAULT] = TOO_FAST
         if abs(raw[i]) >= turn:
-            state[FAULT] = NO_INDEX
+            state[DECODER_FAULT] = NO_INDEX
         if before > 0.0:
-            state[FAULT] = before
-        state[TRAVEL] += change
-        state[SPEED] = change
-        state[RAW] = raw[i]
+            state[DECODER_FAULT] = before
+        state[DECODER_TRAVEL] += change
+        state[DECODER_SPEED] = change
+        state[DECODER_RAW] = raw[i]
 
 
 @compiled
@@ -183,5 +182,5 @@ def unwrap_many(
     for k in range(len(raw)):
         unwrap(states, raw[k], turns, largest, slow, raw[k], False)
         for i in range(raw.shape[1]):
-            travel[k, i] = states[i, TRAVEL]
-            faults[k, i] = states[i, FAULT]
+            travel[k, i] = states[i, DECODER_TRAVEL]
+            faults[k, i] = states[i, DECODER_FAULT]

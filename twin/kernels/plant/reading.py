@@ -6,10 +6,10 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
 from twin.kernels.plant.columns import INERTIA, LOWER, POSITION, POSITIONING, SPEED, TARGET, UPPER
 
-COORDINATE, RATE, AT_MINIMUM, AT_MAXIMUM = range(4)
-"""Rows of a reading."""
+COORDINATE_ROW, RATE_ROW, AT_MINIMUM_ROW, AT_MAXIMUM_ROW = range(4)
+"""Rows of a reading: coordinate, rate, and 1 where the lower or the upper switch is pressed."""
 
-ROWS = 4
+ROW_COUNT = 4
 
 
 @compiled
@@ -23,7 +23,7 @@ def read_actuators(
     rates: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Fill `out` (ROWS, n) with coordinates, rates and switches as the sensors measure them.
+    """Fill `out` (ROW_COUNT, n) with coordinates, rates and switches as the sensors measure them.
 
     Args:
         drives: `(n, CONSTANTS)`.
@@ -47,6 +47,6 @@ def read_actuators(
             before[i] = at
         elif drives[i, POSITIONING] > 0.0:
             at, speed = states[i, TARGET], 0.0
-        out[COORDINATE, i], out[RATE, i] = at, speed
-        out[AT_MINIMUM, i] = 1.0 if at <= drives[i, LOWER] else 0.0
-        out[AT_MAXIMUM, i] = 1.0 if at >= drives[i, UPPER] else 0.0
+        out[COORDINATE_ROW, i], out[RATE_ROW, i] = at, speed
+        out[AT_MINIMUM_ROW, i] = 1.0 if at <= drives[i, LOWER] else 0.0
+        out[AT_MAXIMUM_ROW, i] = 1.0 if at >= drives[i, UPPER] else 0.0

@@ -12,8 +12,8 @@ from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.linear_algebra import rotate_back, rotation
 from twin.kernels.tasks.task import (
-    CONTINUES,
-    ENGINE,
+    ENGINE_TERMINATION,
+    EPISODE_CONTINUES,
     History,
     Results,
     Scales,
@@ -67,7 +67,7 @@ class Limits(NamedTuple):
     """Numbers of targets, reward and termination."""
 
     period: float
-    """of control [s]"""
+    """control period [s]"""
     hold: float
     """time between targets [s]"""
     fine: float
@@ -77,7 +77,7 @@ class Limits(NamedTuple):
     quick: float
     """scale of speeds [m/s]"""
     overtravel: float
-    """share of the travel"""
+    """allowed overtravel, as a fraction of the travel"""
 
 
 class Balls(NamedTuple):
@@ -108,11 +108,11 @@ class Signals(NamedTuple):
     """`(N, 2)` of roll and pitch [rad/s]"""
 
 
-BALL, LIMIT = range(2, 4)
-"""Further codes of why an episode ends."""
+BALL_TERMINATION, LIMIT_TERMINATION = range(2, 4)
+"""Codes of termination: the ball has left the plate, or an actuator is beyond its range."""
 
-RADIUS, RATE, PHASE = range(3)
-"""Entries of a circle: [m], [rad/s], [rad]."""
+CIRCLE_RADIUS, CIRCLE_RATE, CIRCLE_PHASE = range(3)
+"""Entries of a circular target: radius [m], angular rate [rad/s] and phase [rad]."""
 
 
 @compiled
@@ -146,8 +146,8 @@ def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
     """Fill position and velocity of the target in environment i, `step` periods after the reset."""
     elapsed = step * limits.period
     k = int(elapsed / limits.hold + 1e-9) % targets.centers.shape[1]
-    radius, rate = targets.circles[i, RADIUS], targets.circles[i, RATE]
-    angle = targets.circles[i, PHASE] + rate * elapsed
+    radius, rate = targets.circles[i, CIRCLE_RADIUS], targets.circles[i, CIRCLE_RATE]
+    angle = targets.circles[i, CIRCLE_PHASE] + rate * elapsed
     now = targets.now[i]
     now[0] = targets.centers[i, k, 0] + radius * cos(angle)
     now[1] = targets.centers[i, k, 1] + radius * sin(angle)
@@ -226,10 +226,14 @@ def reward(
 def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Limits) -> int:
     """Return the code of why the episode of environment i ends."""
     if machines.failed[i]:
-        return ENGINE
+        return ENGINE_TERMINATION
     if lost:
-        return BALL
-    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+        return BALL_TERMINATION
+    return (
+        LIMIT_TERMINATION
+        if beyond_travel(machines, i, scales, limits.overtravel)
+        else EPISODE_CONTINUES
+    )
 
 
 @compiled

@@ -19,9 +19,9 @@ from twin.kernels.linear_algebra import add, cross, dot, norm, quaternion_produc
 from twin.kernels.numbers.arrays import as_lanes, write_column
 from twin.kernels.platform_state import platform_state
 from twin.kernels.tasks.task import (
-    CONTINUES,
-    ENGINE,
-    FRESH,
+    ENGINE_TERMINATION,
+    EPISODE_CONTINUES,
+    SINE_REFRESH_STEPS,
     ActionLaw,
     History,
     Results,
@@ -44,8 +44,8 @@ from twin.kernels.tasks.task import (
     turned_on,
 )
 
-SLACK = 1e-9
-"""Of the actuators' range, for rounding."""
+RANGE_TOLERANCE = 1e-9
+"""Fraction of the actuators' range that is allowed for rounding."""
 
 
 class ReferenceArrays(NamedTuple):
@@ -82,7 +82,7 @@ class Limits(NamedTuple):
     """Numbers of observation, reward and termination."""
 
     period: float
-    """of control [s]"""
+    """control period [s]"""
     preview: int
     """control periods ahead that are observed"""
     leak: float
@@ -216,7 +216,7 @@ def fill_motion(
         times = as_lanes(time, width)
         for j in range(count):
             cosine, sine, angle = cosines[j], of_sines[j], sines.omega[j] * times[0]
-            if first % (FRESH * len(width)) == 0:
+            if first % (SINE_REFRESH_STEPS * len(width)) == 0:
                 cosines[j], of_sines[j] = cos(angle), sin(angle)
             else:
                 cosines[j], of_sines[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
@@ -231,14 +231,17 @@ def fill_motion(
             speed = dot(w, add(state.velocity, cross(state.omega, arm)))
             write_column(coordinates, first, i, coordinate)
             write_column(rates, first, i, speed)
-            off, reach = abs(coordinate - scales.middle[i]), (1.0 + 2.0 * SLACK) * scales.half[i]
+            off, reach = (
+                abs(coordinate - scales.middle[i]),
+                (1.0 + 2.0 * RANGE_TOLERANCE) * scales.half[i],
+            )
             if not (off <= reach and abs(speed) <= scales.speed[i]):
                 within = False
     return within
 
 
-POSITION, ATTITUDE, LIMIT = range(2, 5)
-"""Further codes of why an episode ends."""
+POSITION_TERMINATION, ATTITUDE_TERMINATION, LIMIT_TERMINATION = range(2, 5)
+"""Codes of termination: position error, attitude error, or an actuator beyond its range."""
 
 
 @device
@@ -396,12 +399,16 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
     position = norm(row(signals.position_error, i, 0))
     attitude = norm(row(signals.orientation_error, i, 0))
     if machines.failed[i] or not isfinite(position + attitude):
-        return ENGINE
+        return ENGINE_TERMINATION
     if position > limits.largest_position:
-        return POSITION
+        return POSITION_TERMINATION
     if attitude > limits.largest_attitude:
-        return ATTITUDE
-    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+        return ATTITUDE_TERMINATION
+    return (
+        LIMIT_TERMINATION
+        if beyond_travel(machines, i, scales, limits.overtravel)
+        else EPISODE_CONTINUES
+    )
 
 
 @device

@@ -20,20 +20,20 @@ from twin.kernels.numbers.lanes import lane
 
 INFINITY = inf
 
-LARGEST = 10.0
+OBSERVATION_BOUND = 10.0
 """Bound of every observation, in parts of a channel's scale; larger values are clipped."""
 
-FINE = 0.1
-"""Of the level: motion that already counts as still."""
+STILL_FRACTION = 0.1
+"""Motion below this multiple of the level counts as still."""
 
-COARSE = 10.0
-"""Of the level: motion from which `stillness` is zero."""
+MOVING_FRACTION = 10.0
+"""Motion above this multiple of the level has a `stillness` of zero."""
 
-AXES = (0, 0, 0, 0)
+AXIS_LANES = (0, 0, 0, 0)
 """Lanes: three axes, and one that does not count."""
 
-FRESH = 128
-"""Steps after which sines are computed anew: a turn adds a rounding error."""
+SINE_REFRESH_STEPS = 128
+"""Steps after which sines are evaluated directly: each recursion step adds a rounding error."""
 
 
 class Scales(NamedTuple):
@@ -91,9 +91,9 @@ class ActionLaw(NamedTuple):
     bounds: FloatArray
     """`(a,)` largest displacement that increments add up to [m, rad]"""
     gain: float
-    """of the position loop [1/s]"""
+    """gain of the position loop [1/s]"""
     period: float
-    """of control [s]"""
+    """control period [s]"""
     residual: bool
     """whether actions come on top of the reference"""
 
@@ -135,7 +135,7 @@ def following_speed(setpoint: float, last: float, measured: float, law: ActionLa
 @device
 def put_scalar(out: Any, at: int, value: float) -> int:
     """Write a value without unit, clipped, zero for NaN; return the next index."""
-    out[at] = min(max(value, -LARGEST), LARGEST) if value == value else 0.0
+    out[at] = min(max(value, -OBSERVATION_BOUND), OBSERVATION_BOUND) if value == value else 0.0
     return at + 1
 
 
@@ -214,7 +214,7 @@ def stillness(size: float, level: float) -> float:
 
     A platform that moves as its base does, at the level, gets 0.48; a tenth of it 0.85.
     """
-    return closeness(size / level, FINE, COARSE)
+    return closeness(size / level, STILL_FRACTION, MOVING_FRACTION)
 
 
 @device
@@ -308,7 +308,7 @@ def fill_shaking(
         mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
         place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
-    ratio, count, width = mean.shape[1], lines.shape[1], AXES
+    ratio, count, width = mean.shape[1], lines.shape[1], AXIS_LANES
     numbers = np.ones((7, count, len(width)))
     for axis in range(3):
         for k in range(count):
@@ -324,7 +324,7 @@ def fill_shaking(
     before = lanes[6, 0] - 1.0
     for index in range(mean.shape[0] * ratio + 1):
         period, part = index // ratio, index % ratio
-        if index % FRESH == 0:
+        if index % SINE_REFRESH_STEPS == 0:
             for k in range(count):
                 angle = omegas[k] * (index * step) + phases[k]
                 sines[k] = sin(angle)
@@ -346,8 +346,8 @@ def fill_shaking(
         before = speed
 
 
-CONTINUES, ENGINE = 0, 1
-"""Codes of all tasks: the episode continues; the engine had to give up."""
+EPISODE_CONTINUES, ENGINE_TERMINATION = 0, 1
+"""Codes of all tasks: the episode continues, or the engine could not go on."""
 
 
 @device

@@ -12,8 +12,8 @@ from twin.kernels.control.controllers import rotation_error
 from twin.kernels.jit import compiled, device
 from twin.kernels.linear_algebra import norm, rotate_back, rotation, row
 from twin.kernels.tasks.task import (
-    CONTINUES,
-    ENGINE,
+    ENGINE_TERMINATION,
+    EPISODE_CONTINUES,
     History,
     Results,
     Scales,
@@ -61,7 +61,7 @@ class Limits(NamedTuple):
     """Numbers of sensors and termination."""
 
     period: float
-    """of control [s]"""
+    """control period [s]"""
     forgetting: float
     """[s] over which sums of accelerations fade"""
     gravity: float
@@ -69,7 +69,7 @@ class Limits(NamedTuple):
     largest_attitude: float
     """[rad]"""
     overtravel: float
-    """share of the travel"""
+    """allowed overtravel, as a fraction of the travel"""
 
 
 class Signals(NamedTuple):
@@ -87,10 +87,10 @@ class Signals(NamedTuple):
     """`(N,)` RMS of absolute per RMS of base acceleration since the reset"""
 
 
-ATTITUDE, LIMIT = range(2, 4)
-"""Further codes of why an episode ends."""
+ATTITUDE_TERMINATION, LIMIT_TERMINATION = range(2, 4)
+"""Codes of termination: attitude, or an actuator beyond its range."""
 
-ACCELERATION, DISPLACEMENT, RATE = range(3)
+ACCELERATION_LEVEL, DISPLACEMENT_LEVEL, RATE_LEVEL = range(3)
 """Entries of the levels of an environment."""
 
 
@@ -243,9 +243,9 @@ def reward(
     """Fill the reward's terms of environment i; see the table of `VibrationIsolationEnv`."""
     levels = memory.levels[i]
     moved = norm(row(signals.absolute_displacement, i, 0))
-    term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION])
-    term[1] = stillness(moved, levels[DISPLACEMENT])
-    term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE])
+    term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL])
+    term[1] = stillness(moved, levels[DISPLACEMENT_LEVEL])
+    term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
     term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
     term[4] = smoothness(history.action[i], history.before[i])
 
@@ -256,10 +256,14 @@ def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signal
     attitude = norm(row(signals.rotation, i, 0))
     moved = norm(row(signals.absolute_displacement, i, 0))
     if machines.failed[i] or not isfinite(attitude + moved):
-        return ENGINE
+        return ENGINE_TERMINATION
     if attitude > limits.largest_attitude:
-        return ATTITUDE
-    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+        return ATTITUDE_TERMINATION
+    return (
+        LIMIT_TERMINATION
+        if beyond_travel(machines, i, scales, limits.overtravel)
+        else EPISODE_CONTINUES
+    )
 
 
 @compiled

@@ -15,7 +15,7 @@ Axis = Literal["x", "y", "z"]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Leg = Annotated[Whole | None, Field(ge=1)]
 
-CHANGED = {
+SCALED_FIELDS = {
     "friction": ("friction_torque", "friction", "viscous_torque", "viscous"),
     "backlash": ("backlash",),
 }
@@ -57,7 +57,7 @@ class DriveFault(BaseFault):
         """
         legs = range(1, len(parameters.legs) + 1) if self.leg is None else (self.leg,)
         known = set(numeric_paths(parameters))
-        paths = [f"leg.{leg}.drive.{name}" for leg in legs for name in CHANGED[self.kind]]
+        paths = [f"leg.{leg}.drive.{name}" for leg in legs for name in SCALED_FIELDS[self.kind]]
         values = {path: nominal_value(parameters, path) for path in paths if path in known}
         if not any(values.values()):
             message = f"the drives of {parameters.name} have none; choose another configuration"
@@ -109,7 +109,7 @@ class LinkFault(BaseFault):
 
 
 Fault = DriveFault | CountsFault | PayloadFault | SensorFault | OverloadFault | LinkFault
-KINDS: TypeAdapter[Fault] = TypeAdapter(Annotated[Fault, Field(discriminator="kind")])
+FAULT_ADAPTER: TypeAdapter[Fault] = TypeAdapter(Annotated[Fault, Field(discriminator="kind")])
 
 
 def parse_fault(text: str) -> Fault:
@@ -128,7 +128,7 @@ def parse_fault(text: str) -> Fault:
         name.strip(): _number(value.strip()) for name, value in given.items()
     }
     try:
-        return KINDS.validate_python({**content, "kind": kind.strip()})
+        return FAULT_ADAPTER.validate_python({**content, "kind": kind.strip()})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"][1:])

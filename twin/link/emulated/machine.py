@@ -9,10 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.payload.body import Payload, with_payload
-from twin.basics.arrays import HUGE, FloatArray, positive
+from twin.basics.arrays import LARGEST_ENTRY, FloatArray, positive
 from twin.control.controller import still_reference
 from twin.control.gains import suitable_position_loop
-from twin.control.position_loop import LoadSharing, PositionLoop, shares_loads, takes_positions
+from twin.control.position_loop import (
+    LoadSharing,
+    PositionLoop,
+    needs_load_sharing,
+    takes_positions,
+)
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError
 from twin.link.emulated.fault import (
@@ -25,7 +30,7 @@ from twin.link.emulated.fault import (
 )
 from twin.link.emulated.readings import Readings
 from twin.link.protocol import Sample, State
-from twin.machine.quantity import LARGEST
+from twin.machine.quantity import MAX_MAGNITUDE
 from twin.machine.randomisation.sampler import with_values
 from twin.model.engine import Engine
 from twin.model.machine_model import MachineModel
@@ -37,11 +42,11 @@ from twin.simulation.live.live_machine import make_engine_for
 
 _NONE = np.zeros(6)
 
-PERIOD = 1e-3
+DEFAULT_PERIOD = 1e-3
 """[s] Adopted: 1,000 measurements a second, as machines of this kind send them."""
 
-WATCHDOG = 0.1
-"""[s] Adopted: without a command for so long, the machine holds its position."""
+WATCHDOG_TIME = 0.1
+"""[s] Adopted: time without a command after which the machine holds its position."""
 
 
 class Phase(NamedTuple):
@@ -50,9 +55,9 @@ class Phase(NamedTuple):
     begin: float
     """[s]"""
     platform: MachineModel
-    """with its payload and its drives"""
+    """machine with its payload and its drives"""
     engine: Engine
-    """of the same mechanism; shared by phases with the same payload"""
+    """engine of the same mechanism; shared by phases with the same payload"""
     wrench: FloatArray | None
     """`(6,)` on the platform from outside, base axes"""
     sensors: tuple[CountsFault | SensorFault, ...]
@@ -154,7 +159,7 @@ class DriveCascade:
         self._loop = PositionLoop(platform, period, *suitable_position_loop(platform, period))
         self._positions = takes_positions(platform)
         self._sharing: LoadSharing | None = None
-        if shares_loads(platform) and not self._positions:
+        if needs_load_sharing(platform) and not self._positions:
             home = still_reference(platform, platform.home, period)
             self._sharing = LoadSharing(platform, home, gain)
         self._patience = round(watchdog / period)
@@ -210,7 +215,7 @@ class DriveCascade:
     def _field(self, name: str) -> FloatArray | None:
         """Return a field `(n,)` of the command in force, within what any machine could be given."""
         value = None if self._command is None else self._command.values.get(name)
-        return None if value is None else np.clip(value, -LARGEST, LARGEST)
+        return None if value is None else np.clip(value, -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
     def _give(self, command: Command, field: str) -> Command:
         self.given[field] = command.values
@@ -254,13 +259,13 @@ class EmulatedMachine:
         platform: MachineModel,
         *,
         design: MachineModel | None = None,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
         seed: int = 0,
         faults: Iterable[Fault] = (),
         noise: Mapping[str, float] | None = None,
         engine: str = "analytic",
         fidelity: str = "fast",
-        watchdog: float = WATCHDOG,
+        watchdog: float = WATCHDOG_TIME,
     ) -> None:
         """Put the machine at home, held by its drives.
 
@@ -382,7 +387,7 @@ class EmulatedMachine:
         before = self._readings.values
         measured = self._readings.read(self.state, self._phase.sensors)
         # Written so that what is not a number is too large.
-        if all(np.abs(each).max() <= HUGE for each in self._readings.values.values()):
+        if all(np.abs(each).max() <= LARGEST_ENTRY for each in self._readings.values.values()):
             self._measured = measured
         else:
             self._readings.values = before

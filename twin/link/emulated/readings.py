@@ -14,7 +14,7 @@ from twin.plant.plant import Plant
 from twin.plant.signals import Measurement, seed_sequence
 from twin.rotations import displaced
 
-NOISY = ("coordinates", "rates", "forces", "accelerometer", "gyroscope", "pose", "attitude")
+NOISY_SIGNALS = ("coordinates", "rates", "forces", "accelerometer", "gyroscope", "pose", "attitude")
 
 
 class Readings:
@@ -39,9 +39,9 @@ class Readings:
         Raises:
             InputError: an unknown field, or a deviation that is not zero or more.
         """
-        unknown = sorted(set(noise) - set(NOISY))
+        unknown = sorted(set(noise) - set(NOISY_SIGNALS))
         if unknown:
-            raise InputError(f"noise.{unknown[0]}", f"must be one of {', '.join(NOISY)}")
+            raise InputError(f"noise.{unknown[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}")
         self._noise = {name: not_negative(value, f"noise.{name}") for name, value in noise.items()}
         self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
         self._plant, self._period = plant, period

@@ -11,27 +11,28 @@ from math import inf
 from typing import NamedTuple
 
 from twin.errors import InputError, brief
-from twin.link.protocol import SEQUENCES, Sample
+from twin.link.protocol import SEQUENCE_MODULUS, Sample
 
 LAST_PORT = 65535
 
 REORDER_WINDOW = 4096
 """Sequence numbers back to which doubled samples are told from reordered ones."""
 
-ALL = (1 << REORDER_WINDOW) - 1
+WINDOW_MASK = (1 << REORDER_WINDOW) - 1
 """Bits of all sequence numbers of the window, the newest in the last place."""
 
-SILENCE = 1.0
-"""[s] Adopted: without a newer sample, after which an older number, or another sender, is a new
-beginning."""
+SILENCE_TIMEOUT = 1.0
+"""[s] Adopted: time without a newer sample after which an older number, or another sender, counts
+as a restart.
+"""
 
 MAX_REASONS = 16
-"""Kinds of what was left out that are told apart."""
+"""Maximum number of kinds of left-out samples that are counted one by one."""
 
-LATE = 0.02
+LATE_DELAY = 0.02
 """[s] Adopted: how much longer than the fastest sample a late one has taken."""
 
-DRIFT = 1e-4
+CLOCK_DRIFT = 1e-4
 """Adopted: largest relative difference of two clocks."""
 
 
@@ -105,7 +106,7 @@ class Counts:
     malformed: int = 0
     """no datagrams of the protocol, with other legs or of another kind; left out"""
     foreign: int = 0
-    """from hosts that are not allowed, or from a second sender; left out"""
+    """samples from hosts that are not allowed, or from a second sender; left out"""
     reasons: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     """what was wrong with malformed and foreign ones -> how many"""
 
@@ -125,7 +126,7 @@ class Arrivals:
     """Sequence numbers and delays of one sender's samples.
 
     A number below the newest one is left out. It begins a new sequence where the sender's clock
-    says that it is a later sample, or where nothing newer came for `SILENCE`.
+    says that it is a later sample, or where nothing newer came for `SILENCE_TIMEOUT`.
     """
 
     def __init__(self, counts: Counts) -> None:
@@ -146,16 +147,18 @@ class Arrivals:
             arrival: [s] of the own clock, which does not go back.
         """
         counts = self._counts
-        ahead = (sample.sequence - self._newest + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
-        later = sample.time > self._time or arrival - self._last >= SILENCE
+        ahead = (
+            sample.sequence - self._newest + SEQUENCE_MODULUS // 2
+        ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
+        later = sample.time > self._time or arrival - self._last >= SILENCE_TIMEOUT
         if self._newest >= 0 and ahead < 0 and later:
             counts.restarted += 1
             self.restart()
         if self._newest < 0:
-            self._seen = ALL  # none before it is missing
+            self._seen = WINDOW_MASK  # none before it is missing
         elif ahead > 0:
             counts.lost += ahead - 1
-            self._seen = (self._seen << min(ahead, REORDER_WINDOW) | 1) & ALL
+            self._seen = (self._seen << min(ahead, REORDER_WINDOW) | 1) & WINDOW_MASK
         else:
             self._leave_out(-ahead)
             return False
@@ -177,6 +180,6 @@ class Arrivals:
 
     def _is_late(self, delay: float, arrival: float) -> bool:
         """Return whether a delay between two clocks is much longer than the shortest so far."""
-        self._fastest = min(self._fastest + DRIFT * (arrival - self._last), delay)
+        self._fastest = min(self._fastest + CLOCK_DRIFT * (arrival - self._last), delay)
         self._last = arrival
-        return delay > self._fastest + LATE
+        return delay > self._fastest + LATE_DELAY

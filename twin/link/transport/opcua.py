@@ -16,30 +16,32 @@ import numpy as np
 from twin.basics.arrays import FloatArray, NotCopied, as_vector
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError
-from twin.link.protocol import FIELDS, Sample, width_of
+from twin.link.protocol import FIELD_WIDTHS, Sample, width_of
 from twin.link.transport.address import Counts, check_allowed, parse_address, resolved_host
 from twin.logs import Channel, Log, LogMapping
 from twin.model.machine_model import MachineModel
 
-POLL = 0.002
-"""[s] Adopted: between two readings of the nodes; a shadow needs a sample every 5 ms."""
+POLL_INTERVAL = 0.002
+"""[s] Adopted: time between two readings of the nodes; a shadow needs a sample every 5 ms."""
 
-PATIENCE = 4.0
-"""[s] that a server has for a response."""
+RESPONSE_TIMEOUT = 4.0
+"""[s] Time that a server has for a response."""
 
-LEAST_WAIT = 0.1
-"""[s] for which a response is waited for, however short the time of a call is."""
+MIN_WAIT = 0.1
+"""[s] Shortest time for which a response is waited for, however short the time of a call is."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 2.0
-"""[s] Adopted: before the first attempt to connect again; each attempt doubles it."""
+FIRST_PAUSE = 0.25
+"""[s] Adopted: pause before the first attempt to connect again; each attempt doubles it."""
+MAX_PAUSE = 2.0
+"""[s] Adopted: longest pause between two attempts."""
 
-STEP_SHARE = 0.1
-"""Adopted: of a new step between two samples, in the mean of the steps."""
+STEP_WEIGHT = 0.1
+"""Adopted: weight of a new step between two samples in the mean of the steps."""
 
-LONGEST_REASON = 200
-"""Characters of what the library says."""
+MAX_REASON_LENGTH = 200
+"""Maximum number of characters of what the library says."""
 
-NODE = "ns=2;s={}"
+NODE_TEMPLATE = "ns=2;s={}"
 """Default node of a field: an array of doubles in SI with the field's name."""
 
 logging.getLogger("asyncua").addHandler(logging.NullHandler())  # errors are told by the link
@@ -96,7 +98,7 @@ class OpcUaLink(NotCopied):
         self._stamps: list[Any] = []
         self._time, self._step, self._interrupted = -np.inf, 0.0, False
         self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
-        self._loop = optional("asyncua.sync").ThreadLoop(4.0 * PATIENCE)
+        self._loop = optional("asyncua.sync").ThreadLoop(4.0 * RESPONSE_TIMEOUT)
         self._loop.daemon = True
         self._loop.start()
         self._session: Session | None = None
@@ -115,7 +117,7 @@ class OpcUaLink(NotCopied):
     def check_readable(self) -> None:
         """Raise InputError if the server has no node that could be read."""
         if self._session is not None and not self._session.read:
-            place = NODE.format("coordinates")
+            place = NODE_TEMPLATE.format("coordinates")
             raise InputError("opcua", f"the server has no node such as {place!r}; give a mapping")
 
     def receive(self, timeout: float) -> Sample | None:
@@ -127,7 +129,7 @@ class OpcUaLink(NotCopied):
             if sample is not None or rest <= 0.0:
                 self.counts.received += sample is not None
                 return sample
-            time.sleep(min(POLL, rest))
+            time.sleep(min(POLL_INTERVAL, rest))
 
     def send(self, sample: Sample) -> None:
         """Write a sample's fields to the default nodes that the server has, without waiting.
@@ -169,12 +171,17 @@ class OpcUaLink(NotCopied):
             Exception: of any kind, where the server gives no session.
         """
         await asyncio.sleep(pause)
-        client, wanted = self._library.Client(self._url, PATIENCE), _identifiers(self._mapping)
+        client, wanted = (
+            self._library.Client(self._url, RESPONSE_TIMEOUT),
+            _identifiers(self._mapping),
+        )
         try:
-            async with asyncio.timeout(2.0 * PATIENCE):
+            async with asyncio.timeout(2.0 * RESPONSE_TIMEOUT):
                 await client.connect()
                 read = await _known(client, wanted)
-                written = await _known(client, {name: NODE.format(name) for name in FIELDS})
+                written = await _known(
+                    client, {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
+                )
             missing = sorted(wanted.keys() - read.keys())
             if self._mapping is not None and missing:
                 raise InputError("opcua", f"the server has no node {missing[0]!r}")
@@ -203,7 +210,7 @@ class OpcUaLink(NotCopied):
         self._session, self._interrupted = None, True
         if self._joining is None:
             self._joining = self._begun(self._connect(self._pause))
-            self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
+            self._pause = min(2.0 * self._pause, MAX_PAUSE)
 
     def _poll(self, deadline: float) -> Sample | None:
         """Return what the nodes have now; None where that is nothing new, or not known in time."""
@@ -215,7 +222,7 @@ class OpcUaLink(NotCopied):
             self._reading = self._begun(session.client.read_attributes(nodes))
         reading = self._reading
         try:
-            found = reading.result(max(deadline - time.monotonic(), LEAST_WAIT))
+            found = reading.result(max(deadline - time.monotonic(), MIN_WAIT))
         except Exception as error:  # the library raises anything when a server is gone
             if reading.done():
                 self._reading = None
@@ -265,7 +272,7 @@ class OpcUaLink(NotCopied):
         if self._interrupted and self._step > 0.0 and step > 0.0:
             self.counts.lost += max(round(step / self._step) - 1, 0)
         elif np.isfinite(step) and step > 0.0:
-            share = STEP_SHARE if self._step > 0.0 else 1.0
+            share = STEP_WEIGHT if self._step > 0.0 else 1.0
             self._step += share * (step - self._step)
         self._time, self._interrupted = at, False
 
@@ -278,13 +285,13 @@ class OpcUaLink(NotCopied):
         )
         log = Log(channels)
         signals = self._mapping.apply(log, self._machine)
-        return {each.name: each.values[0] for each in signals.channels if each.name in FIELDS}
+        return {each.name: each.values[0] for each in signals.channels if each.name in FIELD_WIDTHS}
 
 
 def _identifiers(mapping: LogMapping | None) -> dict[str, str]:
     """Return the identifiers of the nodes to read, by the names of their channels."""
     if mapping is None:
-        return {name: NODE.format(name) for name in FIELDS}
+        return {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
     channels = [name for signal in mapping.signals.values() for name in signal.channels]
     return {name: name for name in channels}
 
@@ -300,7 +307,7 @@ async def _known(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:
 async def _left(client: Any) -> None:
     """Leave a server, which may be gone already."""
     with suppress(Exception):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(RESPONSE_TIMEOUT):
             await client.disconnect()
 
 
@@ -310,11 +317,11 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     if others:
-        await asyncio.wait(others, timeout=PATIENCE)
+        await asyncio.wait(others, timeout=RESPONSE_TIMEOUT)
 
 
 def _reason(error: BaseException) -> str:
     """Return what an error of the library says in words."""
     if isinstance(error, TimeoutError):
-        return f"no response within {PATIENCE:g} s"
-    return str(error)[:LONGEST_REASON] or type(error).__name__
+        return f"no response within {RESPONSE_TIMEOUT:g} s"
+    return str(error)[:MAX_REASON_LENGTH] or type(error).__name__

@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, NotCopied, positive
 from twin.errors import InputError, brief
-from twin.link.protocol import COMMANDS, FIELDS, LARGEST_SIZE, Encoder, Kind, Sample, decode
+from twin.link.protocol import (
+    COMMAND_FIELDS,
+    FIELD_WIDTHS,
+    MAX_DATAGRAM_SIZE,
+    Encoder,
+    Kind,
+    Sample,
+    decode,
+)
 from twin.link.transport.address import (
-    SILENCE,
+    SILENCE_TIMEOUT,
     Address,
     Arrivals,
     Counts,
@@ -27,19 +35,21 @@ from twin.link.transport.address import (
 from twin.logs import Log, LogMapping, read_windows, signal_units
 from twin.model.machine_model import MachineModel
 
-BUFFER = 1 << 20
-"""Bytes that wait in the system: some seconds of datagrams."""
+BUFFER_SIZE = 1 << 20
+"""[byte] Size of the queue in the system: some seconds of datagrams."""
 
-AT_ONCE = 64
-"""Datagrams without a sample that are left out in one call, however short its time is."""
+MAX_DATAGRAMS_PER_CALL = 64
+"""Maximum number of datagrams without a sample that are left out in one call, however short its
+time is.
+"""
 
 REPLAY_WINDOW = 1.0
-"""[s] of the log that are in memory at once."""
+"""[s] Part of the log that is in memory at once."""
 
-BEGUN = 1e-9
-"""[s] by which the times of two channels may be rounded apart."""
+TIME_TOLERANCE = 1e-9
+"""[s] Difference by which the times of two channels may be rounded apart."""
 
-PREFERRED = {"coordinates": "measured", "forces": "motor_forces"}
+PREFERRED_SIGNALS = {"coordinates": "measured", "forces": "motor_forces"}
 """Signals that fields take where a log has them; simulated logs have forces of the legs alone."""
 
 
@@ -79,7 +89,7 @@ class UdpLink(NotCopied):
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_SIZE)
             self._socket.bind(tuple(address))
         except OSError as error:
             self._socket.close()
@@ -92,10 +102,10 @@ class UdpLink(NotCopied):
     def receive(self, timeout: float) -> Sample | None:
         """Return the next sample; None where none comes within `timeout` [s]."""
         deadline, refused = time.monotonic() + timeout, 0
-        while refused < AT_ONCE or time.monotonic() < deadline:
+        while refused < MAX_DATAGRAMS_PER_CALL or time.monotonic() < deadline:
             self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
             try:
-                data, sender = self._socket.recvfrom(LARGEST_SIZE + 1)
+                data, sender = self._socket.recvfrom(MAX_DATAGRAM_SIZE + 1)
             except (TimeoutError, BlockingIOError):
                 return None
             except ConnectionError:  # what was sent before found nobody
@@ -155,7 +165,7 @@ class UdpLink(NotCopied):
         """Return why a sender is not heard, or nothing."""
         if not (sender.is_local or sender.host in self._allowed):
             return "from hosts that are not allowed"
-        heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE
+        heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE_TIMEOUT
         return "" if heard else "from a second sender beside the first one"
 
     def _wrong(self, sample: Sample, legs: int) -> str:
@@ -246,8 +256,8 @@ class Replay:
             InputError: a channel in other units than SI.
         """
         found = {}
-        for name in FIELDS:
-            channel = PREFERRED.get(name, name)
+        for name in FIELD_WIDTHS:
+            channel = PREFERRED_SIGNALS.get(name, name)
             channel = channel if channel in window else name
             if channel in window and name in self._units:
                 read = window[channel]
@@ -262,9 +272,9 @@ class Replay:
 
 def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
     """Return which of a field's values each sample at times `main` holds; -1 for none."""
-    if name in COMMANDS:  # at the end of the period over which it was in force
-        return np.searchsorted(time, main - BEGUN, side="left") - 1
-    return np.searchsorted(time, main + BEGUN, side="right") - 1
+    if name in COMMAND_FIELDS:  # at the end of the period over which it was in force
+        return np.searchsorted(time, main - TIME_TOLERANCE, side="left") - 1
+    return np.searchsorted(time, main + TIME_TOLERANCE, side="right") - 1
 
 
 class Source(Protocol):

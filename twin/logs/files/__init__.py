@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from twin.basics.arrays import as_instance
@@ -16,23 +17,27 @@ from twin.logs.simulated import log_of
 from twin.model.machine_model import MachineModel
 from twin.simulation.trajectory import Trajectory
 
-WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
+LOG_WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
     ".csv": table.write_csv,
     ".parquet": table.write_parquet,
     ".mcap": mcap_file.write_mcap,
 }
 
-READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
+LOG_READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
     ".csv": table.read_csv_blocks,
     ".txt": table.read_csv_blocks,
     ".parquet": table.read_parquet_blocks,
     ".npz": lambda path, time, time_unit: iter([log_of(Trajectory.load(path))]),
     ".mcap": mcap_file.read_blocks,
-    part.ENDING: part.read_blocks,
+    part.PART_SUFFIX: part.read_blocks,
     ".bag": mcap_file.read_bag_blocks,
     ".db3": mcap_file.read_bag_blocks,
 }
-"""A folder is a bag of ROS 2."""
+"""Readers by the ending of the file; a folder is a bag of ROS 2."""
+
+
+READ_WINDOW = 20.0
+"""[s] Length of the windows in which `read_signals` goes through a file."""
 
 
 def write_log(log: Log, path: str | Path) -> Path:
@@ -44,9 +49,9 @@ def write_log(log: Log, path: str | Path) -> Path:
     """
     as_instance(log, "log", Log)
     ending = as_path(path).suffix
-    if ending not in WRITERS:
-        raise InputError("path", f"must end in {' or '.join(WRITERS)}, got {str(path)!r}")
-    return WRITERS[ending](log, path)
+    if ending not in LOG_WRITERS:
+        raise InputError("path", f"must end in {' or '.join(LOG_WRITERS)}, got {str(path)!r}")
+    return LOG_WRITERS[ending](log, path)
 
 
 def read_log(
@@ -101,6 +106,39 @@ def read_windows(
         _mapped(last, mapping, machine)  # what is missing by now is an error
 
 
+def read_signals(
+    path: str | Path,
+    signals: Collection[str],
+    mapping: LogMapping | None = None,
+    machine: MachineModel | None = None,
+) -> Log:
+    """Return only those channels of a file that are named `signals`; others take no memory.
+
+    Arguments and errors are those of `read_log`.
+    """
+    return join(
+        Log(tuple(channel for channel in window.channels if channel.name in signals))
+        for window in read_windows(path, READ_WINDOW, mapping, machine)
+    )
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder in the order of their paths.
+
+    Raises:
+        InputError: a file that cannot be read.
+    """
+    path, digest = as_path(path), hashlib.sha256()
+    try:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                with file.open("rb") as stream:
+                    hashlib.file_digest(stream, lambda: digest)
+    except OSError as error:
+        raise InputError("log", f"{path} cannot be read ({error.strerror})") from None
+    return digest.hexdigest()
+
+
 def _held(blocks: Iterable[Log], path: str | Path) -> Iterator[Log]:
     """Yield blocks that are all kept in memory.
 
@@ -136,9 +174,9 @@ def _blocks(
     if mapping is not None:
         as_instance(mapping, "mapping", LogMapping)
     time, unit = (time, None) if mapping is None else (mapping.time, mapping.time_unit)
-    reader = mcap_file.read_bag_blocks if file.is_dir() else READERS.get(file.suffix)
+    reader = mcap_file.read_bag_blocks if file.is_dir() else LOG_READERS.get(file.suffix)
     if reader is None:
-        known = ", ".join(READERS)
+        known = ", ".join(LOG_READERS)
         raise InputError("path", f"must end in one of {known} or be a bag, got {str(path)!r}")
     try:
         if not file.exists():

@@ -25,25 +25,25 @@ import numpy as np
 from twin.basics.files import check_bytes, check_columns, max_bytes, write_atomically
 from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.logs.files.table import MARK, merge_order
+from twin.logs.files.table import LAYOUT_MARK, merge_order
 from twin.logs.log import POSE_UNITS, Channel, Log
 
-LONGEST_LIST = 64
-"""Entries; longer lists, such as pictures, are left out."""
+MAX_LIST_LENGTH = 64
+"""Maximum number of entries; longer lists, such as pictures, are left out."""
 
-STAMPS = ("timestamp", "header", "_header")
+STAMP_FIELDS = ("timestamp", "header", "_header")
 """Fields that are no samples."""
 
-AT_ONCE = 20_000
-"""Samples that make a block."""
+BLOCK_SIZE = 20_000
+"""Number of samples that make a block."""
 
-JOINTS = {"coordinates": "position", "rates": "velocity", "forces": "effort"}
+JOINT_FIELDS = {"coordinates": "position", "rates": "velocity", "forces": "effort"}
 """Channels of the legs -> their field in the state of a joint."""
 
-NANOSECONDS = 10**9
+NANOSECONDS_PER_SECOND = 10**9
 
-LATEST = 9e9
-"""[s] Times in MCAP are whole nanoseconds in 64 bits."""
+MAX_TIME = 9e9
+"""[s] Largest time: times in MCAP are whole nanoseconds in 64 bits."""
 
 AFTER_CHECKSUM = 12
 """Bytes at the end of an MCAP file from the checksum of its summary on."""
@@ -61,10 +61,10 @@ def numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
     fields = value if isinstance(value, dict) else getattr(value, "__dataclass_fields__", None)
     if fields is not None:
         for name in fields:
-            if not str(name).startswith("__") and name not in STAMPS:
+            if not str(name).startswith("__") and name not in STAMP_FIELDS:
                 inner = value[name] if isinstance(value, dict) else getattr(value, name)
                 yield from numbers(inner, f"{path}.{name}")
-    elif isinstance(value, list | tuple | np.ndarray) and len(value) <= LONGEST_LIST:
+    elif isinstance(value, list | tuple | np.ndarray) and len(value) <= MAX_LIST_LENGTH:
         for k, entry in enumerate(value, 1):
             yield from numbers(entry, f"{path} {k}")
 
@@ -101,7 +101,7 @@ class Collector:
     @property
     def full(self) -> bool:
         """Whether the samples make a block."""
-        return self._count >= AT_ONCE
+        return self._count >= BLOCK_SIZE
 
     def take(self) -> Log:
         """Return the samples as a log, and begin anew with the same channels."""
@@ -114,8 +114,14 @@ class Collector:
         return Log(tuple(channels), self._metadata)
 
 
-VALUES, JOINT_STATES = "platform_twin.Values", "foxglove.JointStates"
-POSE, TRANSFORMS = "foxglove.PoseInFrame", "foxglove.FrameTransforms"
+VALUES_SCHEMA = "platform_twin.Values"
+"""Name of our own schema, for channels of any kind."""
+JOINTS_SCHEMA = "foxglove.JointStates"
+"""Name of the schema of joint states."""
+POSE_SCHEMA = "foxglove.PoseInFrame"
+"""Name of the schema of a pose."""
+TRANSFORMS_SCHEMA = "foxglove.FrameTransforms"
+"""Name of the schema of frame transforms."""
 
 
 Message = dict[str, Any]
@@ -129,30 +135,40 @@ def _list(items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-NUMBER, TEXT, WHOLE = {"type": "number"}, {"type": "string"}, {"type": "integer", "minimum": 0}
-TIME = {**_table(sec=WHOLE, nsec=WHOLE), "title": "time"}
-VECTOR = _table(x=NUMBER, y=NUMBER, z=NUMBER)
-QUATERNION = _table(x=NUMBER, y=NUMBER, z=NUMBER, w=NUMBER)
-JOINT = {**_table(name=TEXT, position=NUMBER, velocity=NUMBER, effort=NUMBER), "required": ["name"]}
-FRAME = _table(
-    timestamp=TIME,
-    parent_frame_id=TEXT,
-    child_frame_id=TEXT,
-    translation=VECTOR,
-    rotation=QUATERNION,
+NUMBER_TYPE = {"type": "number"}
+"""JSON schema of a number."""
+TEXT_TYPE = {"type": "string"}
+"""JSON schema of a text."""
+COUNT_TYPE = {"type": "integer", "minimum": 0}
+"""JSON schema of a whole number from zero on."""
+TIME_TYPE = {**_table(sec=COUNT_TYPE, nsec=COUNT_TYPE), "title": "time"}
+VECTOR_TYPE = _table(x=NUMBER_TYPE, y=NUMBER_TYPE, z=NUMBER_TYPE)
+QUATERNION_TYPE = _table(x=NUMBER_TYPE, y=NUMBER_TYPE, z=NUMBER_TYPE, w=NUMBER_TYPE)
+JOINT_TYPE = {
+    **_table(name=TEXT_TYPE, position=NUMBER_TYPE, velocity=NUMBER_TYPE, effort=NUMBER_TYPE),
+    "required": ["name"],
+}
+TRANSFORM_TYPE = _table(
+    timestamp=TIME_TYPE,
+    parent_frame_id=TEXT_TYPE,
+    child_frame_id=TEXT_TYPE,
+    translation=VECTOR_TYPE,
+    rotation=QUATERNION_TYPE,
 )
-SCHEMAS: dict[str, dict[str, Any]] = {
+JSON_SCHEMAS: dict[str, dict[str, Any]] = {
     name: {"title": name, **schema}
     for name, schema in (
-        (VALUES, _table(timestamp=TIME, values=_list(NUMBER))),
-        (JOINT_STATES, _table(timestamp=TIME, joints=_list(JOINT))),
+        (VALUES_SCHEMA, _table(timestamp=TIME_TYPE, values=_list(NUMBER_TYPE))),
+        (JOINTS_SCHEMA, _table(timestamp=TIME_TYPE, joints=_list(JOINT_TYPE))),
         (
-            POSE,
+            POSE_SCHEMA,
             _table(
-                timestamp=TIME, frame_id=TEXT, pose=_table(position=VECTOR, orientation=QUATERNION)
+                timestamp=TIME_TYPE,
+                frame_id=TEXT_TYPE,
+                pose=_table(position=VECTOR_TYPE, orientation=QUATERNION_TYPE),
             ),
         ),
-        (TRANSFORMS, _table(transforms=_list(FRAME))),
+        (TRANSFORMS_SCHEMA, _table(transforms=_list(TRANSFORM_TYPE))),
     )
 }
 """JSON schemas by name."""
@@ -168,20 +184,23 @@ class Topic:
 
     def message(self, row: int, nanoseconds: int) -> Message:
         """Return the message of a sample, stamped with its time."""
-        stamp = {"sec": nanoseconds // NANOSECONDS, "nsec": nanoseconds % NANOSECONDS}
+        stamp = {
+            "sec": nanoseconds // NANOSECONDS_PER_SECOND,
+            "nsec": nanoseconds % NANOSECONDS_PER_SECOND,
+        }
         values = [channel.values[row].tolist() for channel in self.channels]
-        if self.schema == JOINT_STATES:
-            fields = [JOINTS[channel.name] for channel in self.channels]
+        if self.schema == JOINTS_SCHEMA:
+            fields = [JOINT_FIELDS[channel.name] for channel in self.channels]
             joints = [
                 {"name": f"leg_{leg}", **dict(zip(fields, numbers, strict=True))}
                 for leg, numbers in enumerate(zip(*values, strict=True), 1)
             ]
             return {"timestamp": stamp, "joints": joints}
-        if self.schema == VALUES:
+        if self.schema == VALUES_SCHEMA:
             return {"timestamp": stamp, "values": values[0]}
         position = dict(zip("xyz", values[0][:3], strict=True))
         rotation = dict(zip("wxyz", values[0][3:], strict=True))
-        if self.schema == POSE:
+        if self.schema == POSE_SCHEMA:
             pose = {"position": position, "orientation": rotation}
             return {"timestamp": stamp, "frame_id": "base", "pose": pose}
         frames = {"parent_frame_id": "base", "child_frame_id": "platform"}
@@ -195,21 +214,21 @@ class Topic:
 def topics(log: Log) -> list[Topic]:
     """Return the topics of a log: /joints, /tf, and one for every other channel."""
     found = []
-    joints = [channel for channel in log.channels if channel.name in JOINTS]
+    joints = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
     joints = [
         each
         for each in joints
         if each.width == joints[0].width and np.array_equal(each.time, joints[0].time)
     ]
     if joints:
-        found.append(Topic("/joints", JOINT_STATES, joints))
+        found.append(Topic("/joints", JOINTS_SCHEMA, joints))
     for channel in log.channels:
         if channel.units == POSE_UNITS:
-            found.append(Topic(f"/{channel.name}", POSE, [channel]))
+            found.append(Topic(f"/{channel.name}", POSE_SCHEMA, [channel]))
             if channel.name == "pose":
-                found.append(Topic("/tf", TRANSFORMS, [channel]))
+                found.append(Topic("/tf", TRANSFORMS_SCHEMA, [channel]))
         elif channel not in joints:
-            found.append(Topic(f"/{channel.name}", VALUES, [channel]))
+            found.append(Topic(f"/{channel.name}", VALUES_SCHEMA, [channel]))
     return found
 
 
@@ -220,9 +239,9 @@ def samples(schema: str, message: Message, names: Sequence[str]) -> list[list[fl
         KeyError: a field is missing.
         TypeError: a field is of another kind.
     """
-    if schema == JOINT_STATES:
-        return [[float(joint[JOINTS[name]]) for joint in message["joints"]] for name in names]
-    if schema == POSE:
+    if schema == JOINTS_SCHEMA:
+        return [[float(joint[JOINT_FIELDS[name]]) for joint in message["joints"]] for name in names]
+    if schema == POSE_SCHEMA:
         place, turn = message["pose"]["position"], message["pose"]["orientation"]
         return [[float(place[k]) for k in "xyz"] + [float(turn[k]) for k in "wxyz"]]
     return [[float(value) for value in message["values"]]]
@@ -237,26 +256,26 @@ def write_mcap(log: Log, path: str | Path) -> Path:
     """
     library = optional("mcap.writer")
     for channel in log.channels:
-        if len(channel) and not 0.0 <= channel.time.min() <= channel.time.max() <= LATEST:
-            raise InputError(f"{channel.name}.time", f"must be from 0 to {LATEST:g} s in MCAP")
+        if len(channel) and not 0.0 <= channel.time.min() <= channel.time.max() <= MAX_TIME:
+            raise InputError(f"{channel.name}.time", f"must be from 0 to {MAX_TIME:g} s in MCAP")
 
     def write(file: IO[bytes]) -> None:
         writer = library.Writer(file, enable_data_crcs=True)
         writer.start()
-        writer.add_metadata(MARK, log.metadata)
+        writer.add_metadata(LAYOUT_MARK, log.metadata)
         found = topics(log)
         schemas: dict[str, int] = {}
         places = []
         for topic in found:
             if topic.schema not in schemas:
-                text = json.dumps(SCHEMAS[topic.schema]).encode()
+                text = json.dumps(JSON_SCHEMAS[topic.schema]).encode()
                 schemas[topic.schema] = writer.register_schema(topic.schema, "jsonschema", text)
             units = {channel.name: channel.units for channel in topic.channels}
-            note = {} if topic.schema == TRANSFORMS else {MARK: json.dumps(units)}
+            note = {} if topic.schema == TRANSFORMS_SCHEMA else {LAYOUT_MARK: json.dumps(units)}
             places.append(writer.register_channel(topic.name, "json", schemas[topic.schema], note))
         for number, row in merge_order([topic.time for topic in found]).tolist():
             topic = found[number]
-            time = round(float(topic.time[row]) * NANOSECONDS)
+            time = round(float(topic.time[row]) * NANOSECONDS_PER_SECOND)
             data = json.dumps(topic.message(row, time)).encode()
             writer.add_message(places[number], time, data, time)
         writer.finish()
@@ -281,7 +300,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         metadata = {
             str(key): str(value)
             for record in reader.iter_metadata()
-            if record.name == MARK
+            if record.name == LAYOUT_MARK
             for key, value in record.metadata.items()
         }
         summary = reader.get_summary()
@@ -290,14 +309,14 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         collector = Collector(path, metadata)
         own: dict[int, dict[str, list[str]]] = {}
         for place, channel in channels.items():
-            if MARK in channel.metadata:
-                own[place] = _units(channel.metadata[MARK], channel.topic, path)
+            if LAYOUT_MARK in channel.metadata:
+                own[place] = _units(channel.metadata[LAYOUT_MARK], channel.topic, path)
                 for name, units in own[place].items():
                     collector.declare(name, units)
         own_tf = {
             place
             for place, channel in channels.items()
-            if own and place not in own and schemas[channel.schema_id].name == TRANSFORMS
+            if own and place not in own and schemas[channel.schema_id].name == TRANSFORMS_SCHEMA
         }
         yield collector.take()
         stream.seek(0)
@@ -351,7 +370,7 @@ def _units(text: str, topic: str, path: Path) -> dict[str, list[str]]:
     try:
         return {str(name): [str(u) for u in units] for name, units in json.loads(text).items()}
     except (ValueError, AttributeError, TypeError) as error:
-        message = f"topic {topic!r}: the metadata {MARK!r} are damaged ({error})"
+        message = f"topic {topic!r}: the metadata {LAYOUT_MARK!r} are damaged ({error})"
         raise InputError(str(path), message) from None
 
 
@@ -369,10 +388,10 @@ def _content(channel: Any, message: Any, path: Path) -> tuple[Any, float]:
         raise InputError(str(path), f"topic {channel.topic!r}: is no JSON ({error})") from None
     stamp = content.get("timestamp") if isinstance(content, dict) else None
     try:
-        nanoseconds = stamp["sec"] * NANOSECONDS + stamp["nsec"]  # type: ignore[index]
+        nanoseconds = stamp["sec"] * NANOSECONDS_PER_SECOND + stamp["nsec"]  # type: ignore[index]
     except (TypeError, KeyError):
         nanoseconds = message.log_time
-    return content, nanoseconds / NANOSECONDS
+    return content, nanoseconds / NANOSECONDS_PER_SECOND
 
 
 def _add_own(
@@ -435,5 +454,5 @@ def _unpacked(path: Path, data: bytes) -> bytes:
 def _stamp(message: Any, recorded: int) -> float:
     """Return the time of a message [s]; headers that nobody filled in are zero."""
     stamp = getattr(getattr(message, "header", None), "stamp", None)
-    nanoseconds = 0 if stamp is None else stamp.sec * NANOSECONDS + stamp.nanosec
-    return (nanoseconds or recorded) / NANOSECONDS
+    nanoseconds = 0 if stamp is None else stamp.sec * NANOSECONDS_PER_SECOND + stamp.nanosec
+    return (nanoseconds or recorded) / NANOSECONDS_PER_SECOND

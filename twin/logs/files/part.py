@@ -22,14 +22,14 @@ from twin.basics.files import append_bytes, check_bytes
 from twin.errors import InputError
 from twin.logs.log import Channel, Log, join
 
-ENDING = ".part"
+PART_SUFFIX = ".part"
 
-FIRST = {"twin log": "part", "version": 1}
+PART_HEADER = {"twin log": "part", "version": 1}
 
-NUMBERS = np.dtype("<f8")
+NUMBER_TYPE = np.dtype("<f8")
 
-ROUNDING = 1e-9
-"""Part of a window by which a sample at its end may be early."""
+TIME_TOLERANCE = 1e-9
+"""Fraction of a window by which a sample at its end may be early."""
 
 
 class PartFile:
@@ -50,7 +50,7 @@ class PartFile:
                 if there and not replace and not _is_empty(path):
                     raise left_over(path)
                 self._file.truncate(0)
-                first = json.dumps(FIRST | {"metadata": metadata})
+                first = json.dumps(PART_HEADER | {"metadata": metadata})
                 append_bytes(self._file, first.encode() + b"\n")
             except BaseException:
                 self._file.close()
@@ -74,7 +74,7 @@ class PartFile:
         parts = []
         for channel in log.channels:
             if len(channel):
-                rows = np.column_stack([channel.time, channel.values]).astype(NUMBERS).tobytes()
+                rows = np.column_stack([channel.time, channel.values]).astype(NUMBER_TYPE).tobytes()
                 head = {"channel": channel.name, "units": channel.units, "rows": len(channel)}
                 parts += [json.dumps(head | {"crc": crc32(rows)}).encode() + b"\n", rows]
         append_bytes(self._file, b"".join(parts))
@@ -86,7 +86,7 @@ class PartFile:
 
 def _is_empty(path: Path) -> bool:
     """Return whether a part ended before its first block."""
-    begun = json.dumps(FIRST).encode()[:-1]
+    begun = json.dumps(PART_HEADER).encode()[:-1]
     with path.open("rb") as file:
         first, more = file.readline(), file.read(1)
     return not more and first[: len(begun)] == begun[: len(first)]
@@ -103,7 +103,7 @@ def left_over(path: Path) -> InputError:
 
 def before(path: Path) -> Path:
     """Return the part that came before another one, where a run keeps its last seconds alone."""
-    return path.with_name(f"{path.name.removesuffix(ENDING)}.before{ENDING}")
+    return path.with_name(f"{path.name.removesuffix(PART_SUFFIX)}.before{PART_SUFFIX}")
 
 
 def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
@@ -121,7 +121,7 @@ def _blocks_of(path: Path) -> Iterator[Log]:
     size = path.stat().st_size
     with path.open("rb") as file:
         first = _line(file.readline(), path)
-        if first is None or first.get("twin log") != FIRST["twin log"]:
+        if first is None or first.get("twin log") != PART_HEADER["twin log"]:
             raise InputError(str(path), "is no recording of this package")
         yield Log((), {str(k): str(v) for k, v in first["metadata"].items()})
         while text := file.readline():
@@ -129,14 +129,14 @@ def _blocks_of(path: Path) -> Iterator[Log]:
             if head is None:
                 return
             name, units, count = str(head["channel"]), tuple(head["units"]), int(head["rows"])
-            needed = count * (1 + len(units)) * NUMBERS.itemsize
+            needed = count * (1 + len(units)) * NUMBER_TYPE.itemsize
             if file.tell() + needed > size:
                 return
             check_bytes(path, needed)
             data = file.read(needed)
             if crc32(data) != head["crc"]:
                 raise InputError(str(path), f"a block of channel {name!r} is damaged")
-            table = np.frombuffer(data, NUMBERS).reshape(count, -1)
+            table = np.frombuffer(data, NUMBER_TYPE).reshape(count, -1)
             yield Log((Channel(name, table[:, 0], table[:, 1:], units),))
 
 
@@ -180,7 +180,7 @@ def windows(blocks: Iterable[Log], seconds: float) -> Iterator[Log]:
         start = block.span[0] if start is None else start
         numbers = [
             np.maximum.accumulate(
-                np.maximum(np.floor((each.time - start) / length + ROUNDING), opened)
+                np.maximum(np.floor((each.time - start) / length + TIME_TOLERANCE), opened)
             )
             for each in filled
         ]

@@ -17,7 +17,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import (
-    CHECKSUM,
+    CHECKSUM_KEY,
     NO_CHECKSUM,
     check_bytes,
     check_checksum,
@@ -28,19 +28,19 @@ from twin.basics.files import (
     write_checksum,
 )
 from twin.basics.optional import optional
-from twin.basics.text_table import COMMENT, TIME_NAMES, TextTable, parse_time
+from twin.basics.text_table import COMMENT_MARK, TIME_NAMES, TextTable, parse_time
 from twin.errors import InputError, listed
 from twin.logs.log import Channel, Log
 from twin.logs.simulated import log_of
-from twin.machine.quantity import TITLE, to_si
-from twin.simulation.recorded.files import MARK as TRAJECTORY
+from twin.machine.quantity import TITLE_PATTERN, to_si
+from twin.simulation.recorded.files import FILE_MARK as TRAJECTORY
 from twin.simulation.trajectory import Trajectory
 
-MARK = "twin log"
-"""Before the layout: in the first line of a CSV file, as key in other files."""
+LAYOUT_MARK = "twin log"
+"""Text before the layout: in the first line of a CSV file, as key in other files."""
 
-AT_ONCE = 4096
-"""Rows that are in memory as text or table."""
+BLOCK_ROWS = 4096
+"""Number of rows that are in memory as text or table."""
 
 EPOCH_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 """Times without unit from the first number on, and what one is [s]: nanoseconds, microseconds and
@@ -76,7 +76,7 @@ def read_layout(text: str | bytes, path: Any) -> Layout:
     else:
         reason = ""
     if not lists or not isinstance(metadata, dict):
-        raise InputError(str(path), f"the line after '{MARK}' is damaged{reason}")
+        raise InputError(str(path), f"the line after '{LAYOUT_MARK}' is damaged{reason}")
     return {"channels": channels, "metadata": metadata}
 
 
@@ -101,7 +101,7 @@ def all_titles(log: Log) -> list[str]:
 
 
 def table_rows(log: Log) -> Iterator[FloatArray]:
-    """Yield the table of a log, time first, in blocks of at most `AT_ONCE` rows.
+    """Yield the table of a log, time first, in blocks of at most `BLOCK_ROWS` rows.
 
     Channels with the same times share rows. Rows are in order of time; where a channel's clock
     steps back, its samples stay in the order in which they were recorded.
@@ -117,8 +117,8 @@ def table_rows(log: Log) -> Iterator[FloatArray]:
         else:
             groups.append((channel.time, [entry]))
     order = merge_order([time for time, _ in groups])
-    for start in range(0, len(order), AT_ONCE):
-        part = order[start : start + AT_ONCE]
+    for start in range(0, len(order), BLOCK_ROWS):
+        part = order[start : start + BLOCK_ROWS]
         block = np.full((len(part), place), np.nan)
         for number, (time, inside) in enumerate(groups):
             here = part[:, 0] == number
@@ -167,7 +167,7 @@ class TableColumns:
         """
         check_columns(path, names)
         self._path, self._count = str(path), len(names)
-        matches = [TITLE.fullmatch(name.strip()) for name in names]
+        matches = [TITLE_PATTERN.fullmatch(name.strip()) for name in names]
         pairs = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]
         self.time = self._time_column([name for name, _ in pairs], names, time)
         unit = time_unit or pairs[self.time][1]
@@ -242,8 +242,8 @@ def write_csv(log: Log, path: str | Path) -> Path:
     names = all_titles(log)
 
     def write(file: IO[bytes]) -> None:
-        layout = json.dumps(layout_of(log) | {CHECKSUM: NO_CHECKSUM})
-        file.write(f"{COMMENT} {MARK} {layout}\n".encode())
+        layout = json.dumps(layout_of(log) | {CHECKSUM_KEY: NO_CHECKSUM})
+        file.write(f"{COMMENT_MARK} {LAYOUT_MARK} {layout}\n".encode())
         text = TextIOWrapper(file, "utf-8", newline="")
         csv.writer(text, lineterminator="\n").writerow(names)
         text.detach()
@@ -257,7 +257,7 @@ def write_csv(log: Log, path: str | Path) -> Path:
 
 
 def read_csv_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
-    """Yield a CSV file as logs of `AT_ONCE` rows, however a program wrote it; see `TextTable`.
+    """Yield a CSV file as logs of `BLOCK_ROWS` rows, however a program wrote it; see `TextTable`.
 
     The header has names, with units in brackets. Empty cells and NaN are no samples.
 
@@ -266,15 +266,15 @@ def read_csv_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Lo
     """
     table = TextTable(path)
     check_checksum(path)
-    if table.first_line.startswith(f"{COMMENT} {TRAJECTORY} "):
+    if table.first_line.startswith(f"{COMMENT_MARK} {TRAJECTORY} "):
         yield log_of(Trajectory.load(path))
         return
-    _, mark, text = table.first_line.partition(f"{COMMENT} {MARK} ")
+    _, mark, text = table.first_line.partition(f"{COMMENT_MARK} {LAYOUT_MARK} ")
     layout = read_layout(text, path) if mark else None
     columns = TableColumns(table.layout.names, layout, time, time_unit, path)
     yield columns.empty()
     rows = table.rows()
-    while block := list(islice(rows, AT_ONCE)):
+    while block := list(islice(rows, BLOCK_ROWS)):
         yield columns.log(
             np.array([_numbers(table, line, row, columns.time) for line, row in block])
         )
@@ -318,7 +318,7 @@ def write_parquet(log: Log, path: str | Path) -> Path:
     arrow, parquet = _arrow()
     fields = [arrow.field(name, arrow.float64()) for name in all_titles(log)]
     layout = json.dumps(layout_of(log))
-    schema = arrow.schema(fields, metadata={MARK: layout})
+    schema = arrow.schema(fields, metadata={LAYOUT_MARK: layout})
 
     def write(file: IO[bytes]) -> None:
         with parquet.ParquetWriter(file, schema, write_page_checksum=True) as writer:
@@ -327,7 +327,7 @@ def write_parquet(log: Log, path: str | Path) -> Path:
                 checksum = table_checksum(block, checksum)
                 columns = [np.ascontiguousarray(column) for column in block.T]
                 writer.write_table(arrow.table(columns, schema=schema))
-            writer.add_key_value_metadata({CHECKSUM: str(checksum)})
+            writer.add_key_value_metadata({CHECKSUM_KEY: str(checksum)})
 
     return write_atomically(path, write)
 
@@ -344,7 +344,7 @@ def check_size(path: Path) -> None:
 
 
 def read_parquet_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
-    """Yield a Parquet file as logs of `AT_ONCE` rows; null and NaN are no samples.
+    """Yield a Parquet file as logs of `BLOCK_ROWS` rows; null and NaN are no samples.
 
     Raises:
         InputError: a column that is no number, or not finite.
@@ -358,17 +358,17 @@ def read_parquet_blocks(path: Path, time: str, time_unit: str | None) -> Iterato
             return
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
         check_bytes(path, max((group.total_byte_size for group in groups), default=0))
-        text = metadata.get(MARK.encode())
+        text = metadata.get(LAYOUT_MARK.encode())
         layout = None if text is None else read_layout(text, path)
         columns = TableColumns(schema.names, layout, time, time_unit, path)
         yield columns.empty()
         checksum = zlib.crc32(text or b"")
-        for batch in file.iter_batches(batch_size=AT_ONCE):
+        for batch in file.iter_batches(batch_size=BLOCK_ROWS):
             values = [_floats(batch.column(k), name, path) for k, name in enumerate(schema.names)]
             rows = np.array(values).T.reshape(-1, len(values))
             checksum = table_checksum(rows, checksum)
             yield columns.log(rows)
-        if metadata.get(CHECKSUM.encode(), b"%d" % checksum) != b"%d" % checksum:
+        if metadata.get(CHECKSUM_KEY.encode(), b"%d" % checksum) != b"%d" % checksum:
             warn_changed(path)
 
 

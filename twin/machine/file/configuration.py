@@ -11,7 +11,7 @@ from twin.machine.quantity import Table, merged
 
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
 
-IDEAL = "ideal"
+IDEAL_CONFIGURATION = "ideal"
 """Name of the file without any of its configurations; None has the same meaning."""
 
 
@@ -35,7 +35,7 @@ def split_configurations(
         field = f"configuration.{name}"
         if not re.fullmatch(CONFIGURATION_NAME, name):
             problems.append((field, "must be lower-case letters, digits and underscores"))
-        elif name == IDEAL:
+        elif name == IDEAL_CONFIGURATION:
             problems.append((field, "is the name of the file without configuration; take another"))
         elif not isinstance(table, dict):
             problems.append((field, f"must be a table such as [configuration.{name}.leg]"))

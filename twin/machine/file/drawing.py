@@ -11,12 +11,12 @@ from twin.basics.toml import toml_content
 from twin.errors import ParameterError, brief
 from twin.machine.quantity import Length, Table
 
-ENDINGS = (".glb", ".stl")
+MESH_SUFFIXES = (".glb", ".stl")
 
-LARGEST = 50e6
-"""[byte] of a file."""
+MAX_FILE_SIZE = 50e6
+"""[byte] Largest size of a mesh file."""
 
-FIELD = "appearance.mesh"
+MESH_FIELD = "appearance.mesh"
 
 
 class Appearance(Table):
@@ -37,18 +37,18 @@ def content_with_drawing(raw: bytes, file: Path) -> dict[str, Any]:
     for place in (content, *(tables.values() if isinstance(tables, dict) else ())):
         look = place.get("appearance") if isinstance(place, dict) else None
         if isinstance(look, dict) and "mesh" in look:
-            look["mesh"] = str(_found(look["mesh"], file))
+            look["mesh"] = str(_mesh_path(look["mesh"], file))
     return content
 
 
-def _found(mesh: Any, file: Path) -> Path:
+def _mesh_path(mesh: Any, file: Path) -> Path:
     """Return the path of a mesh that is named relative to a file."""
     if not isinstance(mesh, str) or not mesh or "\0" in mesh:
         raise _refused(file, f"must be the name of a file, not {brief(mesh)}")
     folder = file.parent.resolve()
     path = (folder / mesh).resolve()
-    if path.suffix.lower() not in ENDINGS:
-        raise _refused(file, f"must end in {' or '.join(ENDINGS)}, not {brief(mesh)}")
+    if path.suffix.lower() not in MESH_SUFFIXES:
+        raise _refused(file, f"must end in {' or '.join(MESH_SUFFIXES)}, not {brief(mesh)}")
     if not path.is_relative_to(folder):
         raise _refused(file, f"must be in the folder of this file or below it, not {brief(mesh)}")
     try:
@@ -58,10 +58,12 @@ def _found(mesh: Any, file: Path) -> Path:
         raise _refused(file, f"cannot use {brief(mesh)} ({error.strerror})") from None
     if not found:
         raise _refused(file, f"there is no file {mesh} in {folder}")
-    if size > LARGEST:
-        raise _refused(file, f"{mesh} is larger than {LARGEST / 1e6:.0f} MB; reduce its triangles")
+    if size > MAX_FILE_SIZE:
+        raise _refused(
+            file, f"{mesh} is larger than {MAX_FILE_SIZE / 1e6:.0f} MB; reduce its triangles"
+        )
     return path
 
 
 def _refused(file: Path, message: str) -> ParameterError:
-    return ParameterError(file, [(FIELD, message)])
+    return ParameterError(file, [(MESH_FIELD, message)])

@@ -26,75 +26,91 @@ from twin.basics.arrays import one_of
 from twin.basics.files import as_path, write_text
 from twin.basics.toml import read_limited, toml_content
 from twin.errors import InputError, MachineNotFoundError, ParameterError, brief
-from twin.machine.description import NAME
-from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
+from twin.machine.description import NAME_PATTERN
+from twin.machine.file.configuration import (
+    IDEAL_CONFIGURATION,
+    split_configurations,
+    with_configuration,
+)
 from twin.machine.file.drawing import content_with_drawing
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters, gallery_names, machine_names, parameters_path
-from twin.machine.quantity import TAGS as TAG_FIELDS
-from twin.machine.quantity import Table, field_names, field_unit, merged, tag_names
+from twin.machine.quantity import KIND_FIELDS, Table, field_names, field_unit, merged, tag_names
 
-HARDWARE = "hardware"
-"""Name of the configuration."""
+HARDWARE_CONFIGURATION = "hardware"
+"""Name of the configuration with the real drives and sensors."""
 
-GENERIC = "Generic drives"
-"""Beginning of its source."""
+GENERIC_SOURCE = "Generic drives"
+"""Beginning of the source of a generic hardware configuration."""
 
-OWN_DRIVES = "The drives of the file itself"
-"""Its source where the file states drives outside a configuration."""
+FILE_DRIVES_SOURCE = "The drives of the file itself"
+"""Source of this configuration where the file states drives outside a configuration."""
 
-HELD = 4.0
-"""Force where none is given, over the largest that holds platform and legs at home."""
+HOLDING_FORCE_FACTOR = 4.0
+"""Force of an actuator where none is given, over the largest force that holds platform and legs at
+home.
+"""
 
 STROKE_TIME = 1.0
-"""[s] that the whole stroke takes where no speed is given."""
+"""[s] Time that the whole stroke takes where no speed is given."""
 
 MOTOR_SPEED = 2.0 * math.pi * 50.0
-"""[rad/s] of the motor at the actuator's speed: 3000 rpm."""
+"""[rad/s] Speed of the motor at the actuator's speed: 3000 rpm."""
 
 START_TIME = 0.03
-"""[s] in which the force brings the motor alone to its speed."""
+"""[s] Time in which the force brings the motor alone to its speed."""
 
-STIFFEST = 5e8
+MAX_STIFFNESS = 5e8
 """[N/m] or [N m/rad] Largest stiffness of a transmission."""
 
-BRAKE = 2.0
+BRAKE_FORCE_FACTOR = 2.0
 """Holding force of the brake over the force of the actuator."""
 
-ELECTRONICS = {"current_lag": 5e-4, "delay": 1e-3}
+ELECTRONICS_LAGS = {"current_lag": 5e-4, "delay": 1e-3}
 """[s] Current lag and delay of the electronics."""
 
-COUNTS = 4096
+ENCODER_COUNTS = 4096
 """Counts of an encoder over one turn of the motor."""
 
-CONFIGURATION = "configuration"
-"""Field of a configuration of the base to build on, or of tables with changes of configurations."""
+CONFIGURATION_FIELD = "configuration"
+"""Field that names the configuration of the base to build on, or holds tables with changes of
+configurations.
+"""
 
 LEG_NUMBER = r"[1-9][0-9]{0,3}"
 """Name of a table in [leg] that is for one leg."""
 
-DEEPEST = 10
-"""Most files in a chain of files of which each extends the next."""
+MAX_EXTENDS_DEPTH = 10
+"""Maximum number of files in a chain of files of which each extends the next."""
 
-SPELLING = "check its spelling or remove it"
+SPELLING_ADVICE = "check its spelling or remove it"
 
-TAGS = {"rigid", "cylinder", "paired_circle", "polar", "points", *LEG_KINDS}
+UNION_TAGS = {"rigid", "cylinder", "paired_circle", "polar", "points", *LEG_KINDS}
 """Names of the members of unions, which are between field names in the path of a problem."""
 
-COMMENTS = 32
+COMMENT_COLUMN = 32
 """Column of the comments in a template."""
 
 
-FRICTION, VISCOUS = 0.03, 0.02
-"""Shares of the force: friction while sliding, and what full speed adds to it."""
+FRICTION_FRACTION = 0.03
+"""Friction while sliding, as a fraction of the force."""
+VISCOUS_FRACTION = 0.02
+"""Viscous friction at full speed, as a fraction of the force."""
 
-WIND_UP, BACKLASH, OVERTRAVEL = 5e-4, 1e-4, 0.02
-"""Shares of the stroke: deflection of the transmission under the force, free play, overtravel."""
+WIND_UP_FRACTION = 5e-4
+"""Deflection of the transmission under the force, as a fraction of the stroke."""
+BACKLASH_FRACTION = 1e-4
+"""Backlash of the transmission, as a fraction of the stroke."""
+OVERTRAVEL_FRACTION = 0.02
+"""Overtravel, as a fraction of the stroke."""
 
 
-STEP, SHARE, DAMPING_RATIO = 2.5e-4, 0.5, 0.3
-"""The transmission is so soft that an engine can take steps h of `STEP` [s]: h^2 k / m is `SHARE`
-there, with this damping ratio."""
+ENGINE_STEP = 2.5e-4
+"""[s] Largest step of an engine that the transmission must be soft enough for."""
+STABILITY_NUMBER = 0.5
+"""Value of h^2 k / m at the step h of `ENGINE_STEP`, for stiffness k and moved mass m."""
+DAMPING_RATIO = 0.3
+"""Damping ratio of the transmission."""
 
 
 class Size(NamedTuple):
@@ -113,8 +129,8 @@ def generic_hardware(machine: MachineParameters) -> dict[str, Any]:
     size = _size(machine)
     table: dict[str, Any] = {"source": size.source, "leg": {}}
     if getattr(machine.leg, "drive", None) is not None:
-        return {"source": OWN_DRIVES, "leg": {}}
-    leg: dict[str, Any] = {"drive": _drive(machine, size), "encoder": {"counts": COUNTS}}
+        return {"source": FILE_DRIVES_SOURCE, "leg": {}}
+    leg: dict[str, Any] = {"drive": _drive(machine, size), "encoder": {"counts": ENCODER_COUNTS}}
     for entry in leg.values():
         entry["source"] = size.source
     return table | {"leg": leg}
@@ -122,7 +138,7 @@ def generic_hardware(machine: MachineParameters) -> dict[str, Any]:
 
 def is_generic(table: dict[str, Any]) -> bool:
     """Return whether a configuration is one that `generic_hardware` returned."""
-    return str(table.get("source", "")).startswith((GENERIC, OWN_DRIVES))
+    return str(table.get("source", "")).startswith((GENERIC_SOURCE, FILE_DRIVES_SOURCE))
 
 
 def _size(machine: MachineParameters) -> Size:
@@ -138,8 +154,8 @@ def _size(machine: MachineParameters) -> Size:
     force, speed = actuator.effort, actuator.speed
     name = "torque" if unit == "rad" else "force"
     if force is None:
-        force = HELD * held
-        notes.append(f"{HELD:g} times the {name} that holds the machine at home")
+        force = HOLDING_FORCE_FACTOR * held
+        notes.append(f"{HOLDING_FORCE_FACTOR:g} times the {name} that holds the machine at home")
     if speed is None:
         speed = stroke / STROKE_TIME
         notes.append("one stroke a second")
@@ -148,40 +164,42 @@ def _size(machine: MachineParameters) -> Size:
     inverse = np.zeros((6, 6))
     inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
     mobility = float(np.linalg.eigvalsh(rows @ inverse @ rows.T)[-1])
-    return Size(force, speed, stroke, mobility, f"{GENERIC}, sized from {numbers}{given}")
+    return Size(force, speed, stroke, mobility, f"{GENERIC_SOURCE}, sized from {numbers}{given}")
 
 
 def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
     """Return the table `[leg.drive]`: a screw, or a gear for cranks; no motor for struts."""
     if machine.leg.has_axial_spring:
-        return {"kind": "direct", "scale_period": 1e-3 * size.stroke, **ELECTRONICS}
+        return {"kind": "direct", "scale_period": 1e-3 * size.stroke, **ELECTRONICS_LAGS}
     ratio = MOTOR_SPEED / size.speed
-    soft = SHARE / (STEP**2 * size.mobility)
-    stiffness = min(size.force / (WIND_UP * size.stroke), soft, STIFFEST)
+    soft = STABILITY_NUMBER / (ENGINE_STEP**2 * size.mobility)
+    stiffness = min(size.force / (WIND_UP_FRACTION * size.stroke), soft, MAX_STIFFNESS)
     turning = {"kind": "gear", "ratio": ratio}
     if machine.leg.actuator.coordinate_unit == "m":
         turning = {"kind": "screw", "lead": 2.0 * math.pi / ratio}
     return {
         **turning,
         "armature_inertia": START_TIME * size.force / size.speed / ratio**2,
-        "friction_torque": FRICTION * size.force / ratio,
-        "viscous_torque": VISCOUS * size.force / size.speed / ratio**2,
+        "friction_torque": FRICTION_FRACTION * size.force / ratio,
+        "viscous_torque": VISCOUS_FRACTION * size.force / size.speed / ratio**2,
         "breakaway": 1.3,
         "stribeck_speed": 0.01 * size.speed,
         "stiffness": stiffness,
         "damping": 2.0 * DAMPING_RATIO * math.sqrt(stiffness / size.mobility),
-        "backlash": BACKLASH * size.stroke,
+        "backlash": BACKLASH_FRACTION * size.stroke,
         "peak": size.force,
-        "brake_torque": BRAKE * size.force / ratio,
+        "brake_torque": BRAKE_FORCE_FACTOR * size.force / ratio,
         "brake_engage_time": 0.05,
         "brake_release_time": 0.02,
-        "overtravel": OVERTRAVEL * size.stroke,
-        **ELECTRONICS,
+        "overtravel": OVERTRAVEL_FRACTION * size.stroke,
+        **ELECTRONICS_LAGS,
     }
 
 
-EXTENDS, RECORD = "extends", "identified"
-"""Fields of such files alone: what they extend, and a record for people that is not read."""
+EXTENDS_FIELD = "extends"
+"""Field of a file that names the file which it extends."""
+RECORD_FIELD = "identified"
+"""Field of such a file with a record for people; it is not read."""
 
 
 Files = tuple[tuple[bytes, Path], ...]
@@ -202,12 +220,15 @@ def files_of(path: str | Path) -> Files:
         chain = " -> ".join(other.name for _, other in (*found, (raw, at)))
         if any(at.resolve() == other.resolve() for _, other in found):
             problem = f"leads in a circle: {chain}; extend a whole machine"
-            raise ParameterError(path, [(EXTENDS, problem)])
-        if len(found) == DEEPEST:
-            problem = f"is a chain of more than {DEEPEST} files: {chain}; extend one nearer its end"
-            raise ParameterError(path, [(EXTENDS, problem)])
+            raise ParameterError(path, [(EXTENDS_FIELD, problem)])
+        if len(found) == MAX_EXTENDS_DEPTH:
+            problem = (
+                f"is a chain of more than {MAX_EXTENDS_DEPTH} files: {chain}; "
+                "extend one nearer its end"
+            )
+            raise ParameterError(path, [(EXTENDS_FIELD, problem)])
         found.append((raw, at))
-        base = toml_content(raw, at).get(EXTENDS) if EXTENDS.encode() in raw else None
+        base = toml_content(raw, at).get(EXTENDS_FIELD) if EXTENDS_FIELD.encode() in raw else None
         if base is None:
             return tuple(found)
         at = _base(base, at)
@@ -217,14 +238,14 @@ def _base(base: Any, file: Path) -> Path:
     """Return the file that `extends` names: a machine of the catalogue, or a path beside `file`."""
     if not isinstance(base, str) or not base or "\0" in base:
         problem = f"must be the name of a machine or the path of a file, not {brief(base)}"
-        raise ParameterError(file, [(EXTENDS, problem)])
+        raise ParameterError(file, [(EXTENDS_FIELD, problem)])
     known = base in machine_names() or base in gallery_names()
     try:
         return parameters_path(base if known else file.parent / base)
     except MachineNotFoundError:
         names = ", ".join(machine_names())
         problem = f"no machine {base!r} and no such file beside this one; machines: {names}"
-        raise ParameterError(file, [(EXTENDS, problem)]) from None
+        raise ParameterError(file, [(EXTENDS_FIELD, problem)]) from None
 
 
 def extended(
@@ -245,7 +266,7 @@ def extended(
     Raises:
         ParameterError: no `source`, or no such configuration.
     """
-    source, name = change.get("source"), change.get(CONFIGURATION)
+    source, name = change.get("source"), change.get(CONFIGURATION_FIELD)
     if not isinstance(source, str) or not source.strip():
         raise ParameterError(file, [("source", "missing; say where the new numbers are from")])
     # Generic drives follow from the new machine's actuators, unless the file builds on the base's.
@@ -254,17 +275,17 @@ def extended(
     if isinstance(name, dict):
         for key, table in name.items():
             kept[key] = _with_changes(configurations.get(key, {}), table, source)
-    elif name is not None and name != IDEAL:
+    elif name is not None and name != IDEAL_CONFIGURATION:
         if not isinstance(name, str) or name not in configurations:
             known = ", ".join(configurations) or "none"
-            tables = f"tables such as [{CONFIGURATION}.{HARDWARE}]"
+            tables = f"tables such as [{CONFIGURATION_FIELD}.{HARDWARE_CONFIGURATION}]"
             problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
             problem += f"; known: {known}"
-            raise ParameterError(file, [(CONFIGURATION, problem)])
+            raise ParameterError(file, [(CONFIGURATION_FIELD, problem)])
         base = {key: value for key, value in configurations[name].items() if key != "source"}
         plain = merged(plain, base, configurations[name]["source"])
         kept = {name: {"source": source}}
-    special = (EXTENDS, CONFIGURATION, RECORD)
+    special = (EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
     rest = {key: value for key, value in change.items() if key not in special}
     leg = rest.get("leg")
     single: dict[str, Any] = {}
@@ -274,7 +295,7 @@ def extended(
     whole = merged(plain, rest, source)
     if single:
         whole["variant"] = _with_single_legs(whole.get("variant", []), single, source, file)
-    return whole | {CONFIGURATION: kept}
+    return whole | {CONFIGURATION_FIELD: kept}
 
 
 def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
@@ -383,21 +404,24 @@ def _parts(
     plain, configurations, problems = split_configurations(content)
     if problems:
         raise ParameterError(file, problems)
-    if HARDWARE not in configurations:
+    if HARDWARE_CONFIGURATION not in configurations:
         try:
             machine = MachineParameters.model_validate(plain)
         except ValidationError as error:
             raise ParameterError(file, _problems(error)) from None
-        configurations = configurations | {HARDWARE: generic_hardware(machine)}
+        configurations = configurations | {HARDWARE_CONFIGURATION: generic_hardware(machine)}
     return plain, configurations
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
-    if configuration is None or (isinstance(configuration, str) and configuration == IDEAL):
+    if configuration is None or (
+        isinstance(configuration, str) and configuration == IDEAL_CONFIGURATION
+    ):
         return machines[None]
     if not isinstance(configuration, str) or configuration not in machines:
-        known = f"known: {', '.join((IDEAL, *(name for name in machines if name is not None)))}"
-        raise InputError("configuration", f"unknown configuration {brief(configuration)}; {known}")
+        names = (IDEAL_CONFIGURATION, *(name for name in machines if name is not None))
+        problem = f"unknown configuration {brief(configuration)}; known: {', '.join(names)}"
+        raise InputError("configuration", problem)
     return machines[configuration]
 
 
@@ -408,7 +432,7 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
         # The names of union members are between field names; a user's own field comes last.
         inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
         places = [str(part) for part in inner if "[" not in str(part)]
-        path = [*(part for part in places if part not in TAGS), *map(str, last)]
+        path = [*(part for part in places if part not in UNION_TAGS), *map(str, last)]
         if path[:1] == ["variant"] and path[2:3] == ["leg"]:
             # In the file a variant's own entries are those of its leg.
             del path[2]
@@ -430,7 +454,7 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
     fault, context = entry["type"], entry.get("ctx", {})
     if fault == "extra_forbidden":
         close = get_close_matches(str(entry["loc"][-1]), field_names(MachineParameters, tables), 1)
-        return "unknown field; " + (f"did you mean '{close[0]}'?" if close else SPELLING)
+        return "unknown field; " + (f"did you mean '{close[0]}'?" if close else SPELLING_ADVICE)
     if fault == "missing":
         return "missing; " + ("the list is too short" if _in_list(entry) else "add it")
     if fault == "too_short":
@@ -448,7 +472,7 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
 
 def _discriminator(entry: ErrorDetails) -> str:
     """Return the name of the field that says which table of a union is meant."""
-    return next(name for name in TAG_FIELDS if name in entry["ctx"]["discriminator"])
+    return next(name for name in KIND_FIELDS if name in entry["ctx"]["discriminator"])
 
 
 def _in_list(entry: ErrorDetails) -> bool:
@@ -530,7 +554,7 @@ def template(name: str, legs: str = "ups") -> str:
     check_name(name)
     text = (files("twin.machine.legs") / f"{legs}.toml").read_text(encoding="utf-8")
     line = f'name = "{name}"'
-    return text.replace('name = "NAME"'.ljust(COMMENTS), line.ljust(COMMENTS)).replace(
+    return text.replace('name = "NAME"'.ljust(COMMENT_COLUMN), line.ljust(COMMENT_COLUMN)).replace(
         "twin info FILE", f"twin info {name}.toml"
     )
 
@@ -557,7 +581,7 @@ def check_new(path: str | Path, *, replace: bool = False) -> Path:
 
 def check_name(name: str) -> None:
     """Raise InputError unless a name is that of a machine."""
-    if not isinstance(name, str) or not re.fullmatch(NAME, name):
+    if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
         raise InputError(
             "name",
             f"{brief(name)} must be lower-case letters, digits and underscores, a letter first",

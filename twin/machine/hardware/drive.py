@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from twin.machine.quantity import (
-    LARGEST,
+    MAX_MAGNITUDE,
     Acceleration,
     Angle,
     AngularAcceleration,
@@ -34,7 +34,7 @@ from twin.machine.quantity import (
     Whole,
 )
 
-TWIST = math.radians(3.0)
+SHAFT_TWIST = math.radians(3.0)
 """[rad] Adopted: twist of a shaft and its gears under the largest torque."""
 
 LOSS_TIME = 0.4e-3
@@ -176,7 +176,7 @@ class ReflectedDrive(NamedTuple):
     """A drive as the actuator's coordinate sees it: in m and N, or in rad and N m."""
 
     inertia: float
-    """of motor and transmission [kg] or [kg m2]"""
+    """inertia of motor and transmission [kg] or [kg m2]"""
     friction: float
     """while sliding [N] or [N m]"""
     viscous: float
@@ -186,15 +186,15 @@ class ReflectedDrive(NamedTuple):
     backlash: float
     """[m] or [rad]"""
     stiffness: float
-    """of the transmission [N/m] or [N m/rad]"""
+    """stiffness of the transmission [N/m] or [N m/rad]"""
     damping: float
-    """of the transmission [N s/m] or [N m s/rad]"""
+    """damping of the transmission [N s/m] or [N m s/rad]"""
     brake: float
     """what the brake holds [N] or [N m]"""
     peak: float | None
     """largest effort for a short time [N] or [N m]"""
     overtravel: float | None
-    """from a limit to its end stop [m] or [rad]"""
+    """distance from a limit to its end stop [m] or [rad]"""
 
 
 class Positioning(NamedTuple):
@@ -214,7 +214,7 @@ class Positioning(NamedTuple):
     top_speed: float
     """speed [m/s] or [rad/s] at which no effort is left"""
     field_damping: float
-    """of a stepper's rotor in its field"""
+    """damping of a stepper's rotor in its field"""
 
 
 class Electronics(Table):
@@ -246,7 +246,7 @@ class Electronics(Table):
     def _complete(self) -> Self:
         drive = self.reflected()
         for name, value in drive._asdict().items():
-            if value is not None and not value <= LARGEST:
+            if value is not None and not value <= MAX_MAGNITUDE:
                 raise ValueError(
                     f"{name} comes to {value:.3g} at the actuator, beyond any machine; check the "
                     "lead or the ratio"
@@ -309,7 +309,7 @@ class _Shaft(Electronics):
     def reflected(self) -> ReflectedDrive:
         """Return the drive as the actuator's coordinate sees it."""
         ratio = self.ratio
-        stiffness = self.stiffness or self.largest_torque / TWIST
+        stiffness = self.stiffness or self.largest_torque / SHAFT_TWIST
         damping = self.damping or LOSS_TIME * stiffness
         return ReflectedDrive(
             inertia=self.shaft_inertia * ratio**2,

@@ -8,35 +8,37 @@ from pydantic_core import PydanticCustomError
 from twin.basics.arrays import FloatArray, turned
 from twin.machine.description import AnyMachine, MachineDescription
 from twin.machine.layout.joints import (
-    NEAREST,
+    NEAREST_ORDER,
     Home,
     PairedCircle,
     PointList,
     Polar,
+    coincident_indices,
     nearest_order,
     nearest_shift,
-    places,
 )
-from twin.machine.legs.leg import COINCIDENT
+from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 from twin.machine.quantity import problem
 
-HEIGHTS = 60
-"""Heights tried above the base."""
+TRIAL_HEIGHTS = 60
+"""Number of heights above the base that are tried."""
 
-HALVINGS = 20
-"""Of the step between two of them; Newton's method does the rest."""
+BISECTION_STEPS = 20
+"""Number of halvings of the step between two of these heights; Newton's method does the rest."""
 
-ITERATIONS = 60
+MAX_ITERATIONS = 60
 
-EXACT = 1e-10
-"""Error of a coordinate, as a share of the legs' reach or in rad, that counts as solved."""
+POSE_TOLERANCE = 1e-10
+"""Error of a coordinate that counts as solved, as a fraction of the legs' reach or in rad."""
 
-DIGITS = 12
+POSE_DECIMALS = 12
 """Decimal places of a solved pose: more would be rounding."""
 
 
-FEWEST, MOST = 3, 8
-"""Legs of a machine."""
+MIN_LEGS = 3
+"""Minimum number of legs of a machine."""
+MAX_LEGS = 8
+"""Maximum number of legs of a machine."""
 
 
 def paired(machine: AnyMachine) -> AnyMachine:
@@ -46,16 +48,18 @@ def paired(machine: AnyMachine) -> AnyMachine:
     `order` is 'nearest'. Where several rotations are equally good, the lists stay as they are.
     """
     base, top = machine.base.joints, machine.platform.joints
-    if isinstance(base, (Polar, PointList)) and base.order == NEAREST:
-        raise problem("base.joints.order", f"'{NEAREST}' is for the platform; list numbers here")
+    if isinstance(base, (Polar, PointList)) and base.order == NEAREST_ORDER:
+        raise problem(
+            "base.joints.order", f"'{NEAREST_ORDER}' is for the platform; list numbers here"
+        )
     ends = base.points, top.points @ machine.home_rotation.T
     update: dict[str, object] = {}
     if isinstance(top, PairedCircle):
         open_ = isinstance(base, PairedCircle) and base.shift is None and top.shift is None
-        shift = nearest_shift(*ends, COINCIDENT) if open_ else top.shift
+        shift = nearest_shift(*ends, COINCIDENCE_DISTANCE) if open_ else top.shift
         update = {"shift": shift or 0}
-    elif top.order == NEAREST and len(ends[0]) == len(ends[1]):
-        order = nearest_order(*ends, COINCIDENT)
+    elif top.order == NEAREST_ORDER and len(ends[0]) == len(ends[1]):
+        order = nearest_order(*ends, COINCIDENCE_DISTANCE)
         if order is None:
             raise problem(
                 "platform.joints.order",
@@ -76,7 +80,7 @@ def shift_hint(machine: MachineDescription) -> str:
     if not (isinstance(base, PairedCircle) and isinstance(top, PairedCircle)):
         return ""
     plain = top.model_copy(update={"shift": 0}).points @ machine.home_rotation.T
-    shift = nearest_shift(base.points, plain, COINCIDENT)
+    shift = nearest_shift(base.points, plain, COINCIDENCE_DISTANCE)
     if shift is None or shift == top.shift:
         return ""
     return f" (platform.joints.shift = {shift} gives the shortest legs, in place of {top.shift})"
@@ -95,18 +99,22 @@ def check_joints(machine: MachineDescription) -> None:
         raise problem(
             "platform.joints", f"{len(top)} points, but the base has {len(base)}; one per leg"
         )
-    if not FEWEST <= len(base) <= MOST:
+    if not MIN_LEGS <= len(base) <= MAX_LEGS:
         raise problem(
-            "base.joints", f"a machine has {FEWEST} to {MOST} legs, one per joint, got {len(base)}"
+            "base.joints",
+            f"a machine has {MIN_LEGS} to {MAX_LEGS} legs, one per joint, got {len(base)}",
         )
-    ends = [("base.joints", places(base, COINCIDENT)), ("platform.joints", places(top, COINCIDENT))]
+    ends = [
+        ("base.joints", coincident_indices(base, COINCIDENCE_DISTANCE)),
+        ("platform.joints", coincident_indices(top, COINCIDENCE_DISTANCE)),
+    ]
     for field, indices in ends:
-        if len(set(indices)) < FEWEST:
+        if len(set(indices)) < MIN_LEGS:
             raise problem(
                 field,
                 f"its {len(indices)} joints lie in {len(set(indices))} different points (legs at "
-                f"each: {_sharing(indices)}); legs may share a point, but {FEWEST} points are the "
-                "least that hold a platform",
+                f"each: {_sharing(indices)}); legs may share a point, but {MIN_LEGS} points are "
+                "the least that hold a platform",
             )
     pairs = list(zip(*(indices for _, indices in ends), strict=True))
     for number, pair in enumerate(pairs):
@@ -143,7 +151,7 @@ def at_home(machine: AnyMachine) -> AnyMachine:
     else:
         start = _above(machine, target)
     pose = _newton(machine, start, target)
-    pose = np.round(pose, DIGITS) + 0.0
+    pose = np.round(pose, POSE_DECIMALS) + 0.0
     pose[3:] /= np.linalg.norm(pose[3:])
     update = {"position": tuple(pose[:3].tolist()), "orientation": tuple(pose[3:].tolist())}
     return machine.model_copy(update={"home": home.model_copy(update=update)})
@@ -186,14 +194,14 @@ def _above(machine: MachineDescription, target: FloatArray) -> FloatArray:
         pose = np.array([*middle[:2], middle[2] + height, *turn])
         return float((_coordinates(machine, pose) - target).mean())
 
-    heights = np.linspace(1.001 * reach, 1e-3 * reach, HEIGHTS)
+    heights = np.linspace(1.001 * reach, 1e-3 * reach, TRIAL_HEIGHTS)
     values = np.array([excess(float(height)) for height in heights])
     crossings = np.flatnonzero(values[:-1] * values[1:] <= 0.0)
     if not len(crossings):
         raise _no_height(machine, heights, values + target.mean(), float(target.mean()))
     first = int(crossings[0])
     low, high = float(heights[first + 1]), float(heights[first])
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         between = 0.5 * (low + high)
         low, high = (between, high) if excess(between) * values[first] <= 0.0 else (low, between)
     return np.array([*middle[:2], middle[2] + low, *turn])
@@ -235,7 +243,7 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
         raise problem(
             "home.position", f"legs {numbers} cannot reach it; the search for home starts there"
         )
-    for _ in range(ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         worst = float(np.abs(error).max())
         if worst < 1e-14 * scale:
             break
@@ -250,7 +258,7 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
         else:
             break
         pose, error = tried, found
-    return _checked(machine, pose, error, EXACT * scale)
+    return _checked(machine, pose, error, POSE_TOLERANCE * scale)
 
 
 def check_legs(machine: MachineDescription, *, of_home: bool = True) -> None:

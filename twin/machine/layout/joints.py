@@ -12,27 +12,27 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator
 from twin.basics.arrays import FloatArray, IndexArray, read_only
 from twin.machine.quantity import Angle, Length, Number, Point, Table, Whole
 
-TIED = 1e-6
-"""Sums of squared distances that differ by less than this share are equal."""
+TIE_TOLERANCE = 1e-6
+"""Relative difference below which two sums of squared distances count as equal."""
 
-WIDTHS = ("half_spacing", "spacing", "chord", "between_pairs")
-"""Fields that say how far apart the points of a pair are; one of them is enough."""
+PAIR_WIDTH_FIELDS = ("half_spacing", "spacing", "chord", "between_pairs")
+"""Fields that give the distance of the points of a pair; one of them is enough."""
 
-SIDES = ("chord", "between_pairs")
+HEXAGON_SIDE_FIELDS = ("chord", "between_pairs")
 """The two sides of the hexagon, from which its circle follows."""
 
-NEAREST = "nearest"
-"""Order in which every leg gets a joint near its own one of the other side."""
+NEAREST_ORDER = "nearest"
+"""Order in which every leg gets the joint of the other side that is nearest to its own."""
 
-SOLVED = ("at", "lengths", "angles")
+ACTUATOR_FIELDS = ("at", "lengths", "angles")
 """Fields that say where the actuators are at home; the pose follows from one of them."""
 
-MIDDLES = ("mid_stroke", "mid_range")
+MIDDLE_NAMES = ("mid_stroke", "mid_range")
 
-SOURCE = "All actuators in the middle of their range"
+MIDDLE_SOURCE = "All actuators in the middle of their range"
 
 
-def places(points: FloatArray, tolerance: float) -> list[int]:
+def coincident_indices(points: FloatArray, tolerance: float) -> list[int]:
     """Return the index of the first point within `tolerance` [m] of each point of `(n, 3)`."""
     near = np.linalg.norm(points[:, None] - points, axis=2) < tolerance
     return [int(i) for i in near.argmax(axis=1)]
@@ -49,13 +49,13 @@ def nearest_shift(base: FloatArray, top: FloatArray, tolerance: float) -> int | 
         top: `(n, 3)` platform joints [m], turned into the base frame.
         tolerance: distance [m] of points that are one.
     """
-    below, costs = places(base, tolerance), []
+    below, costs = coincident_indices(base, tolerance), []
     for shift in range(len(top)):
         rotated = np.roll(top, shift, axis=0)
-        double = len({*zip(below, places(rotated, tolerance), strict=True)}) < len(top)
+        double = len({*zip(below, coincident_indices(rotated, tolerance), strict=True)}) < len(top)
         costs.append(np.inf if double else float(((base - rotated) ** 2).sum()))
     best, second = sorted(costs)[:2]
-    return None if not best < (1.0 - TIED) * second else costs.index(best)
+    return None if not best < (1.0 - TIE_TOLERANCE) * second else costs.index(best)
 
 
 def nearest_order(base: FloatArray, top: FloatArray, tolerance: float) -> IndexArray | None:
@@ -110,19 +110,19 @@ class PairedCircle(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> PairedCircle:
-        given = [name for name in WIDTHS if getattr(self, name) is not None]
-        if self.radius is None and given != list(SIDES):
+        given = [name for name in PAIR_WIDTH_FIELDS if getattr(self, name) is not None]
+        if self.radius is None and given != list(HEXAGON_SIDE_FIELDS):
             raise ValueError(
                 "needs its size: give `radius` (missing), or `chord` and `between_pairs`, the two "
                 "sides of the hexagon"
             )
         if self.radius is not None and len(given) != 1:
             raise ValueError(
-                f"needs one of {', '.join(WIDTHS)} beside `radius`, got "
+                f"needs one of {', '.join(PAIR_WIDTH_FIELDS)} beside `radius`, got "
                 f"{', '.join(given) or 'none'}"
             )
         largest = math.sqrt(3.0) * self.circle_radius
-        for name in SIDES:
+        for name in HEXAGON_SIDE_FIELDS:
             side = getattr(self, name)
             if self.radius is not None and side is not None and not side < largest:
                 raise ValueError(
@@ -193,9 +193,11 @@ class _Listed(Table):
     @field_validator("order", mode="before")
     @classmethod
     def _numbers(cls, order: Any) -> Any:
-        if order is None or order == NEAREST or isinstance(order, (list, tuple)):
+        if order is None or order == NEAREST_ORDER or isinstance(order, (list, tuple)):
             return order
-        raise ValueError(f"must be '{NEAREST}' or the numbers of the listed joints, leg by leg")
+        raise ValueError(
+            f"must be '{NEAREST_ORDER}' or the numbers of the listed joints, leg by leg"
+        )
 
     def _check_order(self, count: int) -> None:
         if not isinstance(self.order, tuple):
@@ -312,17 +314,19 @@ class Home(Table):
     def _in_a_word(cls, value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        if value not in MIDDLES:
-            raise ValueError(f"must be a table, or {' or '.join(map(repr, MIDDLES))}")
-        return {"source": f"{SOURCE}; upright, above the base", "at": value}
+        if value not in MIDDLE_NAMES:
+            raise ValueError(f"must be a table, or {' or '.join(map(repr, MIDDLE_NAMES))}")
+        return {"source": f"{MIDDLE_SOURCE}; upright, above the base", "at": value}
 
     @model_validator(mode="after")
     def _one_way(self) -> Home:
-        given = [name for name in SOLVED if getattr(self, name) is not None]
+        given = [name for name in ACTUATOR_FIELDS if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
         if not given and not self.has_start:
-            raise ValueError(f"position is missing; add it, or at = '{MIDDLES[0]}', or `lengths`")
+            raise ValueError(
+                f"position is missing; add it, or at = '{MIDDLE_NAMES[0]}', or `lengths`"
+            )
         return self
 
     @field_validator("orientation")
@@ -341,5 +345,5 @@ class Home(Table):
     @property
     def derived(self) -> frozenset[str]:
         """Fields that follow from the actuators."""
-        solved = any(getattr(self, name) is not None for name in SOLVED)
+        solved = any(getattr(self, name) is not None for name in ACTUATOR_FIELDS)
         return frozenset({"position", "orientation"}) if solved else frozenset()

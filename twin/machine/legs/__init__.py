@@ -1,17 +1,17 @@
 """Kinds of legs, each a folder: parameters, constants for the equations, mechanism, template."""
 
 from twin.machine.legs.leg import LegKind
-from twin.machine.legs.pillar import PILLAR
-from twin.machine.legs.rss import RSS
-from twin.machine.legs.strut import STRUT
-from twin.machine.legs.ups import UPS
-from twin.machine.legs.viscoelastic import VISCOELASTIC
+from twin.machine.legs.pillar import PILLAR_KIND
+from twin.machine.legs.rss import RSS_KIND
+from twin.machine.legs.strut import STRUT_KIND
+from twin.machine.legs.ups import UPS_KIND
+from twin.machine.legs.viscoelastic import VISCOELASTIC_KIND
 
 LEG_KINDS: dict[str, LegKind] = {
-    "ups": UPS,
-    "strut": STRUT,
-    "rss": RSS,
-    "viscoelastic": VISCOELASTIC,
-    "pillar": PILLAR,
+    "ups": UPS_KIND,
+    "strut": STRUT_KIND,
+    "rss": RSS_KIND,
+    "viscoelastic": VISCOELASTIC_KIND,
+    "pillar": PILLAR_KIND,
 }
 """Value of `kind` in a platform.toml, and name of the folder -> the kind."""

@@ -16,18 +16,18 @@ from twin.machine.hardware.sensors import Encoder
 from twin.machine.mechanism import Body, Drawing, Ends, LegMechanism
 from twin.machine.quantity import Angle, Direction, Table, problem
 
-COINCIDENT = 1e-6
-"""Joint points closer than this [m] are one point by any manufacturing standard."""
+COINCIDENCE_DISTANCE = 1e-6
+"""[m] Distance below which two joint points are one point by any manufacturing standard."""
 
 NEARLY_PARALLEL = 1e-3
 """Smallest sine of the angle between directions that must not be parallel."""
 
 
-class LegPlace(NamedTuple):
+class LegGeometry(NamedTuple):
     """One leg at home; vectors `(3,)` in the base frame."""
 
     number: int
-    """from 1"""
+    """number of the leg, counted from 1"""
     base: FloatArray
     """base joint [m]"""
     joint: FloatArray
@@ -68,7 +68,7 @@ class LegProblem(NamedTuple):
     """Reason why a leg cannot be at home."""
 
     field: str
-    """of the leg's table, or a path that starts with a dot from the top of the file"""
+    """field in the leg's table; a path that starts with a dot is one from the top of the file"""
     message: str
 
 
@@ -162,31 +162,31 @@ class Leg(Table):
         """Thickness of the leg, None where the file does not give it."""
         return None
 
-    def spring(self, place: LegPlace) -> LegSpring:
+    def spring(self, place: LegGeometry) -> LegSpring:
         """Return the spring along the leg; without stiffness where there is none."""
         return LegSpring(0.0, 0.0, self.home_coordinate(place))
 
     @abstractmethod
-    def home_axis(self, place: LegPlace) -> FloatArray:
+    def home_axis(self, place: LegGeometry) -> FloatArray:
         """Return the axis `(3,)` of the leg's first joint, a unit vector fixed in the base."""
 
     @abstractmethod
-    def home_coordinate(self, place: LegPlace) -> float:
+    def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home [m] or [rad]; NaN where it does not exist."""
 
     @abstractmethod
-    def home_row(self, place: LegPlace) -> FloatArray:
+    def home_row(self, place: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
 
     @abstractmethod
-    def home_problem(self, place: LegPlace) -> LegProblem | None:
+    def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return the reason why the leg cannot be at home; None if it can."""
 
-    def home_lines(self, place: LegPlace) -> list[tuple[FloatArray, FloatArray]]:
+    def home_lines(self, place: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
         """Return the lines (start, vector) [m] that the leg consists of at home."""
         return [(place.base, place.vector)]
 
-    def home_constraints(self, place: LegPlace) -> FloatArray:
+    def home_constraints(self, place: LegGeometry) -> FloatArray:
         """Return rows `(m, 6)` that the leg adds at home: row @ twist = 0; mostly none."""
         return np.empty((0, 6))
 
@@ -200,7 +200,9 @@ class Leg(Table):
         """
 
     @classmethod
-    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+    def check_together(
+        cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegGeometry]
+    ) -> None:
         """Raise a problem unless the legs of a machine fit together.
 
         Args:
@@ -233,15 +235,15 @@ class LegKind(NamedTuple):
 
     parameters: type[Leg]
     """table of a platform.toml"""
-    constants: Callable[[Any, LegPlace], Constants]
+    constants: Callable[[Any, LegGeometry], Constants]
     """constants of a leg for the equations"""
-    home_frame: Callable[[Any, LegPlace], FloatArray]
+    home_frame: Callable[[Any, LegGeometry], FloatArray]
     """`(9,)` frame of a leg at home for the equations"""
     ends: Callable[[Any], Ends]
     """dimensions of what is drawn at the ends of a leg"""
-    make_leg: Callable[[Any, LegPlace, Drawing], LegMechanism]
+    make_leg: Callable[[Any, LegGeometry, Drawing], LegMechanism]
     """bodies and joints of a leg"""
-    carry: Callable[[Any, LegPlace, Body], Body] | None = None
+    carry: Callable[[Any, LegGeometry, Body], Body] | None = None
     """the platform's body on the joints of a leg, where legs carry it; else it is free"""
 
 
@@ -307,7 +309,7 @@ class UniversalLeg(LinearLeg):
     def _direction(cls, axis: Any) -> Any:
         return check_size(axis)
 
-    def home_axis(self, place: LegPlace) -> FloatArray:
+    def home_axis(self, place: LegGeometry) -> FloatArray:
         """Return the universal joint's first axis `(3,)`, a unit vector fixed in the base frame.
 
         'horizontal' is normalise(leg x z) at home (Stewart thesis, appendix A.1: rev1). A leg
@@ -319,27 +321,27 @@ class UniversalLeg(LinearLeg):
             axis = np.array(self.first_axis)
         return np.asarray(axis / np.linalg.norm(axis))
 
-    def home_frame(self, place: LegPlace) -> FloatArray:
+    def home_frame(self, place: LegGeometry) -> FloatArray:
         """Return the rotation `(3, 3)` leg to base at home: columns s2, Z x s2, Z."""
         along = unit(place.vector)
         second = unit(np.cross(self.home_axis(place), along))
         return np.stack([second, np.cross(along, second), along], axis=1)
 
-    def home_coordinate(self, place: LegPlace) -> float:
+    def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home: the leg's length [m]."""
         return float(np.linalg.norm(place.vector))
 
-    def home_row(self, place: LegPlace) -> FloatArray:
+    def home_row(self, place: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
         along = place.vector / np.linalg.norm(place.vector)
         return np.concatenate([along, np.cross(place.arm, along)])
 
-    def home_problem(self, place: LegPlace) -> LegProblem | None:
+    def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
         length = float(np.linalg.norm(place.vector))
-        if length < COINCIDENT:
+        if length < COINCIDENCE_DISTANCE:
             return LegProblem(".home.position", "its base and platform joint coincide at home")
-        if self.first_axis == "horizontal" and np.hypot(*place.vector[:2]) < COINCIDENT:
+        if self.first_axis == "horizontal" and np.hypot(*place.vector[:2]) < COINCIDENCE_DISTANCE:
             return LegProblem("first_axis", "it is vertical at home: give the axis as a direction")
         across = np.linalg.norm(np.cross(self.home_axis(place), place.vector / length))
         if not across > NEARLY_PARALLEL:

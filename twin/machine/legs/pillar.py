@@ -19,18 +19,19 @@ from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.drive import LinearActuator
 from twin.machine.legs.leg import (
-    COINCIDENT,
+    COINCIDENCE_DISTANCE,
     Constants,
+    LegGeometry,
     LegKind,
-    LegPlace,
     LegProblem,
     LegSizes,
     LinearLeg,
 )
 from twin.machine.mechanism import (
-    BASE,
+    BASE_NAME,
     ORIGIN,
-    PLATFORM,
+    PLATFORM_NAME,
+    Z_AXIS,
     Actuator,
     Ball,
     Body,
@@ -43,17 +44,18 @@ from twin.machine.mechanism import (
     Loop,
     Point,
     Shape,
-    Z,
     limits,
     point_mass,
 )
 from twin.machine.quantity import Damping, Force, Length, Mass, Speed, Table, Whole, problem
 
-LARGEST_YAW = 1e-9
-"""Part of the plate's y axis along x of the base; above it a pose does not fit the fixed foot."""
+MAX_YAW = 1e-9
+"""Component of the plate's y axis along x of the base above which a pose does not fit the fixed
+foot.
+"""
 
-CARRIAGE = 0.25
-"""Share of the foot's mass that is on the carriage; the rest is on the end of the rod."""
+CARRIAGE_MASS_FRACTION = 0.25
+"""Fraction of the foot's mass that is on the carriage; the rest is on the end of the rod."""
 
 
 class FootFriction(Table):
@@ -98,23 +100,23 @@ class PillarLeg(LinearLeg):
     actuator: LinearActuator = Field(description="The actuator between foot and corner")
     appearance: PillarAppearance | None = Field(None, description="Dimensions for drawing")
 
-    def home_axis(self, place: LegPlace) -> FloatArray:
+    def home_axis(self, place: LegGeometry) -> FloatArray:
         """Return the axis `(3,)` of the fixed foot that is fixed in the base: x."""
         return np.array([1.0, 0.0, 0.0])
 
-    def home_coordinate(self, place: LegPlace) -> float:
+    def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home: the pillar's length [m], NaN on a vertical plate.
 
         The foot lies below the corner along the plate's normal n, at the height of the base joint.
         """
         return float(place.vector[2] / place.normal[2]) if place.normal[2] > 0 else np.nan
 
-    def home_row(self, place: LegPlace) -> FloatArray:
+    def home_row(self, place: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
         upward = np.array([0.0, 0.0, 1.0]) / place.normal[2]
         return np.concatenate([upward, np.cross(self._foot(place), upward)])
 
-    def home_constraints(self, place: LegPlace) -> FloatArray:
+    def home_constraints(self, place: LegGeometry) -> FloatArray:
         """Return rows `(3, 6)` that the fixed foot adds at home: row @ twist = 0; else none.
 
         The foot does not move along x and y, and the plate's y axis stays at a right angle to x of
@@ -128,13 +130,13 @@ class PillarLeg(LinearLeg):
         turning = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
         return np.stack([*rows, turning])
 
-    def home_problem(self, place: LegPlace) -> LegProblem | None:
+    def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
         length = self.home_coordinate(place)
-        if not length > COINCIDENT:
+        if not length > COINCIDENCE_DISTANCE:
             return LegProblem(".home.position", "its foot is not below its corner of the plate")
         foot = place.base + place.vector - length * place.normal
-        if np.linalg.norm(foot - place.base) > COINCIDENT:
+        if np.linalg.norm(foot - place.base) > COINCIDENCE_DISTANCE:
             point = ", ".join(f"{value:.6g}" for value in foot)
             return LegProblem(
                 ".base.joints",
@@ -143,7 +145,7 @@ class PillarLeg(LinearLeg):
             )
         return None
 
-    def _foot(self, place: LegPlace) -> FloatArray:
+    def _foot(self, place: LegGeometry) -> FloatArray:
         """Return the vector `(3,)` [m] from the reference point to the foot at home."""
         return np.asarray(place.arm - self.home_coordinate(place) * place.normal)
 
@@ -171,7 +173,9 @@ class PillarLeg(LinearLeg):
         return self.friction is not None
 
     @classmethod
-    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+    def check_together(
+        cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegGeometry]
+    ) -> None:
         """Raise a problem unless one foot is fixed, and floor, plate and corners suit pillars."""
         count = len(places)
         for table, leg in tables:
@@ -183,7 +187,7 @@ class PillarLeg(LinearLeg):
                     f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
                 )
         yaw = places[0].rotation[0, 1]
-        if abs(yaw) > LARGEST_YAW:
+        if abs(yaw) > MAX_YAW:
             raise problem(
                 "home.orientation",
                 "pillars only roll and pitch: the plate's y axis must be at a right angle to x of "
@@ -196,7 +200,7 @@ class PillarLeg(LinearLeg):
 
 def _check_floor(heights: Sequence[float]) -> None:
     for number, height in enumerate(heights, start=1):
-        if abs(height - heights[0]) > COINCIDENT:
+        if abs(height - heights[0]) > COINCIDENCE_DISTANCE:
             raise problem(
                 "base.joints",
                 f"all feet stand in one horizontal plane, but foot {number} is "
@@ -206,7 +210,7 @@ def _check_floor(heights: Sequence[float]) -> None:
 
 def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
     spread = np.linalg.svd(corners - corners.mean(axis=0))
-    if spread.S[1] < COINCIDENT:
+    if spread.S[1] < COINCIDENCE_DISTANCE:
         direction = rotation @ canonical.with_signs(spread.Vh[:1].T)[:, 0]
         line = ", ".join(f"{value:.3g}" for value in direction)
         raise problem(
@@ -222,45 +226,45 @@ def ends(leg: PillarLeg) -> Ends:
     return Ends(0.5 * drawn.foot_radius, 0.0, margin=1.6 * drawn.strut_radius, rise=0.0)
 
 
-def carry(leg: PillarLeg, place: LegPlace, platform: Body) -> Body:
+def carry(leg: PillarLeg, place: LegGeometry, platform: Body) -> Body:
     """Return the platform on the slide of the pillar whose foot is fixed."""
     if place.number != leg.fixed_foot:
         return platform
     length = leg.home_coordinate(place)
     name = f"leg_{place.number}"
-    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length))
-    below = length * Z - place.joint
+    slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))
+    below = length * Z_AXIS - place.joint
     return platform._replace(
         parent=f"{name}_pillar", position=below, rotation=None, joints=(slide,), free=False
     )
 
 
-def make_leg(leg: PillarLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: on two hinges if its foot is fixed, else on a carriage."""
     name, drawn = f"leg_{place.number}", appearance(leg)
     corner = place.joint
-    tube = 0.6 * leg.actuator.minimum * Z
+    tube = 0.6 * leg.actuator.minimum * Z_AXIS
     upper = Body(
         f"{name}_upper",
-        PLATFORM,
+        PLATFORM_NAME,
         corner,
         mass=point_mass(leg.upper_mass),
         shapes=(Cylinder(f"{name}_tube", "housing", drawn.strut_radius, -tube, ORIGIN),),
     )
-    joint = Point(f"{name}_base_joint", BASE, place.base)
+    joint = Point(f"{name}_base_joint", BASE_NAME, place.base)
     if place.number == leg.fixed_foot:
         return _standing(leg, place, upper, joint)
     return _sliding(leg, place, upper, joint)
 
 
-def _standing(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> LegMechanism:
+def _standing(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
     """Return the pillar on two hinges, about x of the base and about y of the plate."""
     name, rotation = f"leg_{place.number}", place.rotation
     first = Joint(f"{name}_first", "hinge", rotation.T @ leg.home_axis(place), f"{name}_cross")
     second = Joint(f"{name}_second", "hinge", np.eye(3)[1])
     pillar = Body(
         f"{name}_pillar",
-        BASE,
+        BASE_NAME,
         joint.position,
         rotation,
         (first, second),
@@ -277,16 +281,16 @@ def _standing(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> Leg
     )
 
 
-def _sliding(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> LegMechanism:
+def _sliding(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
     """Return the pillar whose rod slides out of the plate down to its carriage."""
     name, length = f"leg_{place.number}", leg.home_coordinate(place)
-    slide = Joint(f"{name}_actuator", "slide", -Z, limits=limits(leg.actuator, length))
+    slide = Joint(f"{name}_actuator", "slide", -Z_AXIS, limits=limits(leg.actuator, length))
     rod = Body(
         f"{name}_rod",
-        PLATFORM,
-        place.joint - length * Z,
+        PLATFORM_NAME,
+        place.joint - length * Z_AXIS,
         joints=(slide,),
-        mass=point_mass((1.0 - CARRIAGE) * leg.foot_mass),
+        mass=point_mass((1.0 - CARRIAGE_MASS_FRACTION) * leg.foot_mass),
         shapes=_rod_shapes(name, leg),
     )
     along = (
@@ -295,10 +299,10 @@ def _sliding(leg: PillarLeg, place: LegPlace, upper: Body, joint: Point) -> LegM
     )
     carriage = Body(
         f"{name}_carriage",
-        BASE,
+        BASE_NAME,
         joint.position,
         joints=along,
-        mass=point_mass(CARRIAGE * leg.foot_mass),
+        mass=point_mass(CARRIAGE_MASS_FRACTION * leg.foot_mass),
         shapes=(_disc(name, leg, ORIGIN),),
     )
     feet = (along[0].name, along[1].name)
@@ -323,7 +327,7 @@ def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
 
 def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
     drawn = appearance(leg)
-    end = 0.9 * leg.actuator.minimum * Z
+    end = 0.9 * leg.actuator.minimum * Z_AXIS
     return (
         Cylinder(f"{name}_shaft", "rod", 0.65 * drawn.strut_radius, ORIGIN, end),
         Ball(f"{name}_base_ball", "joint", drawn.strut_radius, ORIGIN),
@@ -332,7 +336,7 @@ def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
 
 def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
     radius = appearance(leg).foot_radius
-    bottom, top = foot - 0.65 * radius * Z, foot - 0.35 * radius * Z
+    bottom, top = foot - 0.65 * radius * Z_AXIS, foot - 0.35 * radius * Z_AXIS
     return Cylinder(f"{name}_disc", "joint", radius, bottom, top)
 
 
@@ -346,7 +350,7 @@ def appearance(leg: PillarLeg) -> PillarAppearance:
     )
 
 
-def constants(leg: PillarLeg, place: LegPlace) -> Constants:
+def constants(leg: PillarLeg, place: LegGeometry) -> Constants:
     """Return whether the foot is fixed, its mass and its friction."""
     own = leg.friction
     return {
@@ -358,10 +362,10 @@ def constants(leg: PillarLeg, place: LegPlace) -> Constants:
     }
 
 
-def home_frame(leg: PillarLeg, place: LegPlace) -> FloatArray:
+def home_frame(leg: PillarLeg, place: LegGeometry) -> FloatArray:
     """Return roll and pitch [rad] of the platform at home, and seven zeros."""
     x, y, z = place.normal
     return np.array([np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z)), *np.zeros(7)])
 
 
-PILLAR = LegKind(PillarLeg, constants, home_frame, ends, make_leg, carry)
+PILLAR_KIND = LegKind(PillarLeg, constants, home_frame, ends, make_leg, carry)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from twin.machine.legs.leg import Constants, LegKind, LegPlace, LegSpring
+from twin.machine.legs.leg import Constants, LegGeometry, LegKind, LegSpring
 from twin.machine.legs.ups import constants as ups_constants
 from twin.machine.legs.ups import home_frame
 from twin.machine.legs.ups.mechanism import ends, make_leg
@@ -37,14 +37,14 @@ class StrutLeg(UpsLeg):
     kind: Literal["strut"] = Field("strut", description="Kind of leg")  # type: ignore[assignment]
     axial: Axial = Field(description="Spring and damper along the leg")
 
-    def spring(self, place: LegPlace) -> LegSpring:
+    def spring(self, place: LegGeometry) -> LegSpring:
         """Return the spring beside the actuator."""
         given = self.axial.rest_length
         rest = self.home_coordinate(place) if given is None else given
         return LegSpring(self.axial.stiffness, self.axial.damping, rest)
 
 
-def constants(leg: StrutLeg, place: LegPlace) -> Constants:
+def constants(leg: StrutLeg, place: LegGeometry) -> Constants:
     """Return the constants of a UPS leg and those of the spring beside its actuator."""
     spring = leg.spring(place)
     return ups_constants(leg, place) | {
@@ -54,4 +54,4 @@ def constants(leg: StrutLeg, place: LegPlace) -> Constants:
     }
 
 
-STRUT = LegKind(StrutLeg, constants, home_frame, ends, make_leg)
+STRUT_KIND = LegKind(StrutLeg, constants, home_frame, ends, make_leg)

@@ -14,11 +14,13 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from twin.machine.hardware.drive import LinearActuator
-from twin.machine.legs.leg import Constants, LegKind, LegPlace, LegSizes, LegSpring, UniversalLeg
+from twin.machine.legs.leg import Constants, LegGeometry, LegKind, LegSizes, LegSpring, UniversalLeg
 from twin.machine.legs.ups import home_frame
 from twin.machine.mechanism import (
-    BASE,
+    BASE_NAME,
     ORIGIN,
+    X_AXIS,
+    Z_AXIS,
     Actuator,
     Ball,
     Body,
@@ -31,8 +33,6 @@ from twin.machine.mechanism import (
     Point,
     Shape,
     Spring,
-    X,
-    Z,
     balls,
     bracket,
     crossed,
@@ -41,10 +41,10 @@ from twin.machine.mechanism import (
 )
 from twin.machine.quantity import Damping, Length, Mass, Stiffness, Table
 
-ROUNDING = 1e-9
-"""Share by which the parts may exceed the shortest length: their sum is rounded."""
+LENGTH_TOLERANCE = 1e-9
+"""Relative amount by which the parts may exceed the shortest length, as their sum is rounded."""
 
-FIELDS = (
+LEG_FIELDS = (
     "spring_length",
     "housing_length",
     "follower_length",
@@ -105,7 +105,7 @@ class ViscoelasticLeg(UniversalLeg):
                 "spring_mass and housing_mass are both zero: between spring and actuator something "
                 "must have mass, or the spring's deflection has no acceleration; give one of them"
             )
-        if self.retracted_length > self.actuator.minimum * (1 + ROUNDING):
+        if self.retracted_length > self.actuator.minimum * (1 + LENGTH_TOLERANCE):
             raise ValueError(
                 f"spring_length, housing_length, follower_start and follower_length add up to "
                 f"{self.retracted_length:.9g} m, more than actuator.minimum "
@@ -119,7 +119,7 @@ class ViscoelasticLeg(UniversalLeg):
         below = self.spring_length + self.housing_length
         return below + self.follower_start + self.follower_length
 
-    def home_extension(self, place: LegPlace) -> float:
+    def home_extension(self, place: LegGeometry) -> float:
         """Return the actuator's extension delta2 [m] at home, where delta1 = 0."""
         return self.home_coordinate(place) - self.retracted_length
 
@@ -138,7 +138,7 @@ class ViscoelasticLeg(UniversalLeg):
         wider = max(drawn.spring_radius, drawn.housing_radius)
         return LegSizes(wider, drawn.follower_radius, end)
 
-    def spring(self, place: LegPlace) -> LegSpring:
+    def spring(self, place: LegGeometry) -> LegSpring:
         """Return the spring in series with the actuator."""
         return LegSpring(self.stiffness, self.damping, self.spring_length)
 
@@ -149,26 +149,30 @@ def ends(leg: ViscoelasticLeg) -> Ends:
     return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
 
 
-def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: universal joint, spring, actuator, loop to the platform."""
     name = f"leg_{place.number}"
     length = leg.home_coordinate(place)
     frame = crossed(leg.home_axis(place), place.vector)
     first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X)
-    spring = Joint(f"{name}_spring", "slide", Z, spring=Spring(leg.stiffness, leg.damping))
-    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length))
+    second = Joint(f"{name}_second", "hinge", X_AXIS)
+    spring = Joint(f"{name}_spring", "slide", Z_AXIS, spring=Spring(leg.stiffness, leg.damping))
+    slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))
     cup = Cylinder(
-        f"{name}_cup", "joint", appearance(leg).spring_radius, ORIGIN, 0.4 * leg.spring_length * Z
+        f"{name}_cup",
+        "joint",
+        appearance(leg).spring_radius,
+        ORIGIN,
+        0.4 * leg.spring_length * Z_AXIS,
     )
     ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
-    guide = Body(f"{name}_guide", BASE, place.base, frame, (first, second), shapes=(ball, cup))
+    guide = Body(f"{name}_guide", BASE_NAME, place.base, frame, (first, second), shapes=(ball, cup))
     housing = Body(
         f"{name}_housing",
         guide.name,
-        leg.spring_length * Z,
+        leg.spring_length * Z_AXIS,
         joints=(spring,),
-        mass=point_mass(leg.housing_mass, leg.housing_length * Z),
+        mass=point_mass(leg.housing_mass, leg.housing_length * Z_AXIS),
         shapes=_housing_shapes(name, leg),
     )
     half_moving = Body(
@@ -181,16 +185,19 @@ def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechani
     rod = Body(
         f"{name}_rod",
         housing.name,
-        (length - leg.spring_length) * Z,
+        (length - leg.spring_length) * Z_AXIS,
         joints=(slide,),
-        mass=point_mass(leg.follower_mass, -leg.follower_length * Z),
+        mass=point_mass(leg.follower_mass, -leg.follower_length * Z_AXIS),
         shapes=_rod_shapes(name, leg, look),
     )
     return LegMechanism(
         (first.name, second.name, spring.name, slide.name),
         (guide, housing, half_moving, rod),
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
-        (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
+        (
+            Point(f"{name}_base_joint", BASE_NAME, place.base),
+            Point(f"{name}_tip", rod.name, ORIGIN),
+        ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         deflection=(spring.name,),
         base_shapes=(bracket(place.number, place.base, look),),
@@ -198,17 +205,17 @@ def make_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> LegMechani
 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
-    drawn, end = appearance(leg), housing_end(leg) * Z
+    drawn, end = appearance(leg), housing_end(leg) * Z_AXIS
     coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
     return (
-        Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z, ORIGIN),
+        Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z_AXIS, ORIGIN),
         Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
         Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
     )
 
 
 def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
-    bottom = -follower_length(leg) * Z
+    bottom = -follower_length(leg) * Z_AXIS
     return (
         Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, bottom, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
@@ -242,9 +249,9 @@ def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
     )
 
 
-def constants(leg: ViscoelasticLeg, place: LegPlace) -> Constants:
+def constants(leg: ViscoelasticLeg, place: LegGeometry) -> Constants:
     """Return the axis of the first joint, the lengths, the masses and the spring."""
-    return {"axis": leg.home_axis(place)} | {name: getattr(leg, name) for name in FIELDS}
+    return {"axis": leg.home_axis(place)} | {name: getattr(leg, name) for name in LEG_FIELDS}
 
 
-VISCOELASTIC = LegKind(ViscoelasticLeg, constants, home_frame, ends, make_leg)
+VISCOELASTIC_KIND = LegKind(ViscoelasticLeg, constants, home_frame, ends, make_leg)

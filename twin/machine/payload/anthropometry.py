@@ -24,7 +24,7 @@ from twin.errors import InputError
 
 SEXES = ("male", "female")
 
-PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+PAIRED_SEGMENTS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 """Segments that a body has twice."""
 
 SITTING_HEIGHT = 0.520
@@ -36,10 +36,10 @@ HIP_BREADTH = 0.191
 ANKLE_HEIGHT = 0.039
 """Shares of stature, Drillis and Contini."""
 
-PLATFORM = "platform"
-"""Parent of a root."""
+ROOT_PARENT = "platform"
+"""Name of the parent of a root segment."""
 
-JOINTS = ("fixed", "hinge", "slide")
+JOINT_TYPES = ("fixed", "hinge", "slide")
 
 
 class SegmentFractions(NamedTuple):
@@ -67,12 +67,12 @@ class Body(NamedTuple):
     stature: float
     """[m]"""
     shoulder_height: float
-    """From mid-hip to mid-shoulder [m]"""
+    """Distance from mid-hip to mid-shoulder [m]"""
     segments: dict[str, SegmentFractions]
-    """By name; limbs are those of one side"""
+    """Segments by name; limbs are those of one side"""
 
 
-MALE = Body(
+MALE_BODY = Body(
     1.741,
     0.5155,
     {
@@ -99,7 +99,7 @@ MALE = Body(
     },
 )
 
-FEMALE = Body(
+FEMALE_BODY = Body(
     1.735,
     0.4979,
     {
@@ -126,12 +126,14 @@ FEMALE = Body(
     },
 )
 
-BODIES = {"male": MALE, "female": FEMALE}
+BODIES = {"male": MALE_BODY, "female": FEMALE_BODY}
 
 
 def mass_sum(body: Body) -> float:
     """Return the sum of all mass shares, one but for the rounding of the published digits."""
-    return sum(part.mass * (2 if name in PAIRED else 1) for name, part in body.segments.items())
+    return sum(
+        part.mass * (2 if name in PAIRED_SEGMENTS else 1) for name, part in body.segments.items()
+    )
 
 
 class Segment(NamedTuple):
@@ -184,14 +186,14 @@ def origins(segments: Sequence[Segment]) -> dict[str, FloatArray]:
     Raises:
         InputError: a name that comes twice, or a parent that does not come before its child.
     """
-    found = {PLATFORM: np.zeros(3)}
+    found = {ROOT_PARENT: np.zeros(3)}
     for segment in segments:
         if segment.name in found:
             raise InputError("segments", f"the name {segment.name!r} comes twice")
         if segment.parent not in found:
             raise InputError("segments", f"{segment.parent!r} must come before {segment.name!r}")
         found[segment.name] = found[segment.parent] + segment.position
-    del found[PLATFORM]
+    del found[ROOT_PARENT]
     return found
 
 

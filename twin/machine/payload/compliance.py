@@ -26,7 +26,7 @@ class JointTuning(NamedTuple):
     """Share of critical damping"""
 
 
-TUNING = {
+JOINT_TUNINGS = {
     "pelvis": JointTuning(5.0, 0.4),
     "abdomen": JointTuning(2.5, 0.3),
     "thorax": JointTuning(2.0, 0.3),
@@ -35,7 +35,7 @@ TUNING = {
     "forearm": JointTuning(3.0, 0.3),
     "shank": JointTuning(3.0, 0.3),
 }
-"""Joints by the segment they carry; all others are fixed."""
+"""Frequency and damping of the joints by the segment they carry; all others are fixed."""
 
 
 def tuned(

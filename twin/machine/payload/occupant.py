@@ -14,8 +14,8 @@ from twin.machine.machine import MachineParameters
 from twin.machine.payload import anthropometry
 from twin.machine.payload.anthropometry import (
     BODIES,
-    PAIRED,
-    PLATFORM,
+    PAIRED_SEGMENTS,
+    ROOT_PARENT,
     SEXES,
     Body,
     RigidSum,
@@ -24,11 +24,11 @@ from twin.machine.payload.anthropometry import (
     mass_sum,
     rigid_sum,
 )
-from twin.machine.payload.compliance import TUNING, tuned
+from twin.machine.payload.compliance import JOINT_TUNINGS, tuned
 
-TRUNK = ("pelvis", "abdomen", "thorax")
+TRUNK_SEGMENTS = ("pelvis", "abdomen", "thorax")
 
-UPRIGHT = (*TRUNK, "head")
+UPRIGHT_SEGMENTS = (*TRUNK_SEGMENTS, "head")
 """Segments whose first end is the upper one and whose joint is at the lower end."""
 
 SEAT_HEIGHT = 0.45
@@ -37,8 +37,8 @@ SEAT_HEIGHT = 0.45
 ANKLE_FROM_HEEL = 0.25
 """Share of the foot's length, adopted."""
 
-CARRIERS = {
-    "pelvis": PLATFORM,
+PARENT_SEGMENTS = {
+    "pelvis": ROOT_PARENT,
     "abdomen": "pelvis",
     "thorax": "abdomen",
     "head": "thorax",
@@ -49,7 +49,7 @@ CARRIERS = {
     "shank": "thigh",
     "foot": "shank",
 }
-"""Which segment carries which, parents first."""
+"""Parent of each segment, parents first."""
 
 JOINT_AXES = {
     "pelvis": ("slide", (0.0, 0.0, 1.0)),
@@ -72,17 +72,17 @@ class SeatedPosture:
     """
 
     recline: float = radians(10.0)
-    """Of the trunk: from straight up, backwards"""
+    """Angle of the trunk from straight up, backwards"""
     head: float = 0.0
-    """From straight up, backwards"""
+    """Angle of the head from straight up, backwards"""
     thigh: float = radians(90.0)
-    """From straight down, forwards"""
+    """Angle of the thighs from straight down, forwards"""
     shank: float = radians(15.0)
-    """From straight down, forwards"""
+    """Angle of the shanks from straight down, forwards"""
     upper_arm: float = radians(20.0)
-    """From straight down, forwards"""
+    """Angle of the upper arms from straight down, forwards"""
     forearm: float = radians(85.0)
-    """From straight down, forwards; the hand goes on in its direction"""
+    """Angle of the forearms from straight down, forwards; the hands continue in their direction"""
 
     def __post_init__(self) -> None:
         for angle in fields(self):
@@ -97,7 +97,7 @@ class SeatedPosture:
         """
         if segment == "foot":
             return np.array([1.0, 0.0, 0.0])
-        named = {"hand": "forearm"} | dict.fromkeys(TRUNK, "recline")
+        named = {"hand": "forearm"} | dict.fromkeys(TRUNK_SEGMENTS, "recline")
         angle = getattr(self, named.get(segment, segment))
         return np.array([np.sin(angle), 0.0, -np.cos(angle)])
 
@@ -138,7 +138,7 @@ class Wheelchair:
         squares = np.square([self.length, self.width, self.height])
         return Segment(
             "wheelchair",
-            PLATFORM,
+            ROOT_PARENT,
             "fixed",
             np.zeros(3),
             np.array([seat[0] - self.behind, seat[1], 0.0]),
@@ -199,20 +199,20 @@ class Occupant:
         """
         weight = positive(gravity, "gravity")
         if self.seat is not None:
-            return tuned(self._placed(np.array(self.seat)), TUNING, weight)
+            return tuned(self._placed(np.array(self.seat)), JOINT_TUNINGS, weight)
         chair = self.wheelchair
         height = SEAT_HEIGHT if chair is None else chair.seat_height
         seat = np.array([0.0, 0.0, height])
         seat[0] -= rigid_sum(self._placed(seat)).center[0]
-        return tuned(self._placed(seat), TUNING, weight)
+        return tuned(self._placed(seat), JOINT_TUNINGS, weight)
 
     def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
         body = BODIES[self.sex]
         shares = {name: part.mass / mass_sum(body) for name, part in body.segments.items()}
         segments = []
-        for name, carrier in CARRIERS.items():
-            for side in ("_left", "_right") if name in PAIRED else ("",):
-                parent = carrier + side if carrier in PAIRED else carrier
+        for name, carrier in PARENT_SEGMENTS.items():
+            for side in ("_left", "_right") if name in PAIRED_SEGMENTS else ("",):
+                parent = carrier + side if carrier in PAIRED_SEGMENTS else carrier
                 sideways = 1.0 if side == "_left" else -1.0
                 position = self._joint(body, name, sideways)
                 if name == "pelvis":
@@ -227,7 +227,7 @@ class Occupant:
         scale = self.stature / body.stature
         left = np.array([0.0, sideways, 0.0])
         if name == "pelvis":
-            trunk = sum(body.segments[part].length for part in TRUNK)
+            trunk = sum(body.segments[part].length for part in TRUNK_SEGMENTS)
             height = anthropometry.SITTING_HEIGHT * self.stature
             # The published sitting height is upright: what is left is the flesh under the hips.
             return np.array([0.0, 0.0, height - scale * (trunk + body.segments["head"].length)])
@@ -238,9 +238,9 @@ class Occupant:
             rise = scale * (body.shoulder_height - below)
             breadth = anthropometry.SHOULDER_BREADTH / 2.0 * self.stature
             return breadth * left - rise * self.posture.direction("thorax")
-        carrier = CARRIERS[name]
+        carrier = PARENT_SEGMENTS[name]
         length = scale * body.segments[carrier].length
-        upwards = -1.0 if carrier in UPRIGHT else 1.0
+        upwards = -1.0 if carrier in UPRIGHT_SEGMENTS else 1.0
         return np.asarray(upwards * length * self.posture.direction(carrier))
 
     def _segment(
@@ -251,7 +251,7 @@ class Occupant:
         along = self.posture.direction(name)
         front = np.cross([0.0, 1.0, 0.0], along)
         start = np.zeros(3)
-        if name in UPRIGHT:
+        if name in UPRIGHT_SEGMENTS:
             start = -length * along
         elif name == "foot":
             height = anthropometry.ANKLE_HEIGHT * self.stature
@@ -271,7 +271,7 @@ class Occupant:
             share * self.mass,
             start + part.center * length * along,
             axes @ np.diag(share * self.mass * radii**2) @ axes.T,
-            start if name in UPRIGHT else start + length * along,
+            start if name in UPRIGHT_SEGMENTS else start + length * along,
         )
 
 

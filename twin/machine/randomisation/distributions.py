@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from twin.errors import InputError
 from twin.machine.quantity import Table, field_unit, tables_in
 
-LIKELY = 1e-6
-"""Least share of a normal distribution that its bounds may leave."""
+MIN_PROBABILITY = 1e-6
+"""Smallest probability that the bounds may leave of a normal distribution."""
 
-BOUND = 3.0
-"""Deviations from the mean at which a normal distribution is cut if it names no bound."""
+DEFAULT_BOUND = 3.0
+"""Standard deviations from the mean at which a normal distribution is cut if it names no bound."""
 
-STRUCTURE = frozenset(
+STRUCTURE_FIELDS = frozenset(
     {
         *("source", "configuration", "variant", "orientation"),
         *("shift", "order", "mirrored", "fixed_foot"),
@@ -139,17 +139,18 @@ class Normal(Distribution):
     @model_validator(mode="after")
     def _likely(self) -> Self:
         low, high = self._shares
-        if not high - low >= LIKELY:
+        if not high - low >= MIN_PROBABILITY:
             raise ValueError(
-                f"less than {LIKELY:g} of the distribution lies between low and high; widen them"
+                f"less than {MIN_PROBABILITY:g} of the distribution lies between low and high; "
+                "widen them"
             )
         return self
 
     @property
     def extremes(self) -> tuple[float, ...]:
         """The least and the greatest draw."""
-        low = self.mean - BOUND * self.deviation if self.low is None else self.low
-        high = self.mean + BOUND * self.deviation if self.high is None else self.high
+        low = self.mean - DEFAULT_BOUND * self.deviation if self.low is None else self.low
+        high = self.mean + DEFAULT_BOUND * self.deviation if self.high is None else self.high
         return low, high
 
     @property
@@ -187,7 +188,7 @@ class Choice(Distribution):
 
 AnyDistribution = Uniform | LogUniform | Normal | Choice
 
-KINDS: dict[str, type[AnyDistribution]] = {
+DISTRIBUTION_TYPES: dict[str, type[AnyDistribution]] = {
     "uniform": Uniform,
     "log_uniform": LogUniform,
     "normal": Normal,
@@ -214,7 +215,7 @@ def unset(owner: Any, keys: Keys) -> bool:
     """Return whether a table has a field for a number at `keys` that the file leaves out."""
     for key in keys[:-1]:
         owner = _child(owner, key)
-    if not isinstance(owner, Table) or keys[-1] in STRUCTURE:
+    if not isinstance(owner, Table) or keys[-1] in STRUCTURE_FIELDS:
         return False
     field = type(owner).model_fields.get(keys[-1])
     if field is None or getattr(owner, keys[-1]) is not None:
@@ -282,7 +283,7 @@ def fields(table: Table) -> Changes:
 
 def _child(owner: Any, key: str) -> Any:
     if isinstance(owner, Table):
-        inside = key in type(owner).model_fields and key not in STRUCTURE | owner.derived
+        inside = key in type(owner).model_fields and key not in STRUCTURE_FIELDS | owner.derived
         return getattr(owner, key) if inside else None
     if isinstance(owner, tuple) and key in map(str, range(len(owner))):
         return owner[int(key)]

@@ -14,7 +14,12 @@ from twin.basics.arrays import one_of
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.distributions import KINDS, AnyDistribution, LogUniform, Uniform
+from twin.machine.randomisation.distributions import (
+    DISTRIBUTION_TYPES,
+    AnyDistribution,
+    LogUniform,
+    Uniform,
+)
 from twin.machine.randomisation.sampler import Sampled, Sampler, nominal_values, numeric_paths
 
 PAYLOAD_MASS = 0.1
@@ -23,7 +28,7 @@ PAYLOAD_MASS = 0.1
 PAYLOAD_PLACE = 0.05
 """Largest shift of the centre of mass, per mean distance of the platform joints."""
 
-OWN_DRIVE: dict[str, AnyDistribution] = {
+DRIVE_WEAR: dict[str, AnyDistribution] = {
     "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
     "drive.friction_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
     "drive.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
@@ -31,16 +36,17 @@ OWN_DRIVE: dict[str, AnyDistribution] = {
     "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
     "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
 }
-"""Values that depend on wear, temperature and lubrication: every leg has its own."""
+"""Distributions of what depends on wear, temperature and lubrication: every leg has its own value.
+"""
 
-COMMON_DRIVE: dict[str, AnyDistribution] = {
+DRIVE_ELECTRONICS: dict[str, AnyDistribution] = {
     "drive.delay": Uniform(low=0.0, high=2.0, relative=True),
     "drive.current_lag": LogUniform(low=0.5, high=2.0, relative=True),
 }
-"""Values of the electronics: the same for all legs, as they share one controller."""
+"""Distributions of the electronics: the same value for all legs, as they share one controller."""
 
-LIKE = "like"
-"""Key of a table for the name of a spread that it widens or changes."""
+LIKE_FIELD = "like"
+"""Field that names the randomisation which a table widens or changes."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Randomisation:
     """names and distributions, sorted by name"""
     source: str = ""
     _last: Sampler | None = field(default=None, init=False, repr=False, compare=False)
-    """of the last machine"""
+    """sampler of the last machine"""
 
     def __post_init__(self) -> None:
         given: Any = self.distributions
@@ -148,13 +154,13 @@ def _distributions(tables: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str
         elif value:
             yield from _distributions(value, f"{name}.")
         else:
-            raise InputError(name, f"has no kind; known: {', '.join(KINDS)}")
+            raise InputError(name, f"has no kind; known: {', '.join(DISTRIBUTION_TYPES)}")
 
 
 def _distribution(name: str, table: Mapping[str, Any]) -> AnyDistribution:
-    kind = one_of(table["kind"], f"{name}.kind", KINDS)
+    kind = one_of(table["kind"], f"{name}.kind", DISTRIBUTION_TYPES)
     try:
-        return KINDS[kind](**table)
+        return DISTRIBUTION_TYPES[kind](**table)
     except InputError as error:
         raise InputError(f"{name}.{error.field}", error.message) from None
 
@@ -196,7 +202,7 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
 
 def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistribution]]:
     known = set(numeric_paths(parameters))
-    for name, distribution in (OWN_DRIVE | COMMON_DRIVE).items():
+    for name, distribution in (DRIVE_WEAR | DRIVE_ELECTRONICS).items():
         path = f"leg.{name}"
         if path in known and any(nominal_values(parameters, path).values()):
             yield path, distribution
@@ -224,7 +230,7 @@ SPREADS: dict[str, Callable[[MachineParameters], Randomisation]] = {
     "hardware_spread": hardware_spread,
     "wide_spread": wide_spread,
 }
-"""Spreads by name."""
+"""Randomisations by name."""
 
 
 def as_randomisation(
@@ -260,10 +266,10 @@ def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
     if isinstance(value, Mapping):
         tables = dict(value)
         source = tables.pop("source", "")
-        like = tables.pop(LIKE, None)
+        like = tables.pop(LIKE_FIELD, None)
         if like is None:
             return Randomisation(tables, source)
-        start = _read(one_of(like, LIKE, SPREADS), parameters)
+        start = _read(one_of(like, LIKE_FIELD, SPREADS), parameters)
         return Randomisation({**dict(start.distributions), **tables}, source or start.source)
     if isinstance(value, str) and not value.endswith(".toml"):
         one_of(value, "randomisation", SPREADS)

@@ -31,13 +31,13 @@ from twin.machine.randomisation.distributions import (
     unset,
 )
 
-INDEPENDENT = ("control", "imu")
+INDEPENDENT_TABLES = ("control", "imu")
 """Tables of a machine that no check of the whole machine reads, only their own checks."""
 
-INDEPENDENT_OF_PLATFORM = ("body",)
-"""The same of `[platform]`."""
+INDEPENDENT_PLATFORM_TABLES = ("body",)
+"""Tables of `[platform]` that only their own checks read."""
 
-INDEPENDENT_OF_LEG = (
+INDEPENDENT_LEG_TABLES = (
     "appearance",
     "axial",
     "crank",
@@ -47,22 +47,22 @@ INDEPENDENT_OF_LEG = (
     "housing",
     "rod",
 )
-"""The same of a leg."""
+"""Tables of a leg that only their own checks read."""
 
-SHOWN = 5
-"""Most paths that an error lists."""
+MAX_PATHS_LISTED = 5
+"""Maximum number of paths that an error lists."""
 
-LONGEST_NUMBER = 9
-"""Digits of a leg's number."""
+MAX_LEG_DIGITS = 9
+"""Maximum number of digits of a leg's number."""
 
-DRIVES = ("screw", "direct", "gear")
+DRIVE_KINDS = ("screw", "direct", "gear")
 """Kinds of drives, which are in the paths of problems."""
 
 TASK_FAMILIES = ("motion.", "task.")
 """Beginnings of paths that belong to the task or the motion."""
 
-REDRAWS = 100
-"""Draws after which a machine that refuses every one of them is given up."""
+MAX_REDRAWS = 100
+"""Number of draws after which a machine that refuses every one of them is given up."""
 
 
 def machine_with(
@@ -107,9 +107,9 @@ def machine_with(
 
 def _independent(machine: Changes, inside: dict[int, Changes]) -> bool:
     return (
-        machine.keys() <= {*INDEPENDENT, "platform"}
-        and machine.get("platform", {}).keys() <= set(INDEPENDENT_OF_PLATFORM)
-        and all(change.keys() <= set(INDEPENDENT_OF_LEG) for change in inside.values())
+        machine.keys() <= {*INDEPENDENT_TABLES, "platform"}
+        and machine.get("platform", {}).keys() <= set(INDEPENDENT_PLATFORM_TABLES)
+        and all(change.keys() <= set(INDEPENDENT_LEG_TABLES) for change in inside.values())
     )
 
 
@@ -119,9 +119,9 @@ def _quick(
     machine: Changes,
     inside: dict[int, Changes],
 ) -> MachineParameters:
-    update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT)
+    update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT_TABLES)
     if "platform" in machine:
-        tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_OF_PLATFORM)
+        tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_PLATFORM_TABLES)
         update["platform"] = parameters.platform.model_copy(update=tables)
     if inside:
         main, rest = _groups(parameters, legs, inside)
@@ -138,7 +138,7 @@ def _source(parameters: MachineParameters, leg: Leg) -> str:
 
 
 def _leg(leg: Leg, change: Changes) -> Leg:
-    return leg.model_copy(update=_tables(leg, change, INDEPENDENT_OF_LEG))
+    return leg.model_copy(update=_tables(leg, change, INDEPENDENT_LEG_TABLES))
 
 
 def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, Table]:
@@ -248,10 +248,10 @@ def with_values(
     if not isinstance(values, Mapping):
         raise InputError("values", f"must map paths to numbers, not be {brief(values)}")
     as_instance(parameters, "parameters", MachineParameters)
-    return with_values_at(parameters, values, places_of(parameters, values))
+    return with_values_at(parameters, values, resolve_paths(parameters, values))
 
 
-def places_of(parameters: MachineParameters, paths: Iterable[str]) -> Places:
+def resolve_paths(parameters: MachineParameters, paths: Iterable[str]) -> Places:
     """Return where paths lead, in the order in which their values are set.
 
     Raises:
@@ -266,7 +266,7 @@ def places_of(parameters: MachineParameters, paths: Iterable[str]) -> Places:
 def with_values_at(
     parameters: MachineParameters, values: Mapping[str, float | str], places: Places
 ) -> MachineParameters:
-    """Return the machine with other numbers as `with_values` does, where `places_of` are known.
+    """Return the machine with other numbers as `with_values` does, where `resolve_paths` are known.
 
     Raises:
         InputError: as `with_values`.
@@ -303,7 +303,7 @@ def unit_at(parameters: MachineParameters, path: str) -> str:
 def _names_one_leg(path: Any) -> bool:
     keys = path.split(".", 2) if isinstance(path, str) else []
     named = keys[:1] == ["leg"] and keys[1:2] != [] and keys[1].isdecimal()
-    return named and len(keys[1]) <= LONGEST_NUMBER
+    return named and len(keys[1]) <= MAX_LEG_DIGITS
 
 
 def resolved(
@@ -351,7 +351,7 @@ def _unknown(parameters: MachineParameters, path: Any) -> str:
         return f"entries below the diagonal are those above it; name {twin}"
     same = [name for name in known if name.endswith(f".{last}") or name == last]
     inside = [name for name in known if name.startswith(f"{path}.")]
-    near = get_close_matches(path, inside or same or known, SHOWN, cutoff=0.0)
+    near = get_close_matches(path, inside or same or known, MAX_PATHS_LISTED, cutoff=0.0)
     return f"{parameters.name} has no such number; the nearest are {', '.join(near)}"
 
 
@@ -377,11 +377,13 @@ def _refused(values: Mapping[str, float | str], field: str, message: str) -> Inp
     place = _without_leg(field)
     named = [path for path in values if (_without_leg(path) + ".").startswith(place + ".")]
     meant = named or list(values)
-    texts = {path: values[path] for path in meant[:SHOWN]}
+    texts = {path: values[path] for path in meant[:MAX_PATHS_LISTED]}
     shown = [f"{k} = {v if isinstance(v, str) else f'{v:.9g}'}" for k, v in texts.items()]
-    shown += ["..."] if len(meant) > SHOWN else []
+    shown += ["..."] if len(meant) > MAX_PATHS_LISTED else []
     detail = message if {*map(_without_leg, meant)} == {place} else f"{place}: {message}"
-    return InputError(", ".join(meant[:SHOWN]), f"refused with {', '.join(shown)}; {detail}")
+    return InputError(
+        ", ".join(meant[:MAX_PATHS_LISTED]), f"refused with {', '.join(shown)}; {detail}"
+    )
 
 
 def _without_leg(path: str) -> str:
@@ -390,14 +392,14 @@ def _without_leg(path: str) -> str:
     if keys[0] not in ("leg", "variant"):
         return path
     first = [key for key in keys[1:2] if not key.isdecimal()]
-    return ".".join(["leg", *first, *(key for key in keys[2:] if key not in DRIVES)])
+    return ".".join(["leg", *first, *(key for key in keys[2:] if key not in DRIVE_KINDS)])
 
 
 class Sampled(NamedTuple):
     """One machine of many."""
 
     parameters: MachineParameters
-    """with the drawn numbers, checked like a platform.toml"""
+    """machine with the drawn numbers, checked like a platform.toml"""
     values: dict[str, float]
     """drawn numbers of the machine (SI) by path"""
     task_values: dict[str, float]
@@ -463,7 +465,7 @@ class Sampler:
         _check_extremes(machine, parameters)
         self._machine, self._tasks = tuple(machine), tuple(tasks)
         drawn = [target.path for draw in machine for target in draw.targets]
-        self._places = places_of(parameters, drawn)
+        self._places = resolve_paths(parameters, drawn)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -488,7 +490,7 @@ class Sampler:
             raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
         task_values = _drawn(self._tasks, generator, share)
         refusal = ""
-        for _ in range(REDRAWS):
+        for _ in range(MAX_REDRAWS):
             values = _drawn(self._machine, generator, share)
             try:
                 machine = with_values_at(self.parameters, values, self._places)
@@ -497,8 +499,8 @@ class Sampler:
                 refusal = str(error)
         raise InputError(
             "randomisation",
-            f"{self.parameters.name} refused {REDRAWS} draws; narrow the distributions. The last "
-            f"refusal: {refusal}",
+            f"{self.parameters.name} refused {MAX_REDRAWS} draws; narrow the distributions. "
+            f"The last refusal: {refusal}",
         )
 
 

@@ -25,8 +25,8 @@ from twin.motion.cueing.run import (
 )
 from twin.motion.cueing.workspace_use import (
     WorkspaceUse,
-    felt_manoeuvre,
     read_manoeuvre,
+    sensed_manoeuvre,
     workspace_use,
     write_motion,
 )
@@ -54,7 +54,7 @@ __all__ = [
     "coordinated_turn",
     "cue",
     "default_head",
-    "felt_manoeuvre",
+    "sensed_manoeuvre",
     "make_manoeuvre",
     "outcome",
     "perceived",

@@ -14,17 +14,23 @@ from twin.basics.arrays import FloatArray, bounded
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
-from twin.motion.cueing.algorithm import REST, Channel, CueingAlgorithm, euler_rates, saturated
+from twin.motion.cueing.algorithm import (
+    REST_FORCE,
+    Channel,
+    CueingAlgorithm,
+    euler_rates,
+    saturated,
+)
 from twin.motion.cueing.classical import (
+    DEFAULT_PERIOD,
     EXPECTED_FORCE,
     EXPECTED_RATE,
-    PERIOD,
     WashoutSettings,
     washout_settings,
 )
 
-TILTING = np.array([1.0, 1.0, 0.0])
-"""Surge and sway lean, heave does not."""
+TILT_MASK = np.array([1.0, 1.0, 0.0])
+"""1 for surge and sway, which the platform imitates by leaning, 0 for heave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,14 +98,14 @@ class CoordinatedChannels:
             free: `(3,)` 1 where the machine can translate.
         """
         p1, p2, p3 = self.rest[:, None] * self.gains
-        p2, p3 = p2 * TILTING, p3 * TILTING
+        p2, p3 = p2 * TILT_MASK, p3 * TILT_MASK
         tilt = p2 * leaning
-        follows = (np.abs(tilt) < self.limit) * TILTING
+        follows = (np.abs(tilt) < self.limit) * TILT_MASK
         self.lean_rate = np.clip(tilt, -self.limit, self.limit) + p3 * rate
         w = self.frequency
         self.place.step(p1 * missing * free, 2.0 * w, w * w)
         drift = GRAVITY * p2 * follows * self.lean_slopes
-        lean = np.stack([np.zeros(3), leaning * follows, rate * TILTING]) - drift
+        lean = np.stack([np.zeros(3), leaning * follows, rate * TILT_MASK]) - drift
         self.lean_slopes = self.lean_slopes + self.period * lean
         pulls = np.stack([missing, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
         for slope, pull in zip(self.slopes, pulls, strict=True):
@@ -109,7 +115,7 @@ class CoordinatedChannels:
     def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
         c = self.cost
         force_error = missing - self.place.acceleration
-        rate_error = (rate - self.lean_rate) * TILTING
+        rate_error = (rate - self.lean_rate) * TILT_MASK
         value, speed, acceleration = (
             np.stack([getattr(slope, name) for slope in self.slopes])
             for name in ("value", "rate", "acceleration")
@@ -153,11 +159,14 @@ class YawChannel:
         self.gain = min(max(moved, 0.0), c.largest)
 
 
-FOLLOWING = 25.0
-"""[1/s] at which yaw, pitch and roll rate follow their command; it keeps their curve smooth."""
+RATE_GAIN = 25.0
+"""[1/s] Gain with which yaw, pitch and roll rate follow their command; it keeps their curve smooth.
+"""
 
-LEAN = np.array([-1.0, 1.0, 0.0])
-"""Pitch up (negative) makes gravity act along +x, roll along +y; heave has no lean."""
+LEAN_SIGNS = np.array([-1.0, 1.0, 0.0])
+"""Sign of the lean of each axis: pitch up (negative) makes gravity act along +x, roll along +y;
+heave has no lean.
+"""
 
 
 class AdaptiveWashout(CueingAlgorithm):
@@ -196,7 +205,7 @@ class AdaptiveWashout(CueingAlgorithm):
         *,
         settings: WashoutSettings | None = None,
         cost: AdaptiveSettings | None = None,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
     ) -> None:
         """Prepare the filters at rest.
 
@@ -218,20 +227,22 @@ class AdaptiveWashout(CueingAlgorithm):
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
         """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
         s = self.settings
-        force = saturated(specific_force - REST, s.force_scale, s.force_limit)
+        force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit)
         reference = euler_rates(
             self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit)
         )
         yaw, pitch, roll = self.values[3:]
         level = np.cos(pitch) * np.cos(roll)
         given = np.array([-np.sin(pitch), np.sin(roll) * np.cos(pitch), level - 1.0])
-        rate = LEAN * [reference[1], reference[2], 0.0]
+        rate = LEAN_SIGNS * [reference[1], reference[2], 0.0]
         most = GRAVITY * np.sin(s.tilt_limit)
         leaning = np.clip(force, -most, most) - GRAVITY * given
         self.channels.step(force - GRAVITY * given, leaning, rate, s.free[:3])
         self.yaw.step(float(yaw), float(reference[0]))
-        command = np.array([self.yaw.rate, *(LEAN * self.channels.lean_rate)[:2]]) * s.free[3:]
-        self.turning.step(FOLLOWING * command, FOLLOWING, 0.0)
+        command = (
+            np.array([self.yaw.rate, *(LEAN_SIGNS * self.channels.lean_rate)[:2]]) * s.free[3:]
+        )
+        self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
         place = self.channels.place
         for mine, straight, turning in (
             (self.values, place.value, self.turning.value),

@@ -33,22 +33,23 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.motion import motion
 from twin.motion.motion import AxisSample, Motion, rotational_motion
 
-CONVENTION = "yaw_pitch_roll"
+ANGLE_CONVENTION = "yaw_pitch_roll"
 
-AXES = ("x", "y", "z", "yaw", "pitch", "roll")
+AXIS_NAMES = ("x", "y", "z", "yaw", "pitch", "roll")
 """Order of all six-vectors of axes in this package."""
 
-STEPS = 200
-"""Points searched on either side, up to 1 m or 1 rad."""
+SEARCH_STEPS = 200
+"""Number of points searched on either side, up to 1 m or 1 rad."""
 
-FREE = 1e-9
-"""Motion along an axis, of one, below which the machine is taken not to have it."""
+FREE_TOLERANCE = 1e-9
+"""Motion along an axis, for a unit command, below which the machine is taken not to have the axis.
+"""
 
-REST = np.array([0.0, 0.0, GRAVITY])
-"""[m/s2] specific force at rest"""
+REST_FORCE = np.array([0.0, 0.0, GRAVITY])
+"""[m/s2] Specific force at rest."""
 
-APPROACH = 20.0
-"""[1/s] How fast a rate may close on its limit."""
+LIMIT_APPROACH_RATE = 20.0
+"""[1/s] Rate with which a speed may close on its limit."""
 
 
 """Numbers of some axes."""
@@ -77,17 +78,17 @@ class CuedMotion(Motion):
             center: pose `(7,)` that zero on all axes means, such as a platform's `home`.
             period: [s] between samples.
             knots: values [m], [rad], rates and accelerations, each `(n, 6)` in the order of
-                `AXES`; rates and values must be the integrals of the linear accelerations.
+                `AXIS_NAMES`; rates and values must be the integrals of the linear accelerations.
             point: `(3,)` [m] that the displacements are of, platform axes.
 
         Raises:
             InputError: wrong shapes, not finite, samples that do not fit together.
         """
         step = positive(period, "period")
-        samples = as_floats(knots, "knots", len(AXES))
+        samples = as_floats(knots, "knots", len(AXIS_NAMES))
         if samples.ndim != 3 or samples.shape[0] != 3 or samples.shape[1] < 2:
             raise InputError("knots", f"must have shape (3, n, 6), n from 2, got {samples.shape}")
-        super().__init__(center, step * (samples.shape[1] - 1), CONVENTION)
+        super().__init__(center, step * (samples.shape[1] - 1), ANGLE_CONVENTION)
         sample = AxisSample(*(read_only(part) for part in samples))
         _check_integrals(sample, step)
         self._set(period=step, point=read_only(as_vector(point, "point", 3)), knots=sample)
@@ -120,7 +121,9 @@ class CuedMotion(Motion):
     def _axes(self, time: FloatArray) -> AxisSample:
         values, rates, accelerations = self.axes_of_point(time)
         if self.point.any():
-            turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], CONVENTION)
+            turn = rotational_motion(
+                values[:, 3:], rates[:, 3:], accelerations[:, 3:], ANGLE_CONVENTION
+            )
             flat = (len(time), 3)
             home = np.broadcast_to(self.center[3:], (len(time), 4))
             level = rotated(home, np.broadcast_to(self.point, flat))
@@ -147,7 +150,7 @@ def _check_integrals(sample: AxisSample, step: float) -> None:
 
 def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
     """Return pose, twist and acceleration of axes `(m, 6)`, fitted to what the machine can do."""
-    return platform.constrain(*motion.motion_of_axes(axes, platform.home, CONVENTION))
+    return platform.constrain(*motion.motion_of_axes(axes, platform.home, ANGLE_CONVENTION))
 
 
 def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) -> FloatArray:
@@ -188,23 +191,27 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
     # Yaw turns about z, pitch about y, roll about x.
     twists = np.eye(6)[[0, 1, 2, 5, 4, 3]]
     kept = platform.constrain(np.tile(platform.home, (6, 1)), twists).twist
-    free = np.einsum("ij,ij->i", kept, twists) > FREE
+    free = np.einsum("ij,ij->i", kept, twists) > FREE_TOLERANCE
     with without_compiling():
         rates = np.abs(kept @ platform.jacobian(platform.home).T).max(axis=1)
     limit = platform.parameters.leg.actuator.speed
-    speed = np.full(6, np.inf) if limit is None else limit / np.where(rates > FREE, rates, np.inf)
+    speed = (
+        np.full(6, np.inf)
+        if limit is None
+        else limit / np.where(rates > FREE_TOLERANCE, rates, np.inf)
+    )
     travel = np.zeros(6)
-    share = np.arange(1, STEPS + 1) / STEPS
+    share = np.arange(1, SEARCH_STEPS + 1) / SEARCH_STEPS
     for axis in np.flatnonzero(free):
         reached = []
         for sign in (1.0, -1.0):
-            values = np.zeros((STEPS, 6))
+            values = np.zeros((SEARCH_STEPS, 6))
             values[:, axis] = sign * share
             still = np.zeros_like(values)
             poses = motion_of_axes(platform, AxisSample(values, still, still)).pose
             inside = platform.within_limits(poses)
-            count = STEPS if inside.all() else int(np.argmin(inside))
-            reached.append(count / STEPS)
+            count = SEARCH_STEPS if inside.all() else int(np.argmin(inside))
+            reached.append(count / SEARCH_STEPS)
         travel[axis] = min(reached)
     return MachineRanges(free, travel, np.where(free, speed, 0.0))
 
@@ -299,7 +306,8 @@ class Channel:
 
         |x''| <= p (limit - |x'|)
 
-    with p of `APPROACH`. Where p T is at most 2, the rate stays inside at samples and between them.
+    with p of `LIMIT_APPROACH_RATE`. Where p T is at most 2, the rate stays inside at samples and
+    between them.
 
     Attributes:
         value: `(k,)`.
@@ -330,7 +338,7 @@ class Channel:
         inertia = 1.0 + 0.5 * t * damping + t * t / 6.0 * stiffness
         new = (forcing - damping * rate - stiffness * value) / inertia
         if limit is not None:
-            pull = APPROACH / (1.0 + 0.5 * t * APPROACH)
+            pull = LIMIT_APPROACH_RATE / (1.0 + 0.5 * t * LIMIT_APPROACH_RATE)
             new = np.clip(new, -pull * (limit + rate), pull * (limit - rate))
         self.acceleration = new
         self.rate = rate + 0.5 * t * new

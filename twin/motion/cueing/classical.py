@@ -15,7 +15,7 @@ from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
-    REST,
+    REST_FORCE,
     Channel,
     CueingAlgorithm,
     Derivative,
@@ -33,17 +33,21 @@ EXPECTED_FORCE = np.array([4.0, 4.0, 2.0])
 EXPECTED_RATE = 0.3
 """[rad/s] sudden angular rate that a rotation is laid out for (adopted)"""
 
-SHARE = 0.5
-"""Of travel and speed along one axis that one input may take; several act at a time."""
+INPUT_FRACTION = 0.5
+"""Fraction of travel and speed along one axis that one input may take; several act at a time."""
 
-LOWEST = 0.3
-"""[rad/s] Slower washout is of no use: tilt has taken over."""
+MIN_WASHOUT_FREQUENCY = 0.3
+"""[rad/s] Lowest washout frequency; a slower washout is of no use, as tilt has taken over."""
 
-LOWEST_LEAN = 1.5
-"""[rad/s] Of pitch and roll: slower, and gravity along the rotated axes is felt (adopted)."""
+MIN_LEAN_FREQUENCY = 1.5
+"""[rad/s] Lowest frequency of pitch and roll; a slower one lets gravity along the rotated axes be
+sensed (adopted).
+"""
 
 RATE_SCALE = (0.5, 0.5, 1.0)
-"""Of roll, pitch and yaw rate, for the same reason (adopted)."""
+"""Scale of roll, pitch and yaw rate (adopted), so that little gravity along the rotated axes is
+sensed.
+"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,7 +94,7 @@ class WashoutSettings:
 
         After a step a of acceleration, a high-pass of frequency w and damping ratio 1 has the
         travel a / w^2 and the speed a / (e w); after a step r of angular rate, the angle r / (e w).
-        The frequency w follows from the `SHARE` of what the machine has along the axis.
+        The frequency w follows from the `INPUT_FRACTION` of what the machine has along the axis.
 
         Args:
             platform: the machine.
@@ -109,11 +113,11 @@ class WashoutSettings:
 
 def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
-        travel, speed = SHARE * ranges.travel, SHARE * ranges.speed
+        travel, speed = INPUT_FRACTION * ranges.travel, INPUT_FRACTION * ranges.speed
         straight = np.maximum(
             np.sqrt(EXPECTED_FORCE / travel[:3]), EXPECTED_FORCE / (np.e * speed[:3])
         )
-        turning = np.maximum(EXPECTED_RATE / (np.e * travel[3:]), [0.0, *[LOWEST_LEAN] * 2])
+        turning = np.maximum(EXPECTED_RATE / (np.e * travel[3:]), [0.0, *[MIN_LEAN_FREQUENCY] * 2])
     free = ranges.free.astype(np.float64)
     tilts = ranges.travel[4:][ranges.free[4:]]
     return {
@@ -122,14 +126,18 @@ def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
         "force_limit": np.array([6.0, 6.0, 4.0]),
         "rate_scale": np.array(RATE_SCALE),
         "rate_limit": np.full(3, 0.5),
-        "translation_frequency": np.where(ranges.free[:3], np.clip(straight, LOWEST, 50.0), 1.0),
-        "rotation_frequency": np.where(ranges.free[3:], np.clip(turning, LOWEST, 50.0), 1.0),
+        "translation_frequency": np.where(
+            ranges.free[:3], np.clip(straight, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
+        ),
+        "rotation_frequency": np.where(
+            ranges.free[3:], np.clip(turning, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
+        ),
         "tilt_limit": float(tilts.min()) if tilts.size else 1e-3,
     }
 
 
-PERIOD = 5e-3
-"""[s]"""
+DEFAULT_PERIOD = 5e-3
+"""[s] Default period of the algorithm."""
 
 
 class ClassicalWashout(CueingAlgorithm):
@@ -160,7 +168,7 @@ class ClassicalWashout(CueingAlgorithm):
         head: Any = (0.0, 0.0, 0.0),
         *,
         settings: WashoutSettings | None = None,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
     ) -> None:
         """Prepare the filters at rest.
 
@@ -177,7 +185,7 @@ class ClassicalWashout(CueingAlgorithm):
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
         """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
         s = self.settings
-        force = saturated(specific_force - REST, s.force_scale, s.force_limit) + REST
+        force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
         slow = s.tilt_frequency
         lean = gravity_tilt(force, s.tilt_limit) * s.free[4:]
@@ -192,7 +200,7 @@ class ClassicalWashout(CueingAlgorithm):
         ):
             mine[3:] = turn
             mine[4:] += tilt
-        acceleration = self.washout.step(to_base(self.values[3:], force) - REST) * s.free[:3]
+        acceleration = self.washout.step(to_base(self.values[3:], force) - REST_FORCE) * s.free[:3]
         w = s.translation_frequency
         self.values[:3] = self.translation.step(acceleration, 2.0 * w, w * w)
         self.rates[:3] = self.translation.rate

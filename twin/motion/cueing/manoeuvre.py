@@ -16,18 +16,18 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_flag, as_floats, bounded, one_of, read_only
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY, drive_car
-from twin.motion.motion import LONGEST_TIME, minimum_jerk
+from twin.motion.motion import MAX_TIME, minimum_jerk
 
-LARGEST_FORCE = 200.0
-"""[m/s2] Twenty g."""
+MAX_SPECIFIC_FORCE = 200.0
+"""[m/s2] Largest specific force: twenty g."""
 
-LARGEST_RATE = 50.0
-"""[rad/s]"""
+MAX_ANGULAR_RATE = 50.0
+"""[rad/s] Largest angular rate."""
 
-FEWEST_SAMPLES = 4
+MIN_SAMPLES = 4
 
-REST_SHARE = 0.3
-"""Of g; a manoeuvre whose specific force at rest is smaller lacks gravity."""
+MIN_REST_FRACTION = 0.3
+"""Fraction of g; a manoeuvre whose specific force at rest is smaller lacks gravity."""
 
 REST_TIME = 0.2
 """[s] Time over which a vehicle stands still: nothing but free fall has so little force so long."""
@@ -35,17 +35,17 @@ REST_TIME = 0.2
 REST_RATE = 0.02
 """[rad/s] Largest angular rate of a vehicle that stands still."""
 
-STEP = 5e-3
-"""[s] of integration and of the manoeuvre."""
+TIME_STEP = 5e-3
+"""[s] Step of the integration and period of the manoeuvre."""
 
-DURATION = 12.0
-"""[s] of every manoeuvre."""
+MANOEUVRE_DURATION = 12.0
+"""[s] Duration of every manoeuvre."""
 
-FLIGHT = 60.0
-"""[m/s]"""
+FLIGHT_SPEED = 60.0
+"""[m/s] Speed of flight in the coordinated turn."""
 
-BANK = np.radians(30.0)
-"""[rad] of the coordinated turn."""
+BANK_ANGLE = np.radians(30.0)
+"""[rad] Bank angle of the coordinated turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +72,13 @@ class Manoeuvre:
         if not isinstance(self.name, str):
             raise InputError("name", f"must be a text, not {brief(self.name)}")
         time = as_floats(self.time, "time")
-        if time.ndim != 1 or len(time) < FEWEST_SAMPLES:
-            raise InputError("time", f"must be a list of at least {FEWEST_SAMPLES} times [s]")
-        if np.abs(time).max() > LONGEST_TIME or not (np.diff(time) > 0.0).all():
-            raise InputError("time", f"must increase and stay below {LONGEST_TIME:g} s")
+        if time.ndim != 1 or len(time) < MIN_SAMPLES:
+            raise InputError("time", f"must be a list of at least {MIN_SAMPLES} times [s]")
+        if np.abs(time).max() > MAX_TIME or not (np.diff(time) > 0.0).all():
+            raise InputError("time", f"must increase and stay below {MAX_TIME:g} s")
         for name, largest, unit in (
-            ("specific_force", LARGEST_FORCE, "m/s2"),
-            ("angular_rate", LARGEST_RATE, "rad/s"),
+            ("specific_force", MAX_SPECIFIC_FORCE, "m/s2"),
+            ("angular_rate", MAX_ANGULAR_RATE, "rad/s"),
         ):
             values = as_floats(getattr(self, name), name, 3)
             if values.shape != (len(time), 3):
@@ -91,7 +91,7 @@ class Manoeuvre:
 
     def _check_gravity(self) -> None:
         """Raise InputError where a vehicle at rest does not feel +g along z."""
-        still = np.linalg.norm(self.specific_force, axis=1) < REST_SHARE * GRAVITY
+        still = np.linalg.norm(self.specific_force, axis=1) < MIN_REST_FRACTION * GRAVITY
         still &= np.linalg.norm(self.angular_rate, axis=1) < REST_RATE
         edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
         begin, end = edges[::2], edges[1::2] - 1
@@ -106,7 +106,7 @@ class Manoeuvre:
                 "these are accelerations",
             )
         mean = float(self.specific_force[:, 2].mean())
-        if mean < REST_SHARE * GRAVITY:
+        if mean < MIN_REST_FRACTION * GRAVITY:
             raise InputError(
                 "specific_force",
                 f"its mean along z is {mean:.3g} m/s2, but at rest it is +{GRAVITY} m/s2 (z up): "
@@ -232,7 +232,7 @@ class Car:
         Args:
             name: of the manoeuvre.
             speed: [m/s] at the start.
-            steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `STEP`.
+            steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `TIME_STEP`.
             traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
 
         Raises:
@@ -249,12 +249,12 @@ class Car:
         return as_driven(name, self.felt(start, *inputs))
 
     def felt(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
-        """Return specific force and angular rate `(n + 1, 6)` of a drive, every `STEP`.
+        """Return specific force and angular rate `(n + 1, 6)` of a drive, every `TIME_STEP`.
 
         Arguments are those of `drive`, as arrays within its bounds; they are not checked.
         """
         rows = np.empty(((len(steer) + 1) // 2, 6))
-        drive_car(self.packed(), speed, steer, traction, STEP, rows)
+        drive_car(self.packed(), speed, steer, traction, TIME_STEP, rows)
         return rows
 
     def packed(self) -> FloatArray:
@@ -265,12 +265,14 @@ class Car:
 
 def as_driven(name: str, rows: FloatArray) -> Manoeuvre:
     """Return the manoeuvre of a drive that is `felt` as `rows` `(n + 1, 6)`."""
-    time = np.arange(len(rows), dtype=np.float64) * STEP
+    time = np.arange(len(rows), dtype=np.float64) * TIME_STEP
     return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
 
 
-CITY, COUNTRY = 50.0 / 3.6, 80.0 / 3.6
-"""[m/s]"""
+CITY_SPEED = 50.0 / 3.6
+"""[m/s] Speed in a city, 50 km/h."""
+COUNTRY_SPEED = 80.0 / 3.6
+"""[m/s] Speed on a country road, 80 km/h."""
 
 
 def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
@@ -297,7 +299,9 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](chosen)
 
 
-def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) -> Manoeuvre:
+def coordinated_turn(
+    bank: Any = BANK_ANGLE, speed: Any = FLIGHT_SPEED, entry: Any = 3.0
+) -> Manoeuvre:
     """Return a level turn without side force at constant speed.
 
     With bank b: specific force g / cos b along z, turn rate g tan b / speed about the vertical.
@@ -327,7 +331,9 @@ def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) ->
 
 def _time() -> FloatArray:
     """Return times [s] at half steps."""
-    return np.arange(2 * round(DURATION / STEP) + 1, dtype=np.float64) * (0.5 * STEP)
+    return np.arange(2 * round(MANOEUVRE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
+        0.5 * TIME_STEP
+    )
 
 
 def _plateau(
@@ -353,26 +359,26 @@ def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> Fl
 def _step_steer(car: Car) -> Manoeuvre:
     time = _time()
     return car.drive(
-        "step_steer", COUNTRY, np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0], 0.0 * time
+        "step_steer", COUNTRY_SPEED, np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0], 0.0 * time
     )
 
 
 def _double_lane_change(car: Car) -> Manoeuvre:
     time, size = _time(), np.radians(1.8)
     steer = lane_changes(time, ((1.0, size), (4.5, -size)))
-    return car.drive("double_lane_change", COUNTRY, steer, 0.0 * time)
+    return car.drive("double_lane_change", COUNTRY_SPEED, steer, 0.0 * time)
 
 
 def _slalom(car: Car) -> Manoeuvre:
     time = _time()
     window = _plateau(time, 0.5, 9.0, 1.5)[0]
     steer = np.radians(3.0) * np.sin(2.0 * np.pi * 0.4 * (time - 0.5)) * window
-    return car.drive("slalom", CITY, steer, 0.0 * time)
+    return car.drive("slalom", CITY_SPEED, steer, 0.0 * time)
 
 
 def _braking(car: Car) -> Manoeuvre:
     time = _time()
-    return car.drive("braking", COUNTRY, 0.0 * time, -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0])
+    return car.drive("braking", COUNTRY_SPEED, 0.0 * time, -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0])
 
 
 def _acceleration(car: Car) -> Manoeuvre:

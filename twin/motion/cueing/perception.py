@@ -15,11 +15,17 @@ from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
 OTOLITH_GAIN = 0.4
-OTOLITH_LEAD, OTOLITH_LONG, OTOLITH_SHORT = 10.0, 5.0, 0.016
-"""[s] time constants"""
+OTOLITH_LEAD = 10.0
+"""[s] Lead time constant of the otoliths."""
+OTOLITH_LONG = 5.0
+"""[s] Long time constant of the otoliths."""
+OTOLITH_SHORT = 0.016
+"""[s] Short time constant of the otoliths."""
 
-CANAL_LONG, CANAL_ADAPTATION = 5.73, 80.0
-"""[s] time constants of the torsion pendulum and of adaptation"""
+CANAL_LONG = 5.73
+"""[s] Time constant of the torsion pendulum of the semicircular canals."""
+CANAL_ADAPTATION = 80.0
+"""[s] Time constant of the adaptation of the semicircular canals."""
 
 FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
 """[m/s2] along x, y, z, of what the otoliths sense"""
@@ -40,13 +46,13 @@ class TransferFunction(NamedTuple):
         return np.asarray(np.polyval(self.numerator, s) / np.polyval(self.denominator, s))
 
 
-OTOLITH = TransferFunction(
+OTOLITH_MODEL = TransferFunction(
     (OTOLITH_GAIN * OTOLITH_LEAD, OTOLITH_GAIN),
     (OTOLITH_LONG * OTOLITH_SHORT, OTOLITH_LONG + OTOLITH_SHORT, 1.0),
 )
 """Sensed over true specific force: 0.4 (10 s + 1) / ((5 s + 1) (0.016 s + 1))."""
 
-CANALS = TransferFunction(
+CANAL_MODEL = TransferFunction(
     (CANAL_LONG * CANAL_ADAPTATION, 0.0, 0.0),
     (CANAL_LONG * CANAL_ADAPTATION, CANAL_LONG + CANAL_ADAPTATION, 1.0),
 )
@@ -99,16 +105,16 @@ def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: floa
         raise InputError("specific_force, angular_rate", "must both have shape (n, 3)")
     step = positive(period, "period")
     outputs = []
-    for model, values in ((OTOLITH, force - [0.0, 0.0, GRAVITY]), (CANALS, rate)):
+    for model, values in ((OTOLITH_MODEL, force - [0.0, 0.0, GRAVITY]), (CANAL_MODEL, rate)):
         numerator, denominator, _ = cont2discrete(tuple(model), step, method="foh")
         outputs.append(np.asarray(lfilter(numerator.ravel(), denominator, values, axis=0)))
     return Perceived(*outputs)
 
 
-PERIOD = 5e-3
-"""[s] of the comparison."""
+COMPARISON_PERIOD = 5e-3
+"""[s] Period at which vehicle and platform are compared."""
 
-THRESHOLDS = np.concatenate([FORCE_THRESHOLD, RATE_THRESHOLD])
+PERCEPTION_THRESHOLDS = np.concatenate([FORCE_THRESHOLD, RATE_THRESHOLD])
 
 
 class PerceivedError(NamedTuple):
@@ -148,7 +154,7 @@ class PerceivedError(NamedTuple):
 
 
 def perceived_error(
-    vehicle: Manoeuvre, platform: Manoeuvre, period: Any = PERIOD
+    vehicle: Manoeuvre, platform: Manoeuvre, period: Any = COMPARISON_PERIOD
 ) -> PerceivedError:
     """Return the difference between two manoeuvres as perceived, over the time that both last.
 
@@ -173,14 +179,14 @@ def perceived_error(
         theirs,
         ours,
         rms,
-        rms / THRESHOLDS,
+        rms / PERCEPTION_THRESHOLDS,
         _cosine(p, v),
-        np.sqrt(np.mean(false**2, axis=0)) / THRESHOLDS,
+        np.sqrt(np.mean(false**2, axis=0)) / PERCEPTION_THRESHOLDS,
     )
 
 
 def _thresholds_of(part: Perceived) -> FloatArray:
-    return np.asarray(np.hstack(part) / THRESHOLDS)
+    return np.asarray(np.hstack(part) / PERCEPTION_THRESHOLDS)
 
 
 def _cosine(one: FloatArray, other: FloatArray) -> FloatArray:

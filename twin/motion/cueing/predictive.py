@@ -23,7 +23,7 @@ from twin.errors import InputError, TwinError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
-    REST,
+    REST_FORCE,
     CueingAlgorithm,
     leg_slopes,
     machine_ranges,
@@ -45,31 +45,35 @@ from twin.motion.cueing.perception import (
 from twin.motion.cueing.workspace_use import leg_motion
 from twin.motion.motion import AxisSample
 
-LIMITS = {
+SETTING_BOUNDS = {
     "jerk_weight": (1e-12, 1e3),
     "memory": (1e-2, 1e6),
     "margin": (0.0, 0.5),
     "tolerance": (1e-9, 1e-2),
 }
-"""Of settings that may not be any number from 0 on."""
+"""Bounds of the settings that may not be just any number from 0 on."""
 
-STATES = 9
-"""Value, rate, acceleration; otoliths of the acceleration, of the value; canals of the rate."""
+STATE_COUNT = 9
+"""Number of states of an axis: value, rate, acceleration; otoliths of the acceleration, of the
+value; canals of the rate.
+"""
 
-OUTPUTS = 6
-"""Value, rate, acceleration; acceleration and value as otoliths sense them, rate as canals do."""
+OUTPUT_COUNT = 6
+"""Number of outputs of an axis: value, rate, acceleration; acceleration and value as otoliths sense
+them, rate as canals do.
+"""
 
-NODES = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 36, 40)
+LIMIT_NODES = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 36, 40)
 """Periods of the horizon at whose ends limits apply; those beyond it are left out."""
 
-PERIOD = 0.04
-"""[s]: 25 Hz."""
+DEFAULT_PERIOD = 0.04
+"""[s] Default period of the algorithm: 25 Hz."""
 
-SHARES = (1.0, 0.5, 0.25, 0.125)
-"""Of a new plan, tried in this order."""
+BLEND_FRACTIONS = (1.0, 0.5, 0.25, 0.125)
+"""Fractions of a new plan in the blend with the last one, in the order in which they are tried."""
 
-PARTS = 4
-"""Instants in each period at which a plan is held against the exact limits."""
+CHECKS_PER_PERIOD = 4
+"""Number of instants in each period at which a plan is checked against the exact limits."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,17 +89,17 @@ class PredictiveSettings:
     memory: float = 0.5
     """[s] time constant with which the present input is expected to fade, critically damped"""
     place_weight: float = 8.0
-    """of the squared displacement over the machine's travel along the axis"""
+    """weight of the squared displacement over the machine's travel along the axis"""
     speed_weight: float = 0.2
-    """of the squared rate over the travel a second"""
+    """weight of the squared rate over the travel a second"""
     acceleration_weight: float = 0.01
-    """of the squared acceleration over the travel a second squared"""
+    """weight of the squared acceleration over the travel a second squared"""
     jerk_weight: float = 1e-5
-    """of the squared jerk over the travel a second cubed"""
+    """weight of the squared jerk over the travel a second cubed"""
     force_scale: float = 1.0
-    """of specific force, less gravity"""
+    """scale of specific force, less gravity"""
     rate_scale: float = 1.0
-    """of angular rate"""
+    """scale of angular rate"""
     force_limit: float = 10.0
     """[m/s2] after scaling"""
     rate_limit: float = 1.5
@@ -103,9 +107,9 @@ class PredictiveSettings:
     margin: float = 0.02
     """share of the limits that the program leaves to the kinematics' curvature"""
     tolerance: float = 1e-4
-    """of the solver"""
+    """tolerance of the solver"""
     iterations: int = 300
-    """of the solver, at most"""
+    """maximum number of iterations of the solver"""
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
@@ -124,7 +128,7 @@ class PredictiveSettings:
             elif each.name == "iterations":
                 object.__setattr__(self, each.name, int(bounded(value, each.name, 1, 1e5)))
             elif each.name != "blocks":
-                low, high = LIMITS.get(each.name, (0.0, 1e6))
+                low, high = SETTING_BOUNDS.get(each.name, (0.0, 1e6))
                 object.__setattr__(self, each.name, bounded(value, each.name, low, high))
 
 
@@ -152,10 +156,10 @@ def _perceiver(long: float, short: float, output: FloatArray, through: float) ->
     return Perceiver(dynamics, np.array([0.0, 1.0 / both]), output, through)
 
 
-OTOLITHS = _perceiver(
+OTOLITH_PERCEIVER = _perceiver(
     OTOLITH_LONG, OTOLITH_SHORT, OTOLITH_GAIN * np.array([1.0, OTOLITH_LEAD]), 0.0
 )
-CANALS = _perceiver(
+CANAL_PERCEIVER = _perceiver(
     CANAL_LONG, CANAL_ADAPTATION, -np.array([1.0, CANAL_LONG + CANAL_ADAPTATION]), 1.0
 )
 
@@ -177,23 +181,25 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     """Return exact responses to jerks that are constant over blocks of so many periods."""
     from scipy.linalg import expm
 
-    dynamics, drive = np.zeros((STATES, STATES)), np.zeros(STATES)
+    dynamics, drive = np.zeros((STATE_COUNT, STATE_COUNT)), np.zeros(STATE_COUNT)
     dynamics[0, 1] = dynamics[1, 2] = drive[2] = 1.0
-    outputs = np.zeros((OUTPUTS, STATES))
+    outputs = np.zeros((OUTPUT_COUNT, STATE_COUNT))
     outputs[:3, :3] = np.eye(3)
-    for k, (model, source) in enumerate(((OTOLITHS, 2), (OTOLITHS, 0), (CANALS, 1))):
+    for k, (model, source) in enumerate(
+        ((OTOLITH_PERCEIVER, 2), (OTOLITH_PERCEIVER, 0), (CANAL_PERCEIVER, 1))
+    ):
         own = slice(3 + 2 * k, 5 + 2 * k)
         dynamics[own, own] = model.dynamics
         dynamics[own, source] = model.drive
         outputs[3 + k, own] = model.output
         outputs[3 + k, source] = model.through
-    whole = np.zeros((STATES + 1, STATES + 1))
-    whole[:STATES, :STATES], whole[:STATES, STATES] = dynamics, drive
+    whole = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
+    whole[:STATE_COUNT, :STATE_COUNT], whole[:STATE_COUNT, STATE_COUNT] = dynamics, drive
     exact = expm(period * whole)
-    transition, push = exact[:STATES, :STATES], exact[:STATES, STATES]
+    transition, push = exact[:STATE_COUNT, :STATE_COUNT], exact[:STATE_COUNT, STATE_COUNT]
     steps = sum(blocks)
     member = np.repeat(np.arange(len(blocks)), blocks)
-    free, forced = np.eye(STATES), np.zeros((STATES, len(blocks)))
+    free, forced = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
     rows: list[tuple[FloatArray, FloatArray]] = []
     for k in range(steps):
         free, forced = transition @ free, transition @ forced
@@ -251,7 +257,7 @@ class Expectation:
         self.states = np.zeros((2, 3, 2))
         self.input, self.slope = np.zeros((2, 2, 3))
         self.updates, self.ahead = [], []
-        for model in (OTOLITHS, CANALS):
+        for model in (OTOLITH_PERCEIVER, CANAL_PERCEIVER):
             whole = model.with_input()
             self.updates.append(expm(period * whole)[:2])
             whole[3, 2:] = -1.0 / memory**2, -2.0 / memory
@@ -303,7 +309,7 @@ class PerceptionCost:
     ) -> None:
         s, size = settings, len(columns)
         blocks = np.array(s.blocks)
-        straight, level, turning = felt_slopes(head)
+        straight, level, turning = sensed_gradients(head)
         shares = 1.0 / travel[columns]
         own = np.diag(shares)
         pieces = [
@@ -349,7 +355,7 @@ class PerceptionCost:
         return np.asarray(result)
 
 
-def felt_slopes(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def sensed_gradients(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return what is felt per acceleration, per value and per rate of the six axes, `(3, 6)` each.
 
     Force along x, y, z per acceleration and per value of x, y, z, yaw, pitch, roll; rate about
@@ -407,7 +413,7 @@ def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
     return Plan(states, jerks)
 
 
-def spread(states: FloatArray, columns: IndexArray) -> AxisSample:
+def expanded_axes(states: FloatArray, columns: IndexArray) -> AxisSample:
     """Return six axes of states `(m, d, 3)` of some of them; the others stay at zero."""
     axes = np.zeros((3, len(states), 6))
     axes[:, :, columns] = states.transpose(2, 0, 1)
@@ -432,7 +438,7 @@ class LimitCheck:
 
     def keeps(self, plan: Plan) -> bool:
         """Return whether lengths, speeds and accelerations stay inside along the whole plan."""
-        axes = spread(plan.between(self.period, self.parts), self.columns)
+        axes = expanded_axes(plan.between(self.period, self.parts), self.columns)
         try:
             motion = motion_of_axes(self.platform, axes)
             length, rate, acceleration = leg_motion(self.platform, *motion)
@@ -466,7 +472,7 @@ class LegRows:
     ) -> None:
         self.platform, self.columns = platform, columns
         steps = len(prediction.free)
-        self.nodes = np.array([node for node in NODES if node <= steps])
+        self.nodes = np.array([node for node in LIMIT_NODES if node <= steps])
         self.free = prediction.free[self.nodes - 1, :3, :3]
         self.forced = prediction.forced[self.nodes - 1, :3]
         actuator = platform.parameters.leg.actuator
@@ -489,7 +495,7 @@ class LegRows:
             start: `(d, 3)` state of the coordinates now.
         """
         states = plan.states[self.nodes]
-        axes = spread(states, self.columns)
+        axes = expanded_axes(states, self.columns)
         exact = leg_motion(self.platform, *motion_of_axes(self.platform, axes))
         slopes = leg_slopes(self.platform, axes.values, self.columns)
         coast = np.einsum("nsk,dk->nds", self.free, start)
@@ -594,7 +600,7 @@ def _entries(rows: FloatArray) -> FloatArray:
 
 
 class PredictiveCueing(CueingAlgorithm):
-    """At every period, the jerks of the free coordinates over a horizon that cost least.
+    """Cueing by model predictive control: at every period, the cheapest jerks over a horizon.
 
     Cost: squared errors of perceived specific force and angular rate in thresholds, with the
     models of `perceived` among the states, and of displacement, speed and effort, which bring the
@@ -631,7 +637,7 @@ class PredictiveCueing(CueingAlgorithm):
         *,
         settings: PredictiveSettings | None = None,
         preview: Manoeuvre | None = None,
-        period: float = PERIOD,
+        period: float = DEFAULT_PERIOD,
     ) -> None:
         """Prepare the program, at rest at home.
 
@@ -656,9 +662,9 @@ class PredictiveCueing(CueingAlgorithm):
         self.columns: IndexArray = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
         size, steps = len(self.columns), sum(s.blocks)
         self.model = prediction(self.period, s.blocks)
-        self.states = np.zeros((size, STATES))
+        self.states = np.zeros((size, STATE_COUNT))
         self.plan = Plan(np.zeros((steps + 1, size, 3)), np.zeros((steps, size)))
-        self.check = LimitCheck(self.platform, self.columns, self.period, PARTS)
+        self.check = LimitCheck(self.platform, self.columns, self.period, CHECKS_PER_PERIOD)
         if not size or not self.check.keeps(self.plan):
             raise InputError("platform", "must be able to move about its home, but home is a limit")
         self.cost = PerceptionCost(self.model, self.columns, self.head, ranges.travel, s)
@@ -673,7 +679,7 @@ class PredictiveCueing(CueingAlgorithm):
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
         """Advance by one period from the sample `(3,)`, `(3,)` of a manoeuvre at its start."""
         s = self.settings
-        force = saturated(specific_force - REST, s.force_scale, s.force_limit)
+        force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit)
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
         self.expectation.step(force, rate)
         self.problem = self._problem()
@@ -700,7 +706,7 @@ class PredictiveCueing(CueingAlgorithm):
         jerks = self.to_rest @ now.ravel() + self.basis @ solution
         blocks = jerks.reshape(len(self.columns), -1)
         new = np.repeat(blocks, self.settings.blocks, axis=1).T
-        for share in SHARES:
+        for share in BLEND_FRACTIONS:
             blend = self.plan.jerks + share * (new - self.plan.jerks)
             plan = plan_from(now, blend, self.period)
             if self.check.keeps(plan):
@@ -731,7 +737,7 @@ class PredictiveCueing(CueingAlgorithm):
         s, fine = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
         force, rate = preview.at(np.arange(fine * count) * (self.period / fine))
-        cut = saturated(force - REST, s.force_scale, s.force_limit) + REST
+        cut = saturated(force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(rate, s.rate_scale, s.rate_limit)
         sensed = perceived(cut, rate, self.period / fine)
         return np.stack([part[::fine].T for part in sensed])

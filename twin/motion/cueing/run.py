@@ -20,21 +20,21 @@ from twin.motion.cueing.classical import ClassicalWashout
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import PerceivedError, perceived_error
 from twin.motion.cueing.predictive import PredictiveCueing
-from twin.motion.cueing.workspace_use import WorkspaceUse, felt_manoeuvre, workspace_use
+from twin.motion.cueing.workspace_use import WorkspaceUse, sensed_manoeuvre, workspace_use
 
 ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
     each.name: each for each in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
 }
 """Name -> algorithm."""
 
-HEADS = {"driving_simulator": (0.0, 0.0, 1.1)}
-"""[m] adopted places of the driver's head on shipped machines; others: the reference point."""
+HEAD_POSITIONS = {"driving_simulator": (0.0, 0.0, 1.1)}
+"""[m] Adopted places of the driver's head on shipped machines; others: the reference point."""
 
-FILLED = 0.99
-"""Share of the limits that a fitted motion takes at most."""
+LIMIT_FRACTION = 0.99
+"""Largest fraction of the limits that a fitted motion uses."""
 
-HALVINGS = 10
-"""Of the factor by which a motion is shrunk."""
+BISECTION_STEPS = 10
+"""Number of halvings of the interval in which the factor that shrinks a motion is searched."""
 
 
 class Cue(NamedTuple):
@@ -47,16 +47,16 @@ class Cue(NamedTuple):
     head: FloatArray
     """`(3,)` [m] driver's head from the reference point, platform axes"""
     algorithm: CueingAlgorithm
-    """in its state at the end"""
+    """algorithm in its state at the end"""
     shrink: float
-    """by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
+    """factor by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
     step_time: FloatArray
     """`(n,)` [s] that each step took on this computer"""
 
 
 def default_head(platform: MachineModel) -> tuple[float, float, float]:
     """Return where the driver's head is on a shipped machine [m], else its reference point."""
-    return HEADS.get(as_model(platform).name, (0.0, 0.0, 0.0))
+    return HEAD_POSITIONS.get(as_model(platform).name, (0.0, 0.0, 0.0))
 
 
 def cue(
@@ -125,14 +125,14 @@ def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, floa
 
     def fits(factor: float) -> bool:
         try:
-            return workspace_use(platform, motion.scaled(factor), 1e-2).largest <= FILLED
+            return workspace_use(platform, motion.scaled(factor), 1e-2).largest <= LIMIT_FRACTION
         except UnreachablePoseError:
             return False
 
     if fits(1.0):
         return motion, 1.0
     low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if fits(middle) else (low, middle)
     return motion.scaled(low), low
@@ -146,7 +146,7 @@ class Outcome(NamedTuple):
     error: PerceivedError
     """vehicle against platform, as perceived"""
     use: WorkspaceUse
-    """of the actuators' limits"""
+    """use of the actuators' limits"""
 
     @property
     def step_milliseconds(self) -> float:
@@ -171,7 +171,7 @@ def outcome(
         UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
     """
     made = cue(platform, manoeuvre, algorithm, **options)
-    error = perceived_error(manoeuvre, felt_manoeuvre(platform, made.motion, made.head))
+    error = perceived_error(manoeuvre, sensed_manoeuvre(platform, made.motion, made.head))
     return Outcome(made, error, workspace_use(platform, made.motion))
 
 

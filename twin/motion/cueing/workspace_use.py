@@ -21,12 +21,12 @@ from twin.basics.files import check_place, write_text
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.manoeuvre import LARGEST_FORCE, LARGEST_RATE, Manoeuvre
+from twin.motion.cueing.manoeuvre import MAX_ANGULAR_RATE, MAX_SPECIFIC_FORCE, Manoeuvre
 from twin.motion.motion import Motion
 from twin.motion.recording import followed
 from twin.motion.table import (
-    ACCELERATION,
-    TIME,
+    ACCELERATION_QUANTITY,
+    TIME_QUANTITY,
     Column,
     Quantity,
     SampleError,
@@ -35,25 +35,27 @@ from twin.motion.table import (
     read_table,
 )
 
-ANGULAR_RATE = Quantity(
-    "angular rate", "rad/s", {"rad/s": 1.0, "deg/s": math.pi / 180.0}, LARGEST_RATE
+ANGULAR_RATE_QUANTITY = Quantity(
+    "angular rate", "rad/s", {"rad/s": 1.0, "deg/s": math.pi / 180.0}, MAX_ANGULAR_RATE
 )
 
-SPECIFIC_FORCE = ACCELERATION._replace(name="specific force", largest=LARGEST_FORCE)
+SPECIFIC_FORCE_QUANTITY = ACCELERATION_QUANTITY._replace(
+    name="specific force", largest=MAX_SPECIFIC_FORCE
+)
 
-FORCES = ("fx", "fy", "fz")
+FORCE_COLUMNS = ("fx", "fy", "fz")
 
-RATES = ("wx", "wy", "wz")
+RATE_COLUMNS = ("wx", "wy", "wz")
 
-COLUMNS = {
-    "time": Column("time", TIME),
-    **{name: Column(name, SPECIFIC_FORCE) for name in FORCES},
-    **{name: Column(name, ANGULAR_RATE) for name in RATES},
+MANOEUVRE_COLUMNS = {
+    "time": Column("time", TIME_QUANTITY),
+    **{name: Column(name, SPECIFIC_FORCE_QUANTITY) for name in FORCE_COLUMNS},
+    **{name: Column(name, ANGULAR_RATE_QUANTITY) for name in RATE_COLUMNS},
 }
 """Columns of a manoeuvre's file: all are needed but the rates, which are zero when left out."""
 
 
-def felt_manoeuvre(
+def sensed_manoeuvre(
     platform: MachineModel, motion: Motion, head: Any = (0.0, 0.0, 0.0), period: Any = 5e-3
 ) -> Manoeuvre:
     """Return specific force and angular rate at the head, in platform axes, along a motion.
@@ -128,7 +130,7 @@ def workspace_use(platform: MachineModel, motion: Motion, period: Any = 5e-3) ->
     machine = as_model(platform)
     time = sample_times(motion, positive(period, "period"))
     moves = leg_motion(machine, *followed(machine, motion, time))
-    return WorkspaceUse(time, *moves, *limit_shares(machine, *moves))
+    return WorkspaceUse(time, *moves, *limit_fractions(machine, *moves))
 
 
 def leg_motion(
@@ -150,7 +152,7 @@ def leg_motion(
     )
 
 
-def limit_shares(
+def limit_fractions(
     platform: MachineModel, coordinates: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> tuple[float, float, float]:
     """Return the largest shares of length, speed and acceleration limits that are taken."""
@@ -192,13 +194,13 @@ def read_manoeuvre(
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, COLUMNS, units=units, columns=columns)
-    missing = [name for name in ("time", *FORCES) if name not in table.columns]
+    table = read_table(path, MANOEUVRE_COLUMNS, units=units, columns=columns)
+    missing = [name for name in ("time", *FORCE_COLUMNS) if name not in table.columns]
     if missing:
         raise InputError(
             str(table.file),
-            f"line 1: has no column {', '.join(missing)}; a file needs time, {', '.join(FORCES)}"
-            f" and may have {', '.join(RATES)}",
+            f"line 1: has no column {', '.join(missing)}; a file needs time, "
+            f"{', '.join(FORCE_COLUMNS)} and may have {', '.join(RATE_COLUMNS)}",
         )
     time = table.columns["time"]
     try:
@@ -206,15 +208,15 @@ def read_manoeuvre(
     except SampleError as error:
         raise table.fault(error.row, error.column, error.message) from None
     for name, values in table.columns.items():
-        largest, row = COLUMNS[name].quantity.largest, int(np.abs(values).argmax())
+        largest, row = MANOEUVRE_COLUMNS[name].quantity.largest, int(np.abs(values).argmax())
         if np.abs(values[row]) > largest:
-            unit = COLUMNS[name].quantity.si
+            unit = MANOEUVRE_COLUMNS[name].quantity.si
             raise table.fault(
                 row, name, f"{values[row]:.6g} {unit} is above {largest:g} {unit}: wrong unit?"
             )
     zero = np.zeros(len(time))
-    force = np.stack([table.columns[name] for name in FORCES], axis=1)
-    rate = np.stack([table.columns.get(name, zero) for name in RATES], axis=1)
+    force = np.stack([table.columns[name] for name in FORCE_COLUMNS], axis=1)
+    rate = np.stack([table.columns.get(name, zero) for name in RATE_COLUMNS], axis=1)
     try:
         return Manoeuvre(Path(path).stem, time, force, rate)
     except InputError as error:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from twin.errors import InputError
 from twin.logs import log_of, write_log
-from twin.machine.file.configuration import IDEAL
+from twin.machine.file.configuration import IDEAL_CONFIGURATION
 from twin.model.engine import FIDELITIES
 from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
@@ -23,12 +23,12 @@ from twin.simulation.live.runner import Runner
 from twin.simulation.live.settings import Payload, gain_unit
 from twin.simulation.trajectory import Trajectory
 
-NAME = 100
-"""Letters of a file name at most."""
+MAX_NAME_LENGTH = 100
+"""Maximum number of letters of a file name."""
 
-SLOWEST = 0.01
+MIN_SPEED = 0.01
 
-DIGITS = 6
+GAIN_DIGITS = 6
 """Digits of a gain on the page."""
 
 
@@ -86,7 +86,7 @@ class SavePanel:
             MissingDependencyError: an .mcap without the package mcap.
         """
         name = self._name.value.strip()
-        if not name or len(name) > NAME or any(letter in name for letter in '/\\:"\0'):
+        if not name or len(name) > MAX_NAME_LENGTH or any(letter in name for letter in '/\\:"\0'):
             raise InputError("file name", "must be a name without folders, such as run.npz")
         ending = ".mcap" if name.endswith(".mcap") else ".npz"
         name = name if name.endswith(ending) else f"{name}{ending}"
@@ -103,7 +103,10 @@ class SavePanel:
         self._text.content = note(f"Saved {len(content) / 1e6:.1f} MB.", "record")
 
 
-PAUSE, RUN = "Pause", "Run"
+PAUSE_LABEL = "Pause"
+"""Label of the button that pauses a run."""
+RUN_LABEL = "Run"
+"""Label of the button that continues a run."""
 
 
 class RunPanel:
@@ -125,13 +128,13 @@ class RunPanel:
         self._others = ("Step", "Reset") if home is None else ("Step", "Reset", "Home")
         self._buttons = gui.add_button_group(
             "Run",
-            (PAUSE, *self._others),
+            (PAUSE_LABEL, *self._others),
             hint=f"Pause or go on; advance by one step of {1e3 * runner.source.period:g} ms; begin "
             "anew" + ("." if home is None else "; bring the platform home."),
         )
         self._speed = gui.add_slider(
             "Speed [\u00d7]",
-            SLOWEST,
+            MIN_SPEED,
             1.0,
             0.01,
             1.0,
@@ -144,7 +147,7 @@ class RunPanel:
     def refresh(self) -> None:
         """Show the state of the run; called on the run's thread."""
         stopped = bool(self._runner.source.stopped)
-        options = (RUN if self._runner.paused else PAUSE, *self._others)
+        options = (RUN_LABEL if self._runner.paused else PAUSE_LABEL, *self._others)
         if self._buttons.options != options:
             self._buttons.options = options
         if self._again.visible != stopped:
@@ -157,12 +160,12 @@ class RunPanel:
 
     def describe(self, controls: Mapping[str, Any]) -> None:
         """Go on at the speed of a `SetUp`; called on the run's thread."""
-        self._speed.value = min(max(controls.get("speed", 1.0), SLOWEST), 1.0)
+        self._speed.value = min(max(controls.get("speed", 1.0), MIN_SPEED), 1.0)
         self._set_speed()
 
     def _pressed(self, button: str) -> None:
-        if button in (PAUSE, RUN):
-            self._runner.paused = button == PAUSE
+        if button in (PAUSE_LABEL, RUN_LABEL):
+            self._runner.paused = button == PAUSE_LABEL
         elif button == "Step":
             self._runner.single_step()
         elif button == "Reset":
@@ -177,7 +180,7 @@ class RunPanel:
 
     def _set_speed(self) -> None:
         # While a number is typed it can lie outside the range.
-        self._runner.set_speed(min(max(self._speed.value, SLOWEST), 1.0))
+        self._runner.set_speed(min(max(self._speed.value, MIN_SPEED), 1.0))
 
 
 class GainNumbers:
@@ -208,7 +211,7 @@ class GainNumbers:
     def _show(self, gains: dict[str, float]) -> None:
         self._values = gains
         for name, value in gains.items():
-            self._numbers[name].value = shown(value)
+            self._numbers[name].value = rounded_gain(value)
 
     def _make(self, gains: dict[str, float]) -> None:
         for number in self._numbers.values():
@@ -217,14 +220,14 @@ class GainNumbers:
             self._numbers = {
                 name: self._gui.add_number(
                     self._label(name),
-                    shown(value),
+                    rounded_gain(value),
                     step=step(value),
                     hint=f"{name} of the controller; where actuators differ, the mean of all.",
                 )
                 for name, value in gains.items()
             }
         for number in self._numbers.values():
-            number.precision = 2 * DIGITS
+            number.precision = 2 * GAIN_DIGITS
             self._typing.watch(number)
 
     def _label(self, name: str) -> str:
@@ -236,7 +239,9 @@ class GainNumbers:
         """Use the numbers that differ from the gains in use."""
         typed = {name: number.value for name, number in self._numbers.items()}
         changed = {
-            name: value for name, value in typed.items() if value != shown(self._values[name])
+            name: value
+            for name, value in typed.items()
+            if value != rounded_gain(self._values[name])
         }
         try:
             self._session.configure(gains={**self._session.settings.gains, **changed})
@@ -244,9 +249,9 @@ class GainNumbers:
             self._show(self._session.gains)
 
 
-def shown(value: float) -> float:
+def rounded_gain(value: float) -> float:
     """Return a gain rounded to the digits that are shown."""
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.{GAIN_DIGITS}g}")
 
 
 def step(value: float) -> float:
@@ -272,7 +277,7 @@ class MachinePanel:
             ),
             "configuration": gui.add_dropdown(
                 "Configuration",
-                (IDEAL, *session.configurations),
+                (IDEAL_CONFIGURATION, *session.configurations),
                 hint="Parameters of the machine, such as its drives and sensors; begins anew.",
             ),
             "payload": gui.add_dropdown(
@@ -304,11 +309,11 @@ class MachinePanel:
         self._shown = session.settings
         self._machine.value = session.machine
         configurations = self._choices["configuration"]
-        if configurations.options != (known := (IDEAL, *session.configurations)):
+        if configurations.options != (known := (IDEAL_CONFIGURATION, *session.configurations)):
             configurations.options = known
         configurations.disabled = len(known) == 1
         for name, choice in self._choices.items():
-            choice.value = getattr(self._shown, name) or IDEAL
+            choice.value = getattr(self._shown, name) or IDEAL_CONFIGURATION
 
     def _exchange(self, machine: str) -> None:
         try:
@@ -318,6 +323,6 @@ class MachinePanel:
 
     def _choose(self, name: str, chosen: str) -> None:
         try:
-            self._session.configure(**{name: None if chosen == IDEAL else chosen})
+            self._session.configure(**{name: None if chosen == IDEAL_CONFIGURATION else chosen})
         finally:
             self._show()

@@ -22,13 +22,13 @@ from twin.motion.specification import (
 from twin.page.requests import Requests, notify
 from twin.simulation.live.machine_session import MachineSession
 
-HELD = 1.0
-"""[s] after a change by a person before the sliders follow the machine again."""
+SLIDER_HOLD_TIME = 1.0
+"""[s] Time after a change by a person before the sliders follow the machine again."""
 
-TYPED = 2
-"""Digits that can be typed beyond those that are dragged."""
+EXTRA_DIGITS = 2
+"""Number of digits that can be typed beyond those that are dragged."""
 
-ALONG = {
+AXIS_DIRECTIONS = {
     "x": "along the base's x axis",
     "y": "along the base's y axis",
     "z": "upwards",
@@ -37,17 +37,17 @@ ALONG = {
     "roll": "about the x axis",
 }
 
-MADE = tuple(name for name in MOTION_NAMES if name != "still")
+BUILTIN_MOTIONS = tuple(name for name in MOTION_NAMES if name != "still")
 """Built-in motions."""
 
-PERIODIC = ("sine", "chirp")
+PERIODIC_MOTIONS = ("sine", "chirp")
 """Motions with a frequency."""
 
-FITTED = "tank"
-"""The motion that moves along several axes, by as much as the machine can follow."""
+FITTED_MOTION = "tank"
+"""Motion along several axes, by as much as the machine can follow."""
 
 UPLOAD_LIMIT = 20.0
-"""[MB] of an uploaded file, unless the page is given another."""
+"""[MB] Size limit of an uploaded file, unless the page is given another."""
 
 
 class AxisSliders:
@@ -57,7 +57,7 @@ class AxisSliders:
         """Add the sliders where the next controls come."""
         self._gui, self._requests, self._session = gui, requests, session
         self._folder = gui.add_folder(None)
-        self._used = -HELD
+        self._used = -SLIDER_HOLD_TIME
         self._axes = session.axes
         self._shown: list[float] = []
         self._sliders = self._add()
@@ -69,7 +69,7 @@ class AxisSliders:
             for slider in self._sliders:
                 slider.remove()
             self._sliders = self._add()
-        if monotonic() - self._used < HELD:
+        if monotonic() - self._used < SLIDER_HOLD_TIME:
             return
         playing = self._session.playing
         values = self._session.setpoint if playing else self._session.target
@@ -87,7 +87,7 @@ class AxisSliders:
 
     def release(self) -> None:
         """Let the sliders follow the machine at once."""
-        self._used = -HELD
+        self._used = -SLIDER_HOLD_TIME
         self.refresh()
 
     def _add(self) -> list[Any]:
@@ -99,13 +99,13 @@ class AxisSliders:
                     axis.high,
                     _step(axis.high - axis.low),
                     min(max(0.0, axis.low), axis.high),
-                    hint=f"From home, {ALONG[axis.name]}; the range is that with all other axes at "
-                    "home. The platform stops before the end of an actuator.",
+                    hint=f"From home, {AXIS_DIRECTIONS[axis.name]}; the range is that with all "
+                    "other axes at home. The platform stops before the end of an actuator.",
                 )
                 for axis in self._axes
             ]
         for slider in sliders:
-            slider.precision += TYPED
+            slider.precision += EXTRA_DIGITS
             self._requests.on(slider.on_update, lambda _: self._move())
         self._shown = [slider.value for slider in sliders]
         return sliders
@@ -147,7 +147,7 @@ class MotionPanel:
             self._stop = gui.add_button(
                 "Stop motion", icon="player-stop", color="red", disabled=True
             )
-            self._kind = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
+            self._kind = gui.add_dropdown("Kind", BUILTIN_MOTIONS, hint="Motion of the platform.")
             axes, first = self._axes()
             self._axis = gui.add_dropdown(
                 "Axis", axes, initial_value=first, hint="Axis along or about which it moves."
@@ -212,7 +212,7 @@ class MotionPanel:
         """
         self.refresh()
         if "motion" in controls:
-            one_of(controls["motion"], "motion", MADE)
+            one_of(controls["motion"], "motion", BUILTIN_MOTIONS)
         if "axis" in controls:
             one_of(controls["axis"], "axis", self._axes()[0])
         before = {name: control.value for name, control in self._controls.items()}
@@ -243,7 +243,7 @@ class MotionPanel:
         """Take over another machine, whose motions are its own."""
         self._platform = self._session.platform
         self._files = {}
-        self._kind.options, self._axis.options = MADE, self._axes()[0]
+        self._kind.options, self._axis.options = BUILTIN_MOTIONS, self._axes()[0]
         self._propose()
         self._choose()
 
@@ -251,8 +251,8 @@ class MotionPanel:
         """Enable the controls that the chosen motion needs."""
         name = self._kind.value
         made = name not in self._files
-        self._axis.disabled = self._amplitude.disabled = not made or name == FITTED
-        self._frequency.disabled = name not in PERIODIC
+        self._axis.disabled = self._amplitude.disabled = not made or name == FITTED_MOTION
+        self._frequency.disabled = name not in PERIODIC_MOTIONS
         self._duration.disabled = not made
         if not made:
             self._duration.value = self._files[name].duration
@@ -281,9 +281,9 @@ class MotionPanel:
         if name in self._files:
             return self._files[name]
         # `MotionSpecification` takes other names as files: no page reads the server's files.
-        one_of(name, "kind", MADE)
+        one_of(name, "kind", BUILTIN_MOTIONS)
         axis = self._axis.value
-        amplitude = None if name == FITTED else self._amplitude.value * _unit(axis)
+        amplitude = None if name == FITTED_MOTION else self._amplitude.value * _unit(axis)
         specification = MotionSpecification(
             name, axis, amplitude, self._frequency.value, self._duration.value
         )
@@ -301,7 +301,7 @@ class MotionPanel:
             InputError: names the fault in the file, and its place.
         """
         name, content = Path(event.target.value.name).name, event.target.value.content
-        if name in MADE:
+        if name in BUILTIN_MOTIONS:
             raise InputError(name, "is the name of a built-in motion; rename the file")
         if len(content) > 1e6 * self._upload_limit:
             raise InputError(
@@ -324,7 +324,7 @@ class MotionPanel:
     def _add(self, found: tuple[Any, str, Motion]) -> None:
         client, name, motion = found
         self._files[name] = motion
-        self._kind.options = (*MADE, *self._files)
+        self._kind.options = (*BUILTIN_MOTIONS, *self._files)
         self._kind.value = name
         self._choose()
         notify(client, name, f"{motion.duration:.4g} s; Start motion plays it.", "green")

@@ -8,7 +8,7 @@ from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.errors import InputError
-from twin.page.page import Kept
+from twin.page.page import SavedControls
 from twin.page.panels.motion import MotionPanel
 from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
@@ -27,7 +27,7 @@ class SetUpPanel:
         requests: Requests,
         session: MachineSession,
         motions: MotionPanel,
-        kept: Sequence[Kept],
+        kept: Sequence[SavedControls],
     ) -> None:
         """Add the controls where the next ones come.
 

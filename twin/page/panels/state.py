@@ -19,80 +19,82 @@ from twin.errors import TwinError
 from twin.page.panels.motion import MotionPanel
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView, touched
-from twin.simulation.live.live_machine import LONGEST
+from twin.simulation.live.live_machine import MAX_DISTURBANCE_TIME
 from twin.simulation.live.machine_session import MachineSession
 
 RUN_STATE_COLOURS = {"running": "#00866b", "paused": "#566370", "stopped": "#c0392b"}
 """Colours of the run's states, dark enough for white letters."""
 
-LINE = "padding: 0.1em 0.75em 0.45em; font-size: 0.95em; font-variant-numeric: tabular-nums"
+STATUS_STYLE = "padding: 0.1em 0.75em 0.45em; font-size: 0.95em; font-variant-numeric: tabular-nums"
 
-PILL = (
+STATE_STYLE = (
     "display: inline-block; min-width: 4.6em; text-align: center; color: white; "
     "border-radius: 0.6em"
 )
 
-BANNER = (
+BANNER_STYLE = (
     "margin: 0 0.75em 0.5em; padding: 0.4em 0.6em; border-left: 0.25em solid #c0392b; "
     "background: rgba(192, 57, 43, 0.12); font-size: 0.9em; overflow-wrap: anywhere"
 )
 
 ON = "To go on, press <b>Reset and run</b>: the run begins anew."
 
-NOTE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
+NOTE_STYLE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
 
-COLUMNS = (
+HEADING_STYLE = (
     "display: flex; gap: 0.5em; text-align: center; "
     "padding: 0 var(--mantine-spacing-xs) 0.1em calc(var(--mantine-spacing-xs) + 7.25em)"
 )
-"""Of headings: the library's inputs have the same paddings and gaps, and labels of this width."""
+"""Style of headings: the library's inputs have the same paddings and gaps, and labels of this
+width.
+"""
 
-FRAME = (
+STRIP_STYLE = (
     "display: grid; gap: 0.15em 0.3em; align-items: center; padding: 0.1em 0.75em 0.4em; "
     "font-size: 11px; font-variant-numeric: tabular-nums; text-align: center; line-height: 1.35"
 )
 
-WHOLE = "grid-column: 2 / -1; white-space: nowrap; text-overflow: ellipsis"
-"""Of a cell below the columns of all legs."""
+SPANNING_STYLE = "grid-column: 2 / -1; white-space: nowrap; text-overflow: ellipsis"
+"""Style of a cell below the columns of all legs."""
 
-CELL = "border-radius: 0.25em; background: rgba(128, 140, 155, 0.2); overflow: hidden"
+CELL_STYLE = "border-radius: 0.25em; background: rgba(128, 140, 155, 0.2); overflow: hidden"
 
-TEXT = "A push acts at once, or when the run goes on. A click on the platform pushes it there."
+PUSH_HINT = "A push acts at once, or when the run goes on. A click on the platform pushes it there."
 
-STRENGTH = 2.0
+PUSH_ACCELERATION = 2.0
 """[m/s2] Adopted: acceleration of the free platform under the proposed force."""
 
-BRIEF = 0.2
+PUSH_DURATION = 0.2
 """[s] Adopted: proposed duration."""
 
-SAMPLES = 201
-"""Times along a motion: enough for a line of text."""
+CHECK_SAMPLES = 201
+"""Number of times along a motion that are checked: enough for a line of text."""
 
-SHOWN = 3
-"""Violated limits that are named."""
+MAX_LIMITS_NAMED = 3
+"""Maximum number of violated limits that are named."""
 
-STILL = 0.5
-"""[s] without a change of the controls before they are judged."""
+IDLE_TIME = 0.5
+"""[s] Time without a change of the controls before they are judged."""
 
-HEIGHT = "7em"
-"""Of the lines: controls must not move under the pointer when the words change."""
+VERDICT_HEIGHT = "7em"
+"""Height of the lines: controls must not move under the pointer when the words change."""
 
-JUDGED = {"motion": "Motion", "at rest": "Rest at the setpoint"}
+CHECKED_TASKS = {"motion": "Motion", "at rest": "Rest at the setpoint"}
 """Tasks that are judged -> heads of their lines."""
 
 VERDICT_COLOURS = {True: "#00866b", False: "#c0392b"}
-"""Of words for what holds and what does not."""
+"""Colours of the words for what holds (True) and what does not."""
 
 
 def note(content: str, name: str = "note") -> str:
     """Return the HTML of a short text beside controls; `name` ends its CSS class."""
-    return f'<div class="twin-{name}" style="{NOTE}">{content}</div>'
+    return f'<div class="twin-{name}" style="{NOTE_STYLE}">{content}</div>'
 
 
 def columns(*names: str) -> str:
     """Return the HTML of headings above the inputs of a vector, one for each of its parts."""
     cells = "".join(f'<b style="flex: 1; font-size: 0.875em">{name}</b>' for name in names)
-    return f'<div class="twin-columns" style="{COLUMNS}">{cells}</div>'
+    return f'<div class="twin-columns" style="{HEADING_STYLE}">{cells}</div>'
 
 
 class Status:
@@ -120,9 +122,9 @@ class Status:
             self._gui.set_panel_label(label)
         pace = "" if factor != factor else f"{factor:.2f} \u00d7 real time"
         self._line.content = (
-            f'<div class="twin-status" style="{LINE}">'
-            f'<span class="twin-state" style="{PILL}; background: {RUN_STATE_COLOURS[state]}">'
-            f"{state}</span>"
+            f'<div class="twin-status" style="{STATUS_STYLE}">'
+            f'<span class="twin-state" style="{STATE_STYLE}; '
+            f'background: {RUN_STATE_COLOURS[state]}">{state}</span>'
             f'<b class="twin-time" style="margin: 0 0.9em">{time:.2f} s</b>'
             f'<span class="twin-pace">{pace}</span></div>'
         )
@@ -133,15 +135,21 @@ class Status:
             head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
             said = escape(reason[:1].upper() + reason[1:])
             self._banner.content = (
-                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {said}{more}</div>'
+                f'<div class="twin-banner" style="{BANNER_STYLE}"><b>{head}</b> {said}{more}</div>'
             )
 
 
-CALM, NEAR, OVER = "#0a7f66", "#b36b00", "#c0392b"
-"""Colours of what is within limits, near them, and at them; all dark enough beside white."""
+NORMAL_COLOUR = "#0a7f66"
+"""Colour of what is within its limit; all three are dark enough next to white."""
+NEAR_COLOUR = "#b36b00"
+"""Colour of what is near its limit."""
+LIMIT_COLOUR = "#c0392b"
+"""Colour of what is at its limit."""
 
-CLOSE, FULL = 0.7, 0.95
-"""Shares of a limit from which on it is near, and as good as reached."""
+NEAR_FRACTION = 0.7
+"""Fraction of a limit from which on it is near."""
+LIMIT_FRACTION = 0.95
+"""Fraction of a limit from which on it is as good as reached."""
 
 
 class StatePanel:
@@ -167,7 +175,9 @@ class StatePanel:
         session = self._session
         shares = session.stroke, session.speed_share, session.utilisation
         self._text.content = strip(*shares, self._closest()) + (
-            beside(session.settings.comparison, session.difference, session.comparison_stopped)
+            second_engine_line(
+                session.settings.comparison, session.difference, session.comparison_stopped
+            )
         )
 
 
@@ -190,15 +200,15 @@ def strip(
     rows = (
         f"<span></span>{names}",
         "<span>stroke</span>" + "".join(_track(place) for place in stroke),
-        "<span>speed</span>" + "".join(_share(share) for share in speed),
-        "<span>force</span>" + "".join(_share(share) for share in force),
+        "<span>speed</span>" + "".join(_fraction_cell(share) for share in speed),
+        "<span>force</span>" + "".join(_fraction_cell(share) for share in force),
         *(f"<span>{escape(task)}</span>{_margin(each)}" for task, each in closest.items()),
     )
     columns = f"grid-template-columns: 3.7em repeat({count}, 1fr)"
-    return f'<div class="twin-strip" style="{FRAME}; {columns}">{"".join(rows)}</div>'
+    return f'<div class="twin-strip" style="{STRIP_STYLE}; {columns}">{"".join(rows)}</div>'
 
 
-def beside(engine: str | None, difference: FloatArray | None, stopped: str) -> str:
+def second_engine_line(engine: str | None, difference: FloatArray | None, stopped: str) -> str:
     """Return the HTML of a line about the second engine; empty without one.
 
     Args:
@@ -225,7 +235,13 @@ def _micro(value: float, unit: str) -> str:
 
 
 def _colour(share: float) -> str:
-    return CALM if share < CLOSE else NEAR if share < FULL else OVER
+    return (
+        NORMAL_COLOUR
+        if share < NEAR_FRACTION
+        else NEAR_COLOUR
+        if share < LIMIT_FRACTION
+        else LIMIT_COLOUR
+    )
 
 
 def _track(place: float) -> str:
@@ -235,12 +251,12 @@ def _track(place: float) -> str:
     colour = _colour(2.0 * abs(at - 0.5))
     fill = f"bottom: {low:.0f}%; height: max(3px, {high - low:.0f}%); background: {colour}"
     return (
-        f'<div style="{CELL}; position: relative; height: 34px">'
+        f'<div style="{CELL_STYLE}; position: relative; height: 34px">'
         f'<div style="position: absolute; left: 0; right: 0; {fill}"></div></div>'
     )
 
 
-def _share(share: float) -> str:
+def _fraction_cell(share: float) -> str:
     """Return a share of a limit as a number with a bar behind it."""
     if not np.isfinite(share):
         return _cell("\u2013")
@@ -251,18 +267,20 @@ def _share(share: float) -> str:
 def _margin(closest: Margin | None) -> str:
     """Return the limit that comes closest and its share, below the columns of all legs."""
     if closest is None:
-        return _cell("\u2013", style=WHOLE)
+        return _cell("\u2013", style=SPANNING_STYLE)
     legs = f", {legs_text(closest.legs)}" if closest.legs else ""
     text = escape(f"{closest.quantity} {share_text(closest.share)}{legs}")
-    return _cell(text if closest.holds else f"not feasible: {text}", closest.share, WHOLE)
+    return _cell(text if closest.holds else f"not feasible: {text}", closest.share, SPANNING_STYLE)
 
 
 def _cell(text: str, share: float = 0.0, style: str = "") -> str:
     """Return a cell with a bar behind its text that shows a share of a limit."""
     width, colour = min(100.0 * share, 100.0), _colour(share)
     bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
-    weight = "" if share < CLOSE else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
-    return f'<div style="{CELL}; {style}; background-image: {bar}{weight}">{text}</div>'
+    weight = (
+        "" if share < NEAR_FRACTION else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
+    )
+    return f'<div style="{CELL_STYLE}; {style}; background-image: {bar}{weight}">{text}</div>'
 
 
 class PushPanel:
@@ -288,7 +306,12 @@ class PushPanel:
             )
         )
         self._duration = gui.add_number(
-            "For [s]", BRIEF, min=0.001, max=LONGEST, step=0.1, hint="Duration of the push."
+            "For [s]",
+            PUSH_DURATION,
+            min=0.001,
+            max=MAX_DISTURBANCE_TIME,
+            step=0.1,
+            hint="Duration of the push.",
         )
         self._button = gui.add_button("Push", icon="arrow-big-right")
         self._text = gui.add_html("")
@@ -309,15 +332,15 @@ class PushPanel:
         if self._session.platform is not self._platform:
             self._propose()
         acting = self._session.disturbance is not None
-        text = "acting" if acting else TEXT
+        text = "acting" if acting else PUSH_HINT
         self._text.content = note(text, "push")
 
     def _propose(self) -> None:
         """Propose a force that suits the machine."""
         self._platform = self._session.platform
-        self._force.value = (usual_force(self._session), 0.0, 0.0)
+        self._force.value = (default_force(self._session), 0.0, 0.0)
         self._moment.value = self._point.value = (0.0, 0.0, 0.0)
-        self._duration.value = BRIEF
+        self._duration.value = PUSH_DURATION
         self._proposed = self._values()
 
     def _values(self) -> dict[str, Any]:
@@ -340,7 +363,7 @@ class PushPanel:
         point = touched(self._view.machine, event.ray_origin, event.ray_direction)
         if point is None:
             return
-        size = float(np.linalg.norm(self._force.value)) or usual_force(self._session)
+        size = float(np.linalg.norm(self._force.value)) or default_force(self._session)
         along = np.asarray(event.ray_direction) / np.linalg.norm(event.ray_direction)
         self._force.value = _three_digits(size * along)
         self._moment.value = (0.0, 0.0, 0.0)
@@ -360,9 +383,9 @@ def _three_digits(vector: FloatArray) -> tuple[float, ...]:
     return tuple(np.round(np.round(vector / step) * step, 9).tolist())
 
 
-def usual_force(session: MachineSession) -> float:
+def default_force(session: MachineSession) -> float:
     """Return a force [N] of one digit that moves the machine visibly."""
-    force = STRENGTH * float(session.platform.mass_matrix(session.platform.home)[0, 0])
+    force = PUSH_ACCELERATION * float(session.platform.mass_matrix(session.platform.home)[0, 0])
     digit = 10.0 ** np.floor(np.log10(force))
     return float(round(np.round(force / digit) * digit, 9))
 
@@ -384,7 +407,7 @@ class FeasibilityPanel:
         self._seen: Any = None
         self._since = 0.0
         self._asked: Any = None
-        self.closest: dict[str, Margin | None] = dict.fromkeys(JUDGED)
+        self.closest: dict[str, Margin | None] = dict.fromkeys(CHECKED_TASKS)
         self._found: tuple[str, dict[str, Margin | None]] = ("", self.closest)
         self._work: Thread | None = None
 
@@ -400,7 +423,7 @@ class FeasibilityPanel:
             asked = (self._session.platform.hash, self._motions.description, place)
             if asked != self._seen:
                 self._seen, self._since = asked, clock.monotonic()
-            elif asked != self._asked and clock.monotonic() - self._since > STILL:
+            elif asked != self._asked and clock.monotonic() - self._since > IDLE_TIME:
                 self._asked = asked
                 # A daemon: the page may end while kernels are compiled.
                 self._work = Thread(
@@ -414,24 +437,26 @@ class FeasibilityPanel:
         verdicts: dict[str, Feasibility] = {}
         with suppress(TwinError):
             motion = self._motions.described()
-            verdicts["motion"] = feasibility(platform, motion, samples=SAMPLES)
+            verdicts["motion"] = feasibility(platform, motion, samples=CHECK_SAMPLES)
         with suppress(TwinError):
             if pose is not None:
                 poses = platform.constrain(pose[None]).pose
                 verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
-        lines = (verdict_line(JUDGED[name], found) for name, found in verdicts.items())
-        closest = {name: verdicts[name].margins[0] if name in verdicts else None for name in JUDGED}
+        lines = (verdict_line(CHECKED_TASKS[name], found) for name, found in verdicts.items())
+        closest = {
+            name: verdicts[name].margins[0] if name in verdicts else None for name in CHECKED_TASKS
+        }
         self._found = "".join(note(line, "feasibility") for line in lines), closest
 
 
 def _block(lines: str) -> str:
-    return f'<div style="min-height: {HEIGHT}">{lines}</div>'
+    return f'<div style="min-height: {VERDICT_HEIGHT}">{lines}</div>'
 
 
 def verdict_line(head: str, found: Feasibility) -> str:
     """Return a verdict as HTML: its word, and the limits that are violated or the closest one."""
     word = "feasible" if found else "not feasible"
-    named = found.violated[:SHOWN] or found.margins[:1]
+    named = found.violated[:MAX_LIMITS_NAMED] or found.margins[:1]
     limits = "; ".join(_named(margin) for margin in named)
     more = len(found.violated) - len(named)
     if more > 0:

@@ -19,23 +19,23 @@ from twin.simulation.live.runner import Source
 from twin.simulation.live.settings import ComparisonInput
 from twin.viewer.camera import VIEWS
 
-OFF = "off"
+NO_ENGINE = "off"
 
-DRAWN = {"as it is": 1.0, "10 times": 10.0, "100 times": 100.0, "1000 times": 1000.0}
+DIFFERENCE_FACTORS = {"as it is": 1.0, "10 times": 10.0, "100 times": 100.0, "1000 times": 1000.0}
 """Factors by which the difference can be drawn."""
 
-COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
+COLOURING_CHOICES = {"own": "none", "force": "force", "stroke left": "stroke"}
 """Choices of the legs' colours -> colouring."""
 
-USUAL = tuple(name for name, layer in LAYERS.items() if layer.shown)
+DEFAULT_LAYERS = tuple(name for name, layer in LAYERS.items() if layer.shown)
 """Layers that are shown at first."""
 
-VALUES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
+COLOURING_SOURCES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
 """Colouring -> attribute of a source that holds its values."""
 
-UNKNOWN = note("No largest force of these legs is known: the machine's file has none.")
+UNKNOWN_FORCE_NOTE = note("No largest force of these legs is known: the machine's file has none.")
 
-REFERENCE = "reference point"
+REFERENCE_POINT = "reference point"
 
 
 class ComparePanel:
@@ -46,7 +46,7 @@ class ComparePanel:
         self._session = session
         self._engine = gui.add_dropdown(
             "Second engine",
-            (OFF, *session.engines),
+            (NO_ENGINE, *session.engines),
             hint="Computes the same machine from now on, drawn over the first.",
         )
         self._input = gui.add_dropdown(
@@ -62,7 +62,7 @@ class ComparePanel:
         )
         self._drawn = gui.add_dropdown(
             "Difference drawn",
-            tuple(DRAWN),
+            tuple(DIFFERENCE_FACTORS),
             hint="Factor by which the drawn difference exceeds the true one.",
         )
         self._text = gui.add_html("")
@@ -111,27 +111,29 @@ class ComparePanel:
         Raises:
             InputError: none of the factors that can be chosen.
         """
-        names = {f"{factor:g}": name for name, factor in DRAWN.items()}
+        names = {f"{factor:g}": name for name, factor in DIFFERENCE_FACTORS.items()}
         self._drawn.value = names[one_of(f"{controls.get('drawn', 1.0):g}", "drawn", names)]
         self._exaggerate(self._drawn.value)
 
     def _show(self) -> None:
         settings = self._shown = self._session.settings
         self._largest = np.zeros(2)
-        self._engine.value = settings.comparison or OFF
+        self._engine.value = settings.comparison or NO_ENGINE
         self._input.value = settings.comparison_input
         self._defaults.value = settings.comparison_defaults
         self._input.disabled = settings.comparison is None
         self._defaults.disabled = settings.comparison != "mujoco"
 
     def _exaggerate(self, chosen: str) -> None:
-        self._session.exaggeration = DRAWN[one_of(chosen, "difference drawn", DRAWN)]
+        self._session.exaggeration = DIFFERENCE_FACTORS[
+            one_of(chosen, "difference drawn", DIFFERENCE_FACTORS)
+        ]
 
     def _chosen(self) -> dict[str, Any]:
         """Return the controls' values as settings."""
         engine = self._engine.value
         return {
-            "comparison": None if engine == OFF else engine,
+            "comparison": None if engine == NO_ENGINE else engine,
             "comparison_input": self._input.value,
             "comparison_defaults": self._defaults.value,
         }
@@ -167,8 +169,8 @@ class ViewPanel:
             "Leg colour",
             [
                 name
-                for name, kind in COLOURINGS.items()
-                if hasattr(source, VALUES.get(kind, "time"))
+                for name, kind in COLOURING_CHOICES.items()
+                if hasattr(source, COLOURING_SOURCES.get(kind, "time"))
             ],
             hint="By force: share of the largest force. By stroke left: share of the stroke to the "
             "nearest limit.",
@@ -208,7 +210,7 @@ class ViewPanel:
     def chosen(self) -> dict[str, Any]:
         """Layers, colour, trace and camera, as controls of a `SetUp`; without what is usual."""
         layers = tuple(name for name in LAYERS if self._view.shown(name))
-        switched = self._dark_chosen or set(layers) - {"dark"} != set(USUAL)
+        switched = self._dark_chosen or set(layers) - {"dark"} != set(DEFAULT_LAYERS)
         camera = self._view.camera
         found = {
             "layers": layers if switched else None,
@@ -224,15 +226,18 @@ class ViewPanel:
         Raises:
             InputError: names that are unknown.
         """
-        usual = (*USUAL, "dark") if self._boxes["dark"].value else USUAL
+        usual = (*DEFAULT_LAYERS, "dark") if self._boxes["dark"].value else DEFAULT_LAYERS
         layers = [one_of(name, "layers", LAYERS) for name in controls.get("layers", usual)]
-        self._colours.value = one_of(controls.get("colour", "own"), "colour", COLOURINGS)
+        self._colours.value = one_of(controls.get("colour", "own"), "colour", COLOURING_CHOICES)
         self._colour()
         self._dark_chosen |= "layers" in controls
         for name, box in self._boxes.items():
             box.value = name in layers
             self._view.show(name, name in layers)
-        self._points.value, self._point.value = REFERENCE, controls.get("trace", (0.0, 0.0, 0.0))
+        self._points.value, self._point.value = (
+            REFERENCE_POINT,
+            controls.get("trace", (0.0, 0.0, 0.0)),
+        )
         self._follow()
         if "camera" in controls:
             self._camera = Viewpoint(*np.reshape(controls["camera"], (2, 3)))
@@ -243,12 +248,12 @@ class ViewPanel:
             # Another machine has turned the cameras to itself before.
             self.placed |= self._view.place(self._camera)
             self._camera = None
-        kind: Any = COLOURINGS.get(self._colours.value, "none")
+        kind: Any = COLOURING_CHOICES.get(self._colours.value, "none")
         if kind == "none":
             return
-        values = getattr(self._source, VALUES[kind])
+        values = getattr(self._source, COLOURING_SOURCES[kind])
         self._view.colour_legs(kind, values)
-        self._legend.content = UNKNOWN if np.isnan(values).all() else legend(kind)
+        self._legend.content = UNKNOWN_FORCE_NOTE if np.isnan(values).all() else legend(kind)
 
     def refresh(self) -> None:
         """Use a typed point; called on the run's thread."""
@@ -262,14 +267,16 @@ class ViewPanel:
         self._view.show(layer, event.target.value)
 
     def _names(self) -> tuple[str, ...]:
-        return REFERENCE, *(f"joint {k + 1}" for k in range(self._source.platform.n_actuators))
+        return REFERENCE_POINT, *(
+            f"joint {k + 1}" for k in range(self._source.platform.n_actuators)
+        )
 
     def _look(self, chosen: tuple[str, Any]) -> None:
         name, client = chosen
         self._view.look(name, [client])
 
     def _colour(self) -> None:
-        kind = COLOURINGS[one_of(self._colours.value, "leg colour", COLOURINGS)]
+        kind = COLOURING_CHOICES[one_of(self._colours.value, "leg colour", COLOURING_CHOICES)]
         if kind == "none":
             self._legend.content = ""
             self._view.colour_legs("none")
@@ -277,7 +284,7 @@ class ViewPanel:
     def _choose(self) -> None:
         """Draw the path of a named point."""
         point = [0.0, 0.0, 0.0]
-        if one_of(self._points.value, "trace of", self._names()) != REFERENCE:
+        if one_of(self._points.value, "trace of", self._names()) != REFERENCE_POINT:
             number = int(self._points.value.split()[-1]) - 1
             point = self._source.platform.platform_joints[number].tolist()
         self._point.value = tuple(round(1e3 * part, 6) for part in point)

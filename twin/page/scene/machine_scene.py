@@ -15,80 +15,92 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray, as_vector, one_of, positive
 from twin.engines.mechanism import as_segments
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
-from twin.machine.mechanism import PLATFORM
+from twin.machine.mechanism import PLATFORM_NAME
 from twin.machine.payload.anthropometry import rigid_sum
 from twin.machine.payload.occupant import with_body
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.scene import Scene
-from twin.viewer.bodies.machine import SHADOW
+from twin.viewer.bodies.machine import SHADOW_MATERIAL
 from twin.viewer.bodies.meshes import Mesh, geom_mesh, joined, quarters, sphere
-from twin.viewer.scene_model import BALL, SceneModel
+from twin.viewer.scene_model import BALL_COLOURS, SceneModel
 
-LEVELS = 32
+COLOUR_LEVELS = 32
 """Number of colours of a scale; values within one of them look the same."""
 
-TITLES = {"force": "Leg force, share of its peak", "stroke": "Stroke left to the nearest limit"}
+LEGEND_TITLES = {
+    "force": "Leg force, share of its peak",
+    "stroke": "Stroke left to the nearest limit",
+}
 
-TICKS = {"force": ("0", "50 %", "100 %"), "stroke": ("at the limit", "50 %", "mid-stroke")}
+LEGEND_TICKS = {"force": ("0", "50 %", "100 %"), "stroke": ("at the limit", "50 %", "mid-stroke")}
 
-BASE = "base"
+BASE_NODE = "base"
 """Node of all fixed parts."""
 
-BESIDE = ("ghost", "ball")
+LOOSE_BODIES = ("ghost", "ball")
 """Bodies without a parent, present in some scenes only."""
 
-LEG = re.compile(r"leg_(\d+)_")
-"""Names of the bodies of a leg, with its number from 1."""
+LEG_PATTERN = re.compile(r"leg_(\d+)_")
+"""Pattern of the names of a leg's bodies, with the leg's number from 1."""
 
-COLOURED = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
-"""Parts of legs that take the leg's colour, and the share of white in it."""
+WHITE_FRACTIONS = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
+"""Parts of legs that take the leg's colour, and the fraction of white in it."""
 
-INSET = 0.001
-"""[sizes of the machine] by which ghosts are smaller than the machine that they are drawn over: in
-the same place a ghost is hidden."""
+GHOST_INSET = 0.001
+"""[sizes of the machine] Amount by which ghosts are smaller than the machine that they are drawn
+over: in the same place a ghost is hidden.
+"""
 
-RIM = 0.004
-"""[sizes of the machine] by which tinted machines are larger. Only their far sides are drawn: in
-the same place the other machine keeps its colours, and has a rim."""
+TINT_RIM = 0.004
+"""[sizes of the machine] Amount by which tinted machines are larger. Only their far sides are
+drawn: in the same place the other machine keeps its colours, and has a rim.
+"""
 
-AXES = {"base": 0.16, "platform": 0.12, "joint": 0.045}
+AXIS_LENGTHS = {"base": 0.16, "platform": 0.12, "joint": 0.045}
 """Length of drawn axes over the size of the machine."""
 
-SLIM = 0.04
+AXIS_RADIUS_RATIO = 0.04
 """Radius of drawn axes over their length."""
 
-MASS = 0.022
+MASS_RADIUS_RATIO = 0.022
 """Radius of the sphere at the centre of mass over the size of the machine."""
 
 MASS_COLOURS = ((250, 204, 21), (24, 24, 27))
 
-CENTRE = "centre_of_mass"
+CENTRE_NODE = "centre_of_mass"
 
-SEGMENTS = 200
+TRACE_SEGMENTS = 200
 """Number of the line's segments; constant, so that pages keep their memory."""
 
-PAUSE = 0.1
-"""[s] at least between two lines that are sent."""
+MIN_TRACE_PERIOD = 0.1
+"""[s] Shortest time between two lines that are sent."""
 
-WIDTH = 3.0
-"""[pixels]"""
+LINE_WIDTH = 3.0
+"""[pixels] Width of the line."""
 
 
 Colouring = Literal["none", "force", "stroke"]
 
-COLOURINGS: tuple[Colouring, ...] = ("none", "force", "stroke")
-"""Their own colours; share of the peak force or torque; share of the stroke left to a limit."""
+COLOURING_KINDS: tuple[Colouring, ...] = ("none", "force", "stroke")
+"""Kinds of colours of the legs: their own; fraction of the peak force or torque; fraction of the
+stroke left to a limit.
+"""
 
-BLUE, GREEN, YELLOW, RED = (
-    (0.16, 0.42, 0.80),
-    (0.13, 0.66, 0.38),
-    (0.95, 0.78, 0.15),
-    (0.78, 0.14, 0.14),
-)
+BLUE_STOP = (0.16, 0.42, 0.80)
+"""Blue end of a scale: red, green, blue from 0 to 1."""
+GREEN_STOP = (0.13, 0.66, 0.38)
+"""Green of a scale."""
+YELLOW_STOP = (0.95, 0.78, 0.15)
+"""Yellow of a scale."""
+RED_STOP = (0.78, 0.14, 0.14)
+"""Red end of a scale."""
 
-SCALES = {"force": (BLUE, GREEN, YELLOW, RED), "stroke": (RED, YELLOW, GREEN)}
-"""Red, green, blue from 0 to 1 in equal steps."""
+COLOUR_SCALES = {
+    "force": (BLUE_STOP, GREEN_STOP, YELLOW_STOP, RED_STOP),
+    "stroke": (RED_STOP, YELLOW_STOP, GREEN_STOP),
+}
+"""Colours of each scale, in equal steps."""
 
 
 Colour = tuple[int, int, int]
@@ -102,7 +114,7 @@ def as_bytes(colour: Any) -> Colour:
 
 
 def levels(values: Any, count: int) -> IndexArray:
-    """Return the indices `(n,)` of values on a scale of `LEVELS` colours, -1 for NaN.
+    """Return the indices `(n,)` of values on a scale of `COLOUR_LEVELS` colours, -1 for NaN.
 
     Args:
         values: `(n,)`, clipped to 0 and 1.
@@ -119,7 +131,7 @@ def levels(values: Any, count: int) -> IndexArray:
         raise InputError("values", f"must have shape ({count},), not {given.shape}")
     unknown = np.isnan(given)
     share = np.clip(np.where(unknown, 0.0, given), 0.0, 1.0)
-    return np.where(unknown, -1, np.rint(share * (LEVELS - 1))).astype(np.int64)
+    return np.where(unknown, -1, np.rint(share * (COLOUR_LEVELS - 1))).astype(np.int64)
 
 
 def palette(colouring: Colouring) -> FloatArray:
@@ -128,8 +140,8 @@ def palette(colouring: Colouring) -> FloatArray:
     Raises:
         InputError: no such scale.
     """
-    stops = np.array(SCALES[one_of(colouring, "colouring", tuple(SCALES))])
-    places = np.linspace(0.0, len(stops) - 1.0, LEVELS)
+    stops = np.array(COLOUR_SCALES[one_of(colouring, "colouring", tuple(COLOUR_SCALES))])
+    places = np.linspace(0.0, len(stops) - 1.0, COLOUR_LEVELS)
     return np.stack([np.interp(places, np.arange(len(stops)), part) for part in stops.T], axis=1)
 
 
@@ -139,12 +151,13 @@ def legend(colouring: Colouring) -> str:
     Raises:
         InputError: no such colouring.
     """
-    if one_of(colouring, "colouring", COLOURINGS) == "none":
+    if one_of(colouring, "colouring", COLOURING_KINDS) == "none":
         return ""
-    stops = ", ".join(f"rgb{as_bytes(stop)}" for stop in SCALES[colouring])
-    ticks = "".join(f"<span>{tick}</span>" for tick in TICKS[colouring])
+    stops = ", ".join(f"rgb{as_bytes(stop)}" for stop in COLOUR_SCALES[colouring])
+    ticks = "".join(f"<span>{tick}</span>" for tick in LEGEND_TICKS[colouring])
     return (
-        f'<div class="legend" style="font-size: 0.8em; padding: 0 0.75em">{TITLES[colouring]}'
+        '<div class="legend" style="font-size: 0.8em; padding: 0 0.75em">'
+        f"{LEGEND_TITLES[colouring]}"
         f'<div style="height: 0.6em; border-radius: 0.3em; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {stops})"></div>'
         f'<div style="display: flex; justify-content: space-between">{ticks}</div></div>'
@@ -159,8 +172,8 @@ class Tint(NamedTuple):
     opacity: float
 
 
-OVERLAY = Tint((0.96, 0.45, 0.05), 0.75)
-"""A second engine's machine beside the first."""
+OVERLAY_TINT = Tint((0.96, 0.45, 0.05), 0.75)
+"""Tint of a second engine's machine next to the first."""
 
 
 class MachineScene:
@@ -214,8 +227,8 @@ class MachineScene:
         self._opacities: dict[tuple[str, str], float | None] = {}
         self._numbers: list[int] = []
         self._add_bodies()
-        self._beside = {body: self.bodies[body] for body in BESIDE if body in self.bodies}
-        self._shown: dict[str, bool] = dict.fromkeys(BESIDE, True)
+        self._beside = {body: self.bodies[body] for body in LOOSE_BODIES if body in self.bodies}
+        self._shown: dict[str, bool] = dict.fromkeys(LOOSE_BODIES, True)
         self._places = np.full((len(self._numbers), 7), np.nan)
         self._colouring: Colouring = "none"
         self._levels = np.full(platform.n_actuators, -1)
@@ -279,20 +292,20 @@ class MachineScene:
         Raises:
             InputError: no such colouring, wrong shape of `values`.
         """
-        one_of(colouring, "colouring", COLOURINGS)
+        one_of(colouring, "colouring", COLOURING_KINDS)
         count = self.platform.n_actuators
         found = np.full(count, -1) if colouring == "none" else levels(values, count)
         changed = found != self._levels
         if colouring != self._colouring:
             changed |= found >= 0
         for (body, part), mesh in self.parts.items():
-            leg = LEG.match(body)
-            if leg is None or part not in COLOURED or not changed[int(leg[1]) - 1]:
+            leg = LEG_PATTERN.match(body)
+            if leg is None or part not in WHITE_FRACTIONS or not changed[int(leg[1]) - 1]:
                 continue
             level = found[int(leg[1]) - 1]
             own = self._own[body, part]
             mesh.color = (
-                own if level < 0 else self._paint(palette(colouring)[level], COLOURED[part])
+                own if level < 0 else self._paint(palette(colouring)[level], WHITE_FRACTIONS[part])
             )
         self._colouring, self._levels = colouring, found
 
@@ -314,13 +327,13 @@ class MachineScene:
             geoms = [k for k in range(first, first + model.body_geomnum[number]) if k != floor]
             if not geoms or (number == 0 and self._tint is not None):
                 continue
-            name = model.body(number).name if number else BASE
+            name = model.body(number).name if number else BASE_NODE
             frame = self._server.scene.add_frame(f"{self.root.name}/{name}", show_axes=False)
             self.bodies[name] = frame
             self._numbers.append(number)
             if name == "ball":
                 halves = quarters(geom_mesh(model, geoms[0]))
-                for part, mesh, text in zip(("light", "dark"), halves, BALL, strict=True):
+                for part, mesh, text in zip(("light", "dark"), halves, BALL_COLOURS, strict=True):
                     colour = np.array(text.split(), dtype=float)
                     self._add_part(name, part, mesh, colour, None)
                 continue
@@ -329,9 +342,9 @@ class MachineScene:
     def _add_parts(self, name: str, geoms: list[int]) -> None:
         """Add the meshes of one body, one for each colour."""
         model = self.scene_model.model
-        inset = INSET * self.size if name == "ghost" else 0.0
+        inset = GHOST_INSET * self.size if name == "ghost" else 0.0
         if self._tint is not None:
-            inset = -RIM * self.size
+            inset = -TINT_RIM * self.size
         found: dict[int, list[Mesh]] = {}
         for k in geoms:
             thin = model.geom_size[k][model.geom_size[k] > 0.0].min()
@@ -357,7 +370,7 @@ class MachineScene:
             color=own,
             opacity=opacity,
             side="front" if self._tint is None else "back",
-            cast_shadow=part != SHADOW,
+            cast_shadow=part != SHADOW_MATERIAL,
         )
         self._own[body, part], self._opacities[body, part] = own, opacity
 
@@ -370,18 +383,26 @@ class MachineScene:
 
 def add_base_frame(server: Any, machine: MachineScene) -> list[Any]:
     """Return the nodes of the base frame's axes: x red, y green, z blue; hidden at first."""
-    return [_axes(server, f"{machine.bodies[BASE].name}/axes", AXES["base"] * machine.size)]
+    return [
+        _axes(server, f"{machine.bodies[BASE_NODE].name}/axes", AXIS_LENGTHS["base"] * machine.size)
+    ]
 
 
 def add_platform_frame(server: Any, machine: MachineScene) -> list[Any]:
     """Return the nodes of the platform frame's axes; hidden at first."""
-    return [_axes(server, f"{machine.bodies[PLATFORM].name}/axes", AXES["platform"] * machine.size)]
+    return [
+        _axes(
+            server,
+            f"{machine.bodies[PLATFORM_NAME].name}/axes",
+            AXIS_LENGTHS["platform"] * machine.size,
+        )
+    ]
 
 
 def add_joint_frames(server: Any, machine: MachineScene) -> list[Any]:
     """Return the nodes of axes at the joints of all legs' bodies; hidden at first."""
-    length = AXES["joint"] * machine.size
-    legs = (node for body, node in machine.bodies.items() if LEG.match(body))
+    length = AXIS_LENGTHS["joint"] * machine.size
+    legs = (node for body, node in machine.bodies.items() if LEG_PATTERN.match(body))
     return [_axes(server, f"{node.name}/axes", length) for node in legs]
 
 
@@ -398,11 +419,11 @@ def centre_of_mass(machine: MachineScene) -> FloatArray:
 
 def add_centre_of_mass(server: Any, machine: MachineScene) -> list[Any]:
     """Return the nodes of the sphere that marks the centre of mass; hidden at first."""
-    root = f"{machine.bodies[PLATFORM].name}/{CENTRE}"
+    root = f"{machine.bodies[PLATFORM_NAME].name}/{CENTRE_NODE}"
     frame = server.scene.add_frame(
         root, show_axes=False, position=centre_of_mass(machine), visible=False
     )
-    halves = quarters(sphere(MASS * machine.size))
+    halves = quarters(sphere(MASS_RADIUS_RATIO * machine.size))
     for name, mesh, colour in zip(("light", "dark"), halves, MASS_COLOURS, strict=True):
         server.scene.add_mesh_simple(f"{root}/{name}", mesh.vertices, mesh.faces, color=colour)
     return [frame]
@@ -412,7 +433,7 @@ def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
     """Return the labels with the legs' numbers, one at the middle of each; hidden at first."""
     found: dict[str, Any] = {}
     for (body, part), mesh in machine.parts.items():
-        leg = LEG.match(body)
+        leg = LEG_PATTERN.match(body)
         if leg is None or part != "housing":
             continue
         middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
@@ -428,12 +449,14 @@ def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
 
 def _axes(server: Any, name: str, length: float) -> Any:
     return server.scene.add_frame(
-        name, axes_length=length, axes_radius=SLIM * length, visible=False
+        name, axes_length=length, axes_radius=AXIS_RADIUS_RATIO * length, visible=False
     )
 
 
-YOUNG, OLD = (162, 28, 175), (205, 150, 215)
-"""Colours of the line's newest and oldest end, red, green, blue."""
+NEWEST_COLOUR = (162, 28, 175)
+"""Colour of the line's newest end: red, green, blue."""
+OLDEST_COLOUR = (205, 150, 215)
+"""Colour of the line's oldest end."""
 
 
 class Trace:
@@ -462,13 +485,13 @@ class Trace:
         self._times: list[float] = []
         self._points: list[FloatArray] = []
         self._sent, self._pending = -np.inf, False
-        share = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None]
-        colours = (1.0 - share) * np.array(OLD) + share * np.array(YOUNG)
+        share = np.linspace(0.0, 1.0, TRACE_SEGMENTS + 1)[:, None]
+        colours = (1.0 - share) * np.array(OLDEST_COLOUR) + share * np.array(NEWEST_COLOUR)
         self.node = server.scene.add_line_segments(
             f"{machine.root.name}/trace",
-            np.zeros((SEGMENTS, 2, 3)),
+            np.zeros((TRACE_SEGMENTS, 2, 3)),
             _pairs(colours).astype(np.uint8),
-            thickness=WIDTH,
+            thickness=LINE_WIDTH,
             thickness_units="screen",
             visible=False,
         )
@@ -495,15 +518,15 @@ class Trace:
         """Add the point's position at a time [s] of the run; an earlier time begins anew."""
         if self._times and time < self._times[-1]:
             self.clear()
-        if not self._times or time - self._times[-1] >= self.seconds / SEGMENTS:
-            origin, turn = self._machine.place(PLATFORM)
+        if not self._times or time - self._times[-1] >= self.seconds / TRACE_SEGMENTS:
+            origin, turn = self._machine.place(PLATFORM_NAME)
             self._times.append(time)
             self._points.append(origin + turn @ self.point)
             while time - self._times[0] > self.seconds:
                 del self._times[0], self._points[0]
             self._pending = True
         now = clock.monotonic()
-        if self._pending and self.node.visible and now - self._sent >= PAUSE:
+        if self._pending and self.node.visible and now - self._sent >= MIN_TRACE_PERIOD:
             self._send()
             self._sent, self._pending = now, False
 
@@ -513,8 +536,8 @@ class Trace:
 
     def _send(self) -> None:
         """Send the line; while it is short its old segments lie in one point."""
-        points = self._points[-SEGMENTS - 1 :] or [self._machine.place(PLATFORM)[0]]
-        missing = SEGMENTS + 1 - len(points)
+        points = self._points[-TRACE_SEGMENTS - 1 :] or [self._machine.place(PLATFORM_NAME)[0]]
+        missing = TRACE_SEGMENTS + 1 - len(points)
         self.node.points = _pairs(np.array([points[0]] * missing + points))
 
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, one_of, positive
-from twin.machine.mechanism import PLATFORM
+from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.page.scene.machine_scene import (
-    OVERLAY,
+    OVERLAY_TINT,
     Colouring,
     MachineScene,
     Trace,
@@ -30,58 +30,58 @@ from twin.simulation.scene import Scene
 from twin.viewer.camera import View, as_view, framing
 from twin.viewer.scene_model import SceneModel
 
-CELLS = 12.0
+GRID_CELLS = 12.0
 """Approximate number of cells of the ground's grid along the size of a machine."""
 
-SECTION = 5
-"""Cells between two stronger lines."""
+SECTION_CELLS = 5
+"""Number of cells between two stronger lines."""
 
-FADE = 7.0
-"""[sizes of the machine] from the camera at which the ground fades out."""
+FADE_DISTANCE = 7.0
+"""[sizes of the machine] Distance from the camera at which the ground fades out."""
 
-PLANE = (222, 227, 233)
+PLANE_COLOUR = (222, 227, 233)
 
-LINES = ((203, 210, 219), (176, 185, 198))
+LINE_COLOURS = ((203, 210, 219), (176, 185, 198))
 """Colours of thin and strong lines, red, green, blue."""
 
-SKY = ((201, 210, 221), (238, 241, 245))
+SKY_COLOURS = ((201, 210, 221), (238, 241, 245))
 """Colours of the background, above and below."""
 
-NIGHT = ((28, 31, 37), (58, 63, 72))
-"""The same in the dark."""
+DARK_SKY_COLOURS = ((28, 31, 37), (58, 63, 72))
+"""Colours of the background in the dark, above and below."""
 
-DAYLIGHT = 2.2
+DAYLIGHT_INTENSITY = 2.2
 """Strength of the light from all around, white above and of the ground's colour below."""
 
-BOUNCE = (150, 160, 176)
+BOUNCE_COLOUR = (150, 160, 176)
 
-EDGE = 1e-9
-"""Share of a triangle by which a ray may pass it: neighbours leave no gap."""
+EDGE_TOLERANCE = 1e-9
+"""Fraction of a triangle by which a ray may pass it: neighbours leave no gap."""
 
-CURL = 0.09
+ARC_RADIUS_RATIO = 0.09
 """Radius of the moment's arc over the size of the machine."""
 
-ARC = np.radians(270.0)
-"""Angle of the moment's arc."""
+ARC_ANGLE = np.radians(270.0)
+"""[rad] Angle of the moment's arc."""
 
-WIDTH = 0.008
+ARROW_RADIUS_RATIO = 0.008
 """Radius of arrows over the size of the machine."""
 
-COLOUR = (196, 10, 10)
+ARROW_COLOUR = (196, 10, 10)
 
-OPENING = 35.0
-"""[deg] over the height of a page."""
+FIELD_OF_VIEW = 35.0
+"""[deg] Angle of view over the height of a page."""
 
-ASPECT = 0.75
+DEFAULT_ASPECT = 0.75
 """Width over height of the free scene on a page of 1280 by 800 pixels."""
 
 FIRST_VIEW = "overview"
 """View in which a page opens."""
 
-NEARBY = 0.02
-"""[sizes of a machine] by which a camera in its first view may be elsewhere."""
+VIEW_TOLERANCE = 0.02
+"""[sizes of a machine] Distance by which a camera in its first view may be elsewhere."""
 
-MARKS = {
+MARK_BUILDERS = {
     "base_frame": add_base_frame,
     "platform_frame": add_platform_frame,
     "joint_frames": add_joint_frames,
@@ -93,12 +93,16 @@ SEEN_THROUGH = 0.35
 """Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
 
 
-DARK_PLANE, DARK_LINES = (46, 50, 57), ((62, 67, 76), (92, 99, 110))
-"""Colours of the ground and its lines in the dark."""
+DARK_PLANE_COLOUR = (46, 50, 57)
+"""Colour of the ground in the dark."""
+DARK_LINE_COLOURS = ((62, 67, 76), (92, 99, 110))
+"""Colours of its thin and strong lines in the dark."""
 
 
-LAMP, LAMP_PLACE = 1.1, (2.0, -3.0, 2.5)
-"""Strength and direction of a lamp beside the camera of the overview, which models round parts."""
+LAMP_INTENSITY = 1.1
+"""Strength of a lamp next to the camera of the overview, which models round parts."""
+LAMP_POSITION = (2.0, -3.0, 2.5)
+"""Place of this lamp, which gives its direction."""
 
 
 class Backdrop:
@@ -112,26 +116,29 @@ class Backdrop:
     def __init__(self, server: Any, machine: MachineScene) -> None:
         """Make a backdrop in proportion to a machine, without shadows."""
         self._server = server
-        self.cell = round_length(machine.size / CELLS)
+        self.cell = round_length(machine.size / GRID_CELLS)
         scene = server.scene
         # Reflections of surroundings are slow where no graphics card draws, and pale the colours.
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(
-            "/daylight", sky_color=(255, 255, 255), ground_color=BOUNCE, intensity=DAYLIGHT
+            "/daylight",
+            sky_color=(255, 255, 255),
+            ground_color=BOUNCE_COLOUR,
+            intensity=DAYLIGHT_INTENSITY,
         )
-        scene.add_light_directional("/lamp", intensity=LAMP, position=LAMP_PLACE)
+        scene.add_light_directional("/lamp", intensity=LAMP_INTENSITY, position=LAMP_POSITION)
         self.cast_shadows(False)
         self.ground = scene.add_grid(
             "/ground",
             plane="xy",
             infinite_grid=True,
             cell_size=self.cell,
-            section_size=SECTION * self.cell,
-            cell_color=LINES[0],
-            section_color=LINES[1],
-            fade_distance=FADE * machine.size,
+            section_size=SECTION_CELLS * self.cell,
+            cell_color=LINE_COLOURS[0],
+            section_color=LINE_COLOURS[1],
+            fade_distance=FADE_DISTANCE * machine.size,
             fade_strength=1.5,
-            plane_color=PLANE,
+            plane_color=PLANE_COLOUR,
             plane_opacity=1.0,
             shadow_opacity=0.25,
             position=(0.0, 0.0, float(machine.scene_model.ground[2])),
@@ -140,13 +147,15 @@ class Backdrop:
 
     def darken(self, dark: bool) -> None:
         """Give ground and background their colours for dark or for light."""
-        above, below = NIGHT if dark else SKY
+        above, below = DARK_SKY_COLOURS if dark else SKY_COLOURS
         share = np.linspace(0.0, 1.0, 64)[:, None, None]
         sky = (1.0 - share) * np.array(above) + share * np.array(below)
         rows = np.repeat(sky.astype(np.uint8), 2, axis=1)
         self._server.scene.set_background_image(rows, format="png")
-        self.ground.plane_color = DARK_PLANE if dark else PLANE
-        self.ground.cell_color, self.ground.section_color = DARK_LINES if dark else LINES
+        self.ground.plane_color = DARK_PLANE_COLOUR if dark else PLANE_COLOUR
+        self.ground.cell_color, self.ground.section_color = (
+            DARK_LINE_COLOURS if dark else LINE_COLOURS
+        )
 
     def cast_shadows(self, cast: bool) -> None:
         """Let the machine cast shadows; slow where no graphics card draws."""
@@ -171,13 +180,13 @@ def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | 
     Returns:
         None where the ray passes by the platform.
     """
-    place, turn = machine.place(PLATFORM)
+    place, turn = machine.place(PLATFORM_NAME)
     start = (np.asarray(origin) - machine.root.position - place) @ turn
     along = np.asarray(direction) @ turn
     found = [
         nearest(mesh.vertices[mesh.faces], start, along)
         for (body, _), mesh in machine.parts.items()
-        if body == PLATFORM
+        if body == PLATFORM_NAME
     ]
     distance = min(found, default=np.inf)
     return start + distance * along if np.isfinite(distance) else None
@@ -196,12 +205,19 @@ def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> floa
         beside = np.cross(start - corner, first)
         v = beside @ along / volume
         distance = np.einsum("fi,fi->f", second, beside) / volume
-        inside = (u >= -EDGE) & (v >= -EDGE) & (u + v <= 1.0 + EDGE) & (distance > 0.0)
+        inside = (
+            (u >= -EDGE_TOLERANCE)
+            & (v >= -EDGE_TOLERANCE)
+            & (u + v <= 1.0 + EDGE_TOLERANCE)
+            & (distance > 0.0)
+        )
     return float(distance[inside].min(initial=np.inf))
 
 
-SHORTEST, LONGEST = 0.12, 0.40
-"""Length of the arrow over the size of the machine: for no force, and for the platform's weight."""
+MIN_ARROW_LENGTH = 0.12
+"""Length of the arrow over the size of the machine, for no force."""
+MAX_ARROW_LENGTH = 0.40
+"""Length of the arrow over the size of the machine, for the platform's weight."""
 
 
 class PushArrow:
@@ -217,10 +233,10 @@ class PushArrow:
             part: server.scene.add_arrows(
                 f"{self.node.name}/{part}",
                 np.zeros((1, 2, 3)),
-                COLOUR,
-                shaft_radius=WIDTH * machine.size,
-                head_radius=2.6 * WIDTH * machine.size,
-                head_length=6.0 * WIDTH * machine.size,
+                ARROW_COLOUR,
+                shaft_radius=ARROW_RADIUS_RATIO * machine.size,
+                head_radius=2.6 * ARROW_RADIUS_RATIO * machine.size,
+                head_length=6.0 * ARROW_RADIUS_RATIO * machine.size,
                 visible=False,
             )
             for part in ("force", "moment")
@@ -228,8 +244,8 @@ class PushArrow:
         self._arc = server.scene.add_line_segments(
             f"{self.node.name}/arc",
             np.zeros((32, 2, 3)),
-            COLOUR,
-            thickness=1.4 * WIDTH * machine.size,
+            ARROW_COLOUR,
+            thickness=1.4 * ARROW_RADIUS_RATIO * machine.size,
             visible=False,
         )
         self._point = np.zeros(3)
@@ -260,7 +276,7 @@ class PushArrow:
             arc = self._curl(about)
             self._arc.points = np.stack([arc[:-1], arc[1:]], axis=1)
             ahead = arc[-1] - arc[-2]
-            ahead *= 6.0 * WIDTH * self._machine.size / np.linalg.norm(ahead)
+            ahead *= 6.0 * ARROW_RADIUS_RATIO * self._machine.size / np.linalg.norm(ahead)
             self._arrows["moment"].points = np.stack([arc[-1], arc[-1] + ahead])[None]
         self.update(time)
 
@@ -274,7 +290,7 @@ class PushArrow:
         if not acts:
             self._start = np.inf
         elif self._shown:
-            origin, turn = self._machine.place(PLATFORM)
+            origin, turn = self._machine.place(PLATFORM_NAME)
             self.node.position = origin + turn @ self._point
         self.node.visible = acts and self._shown
 
@@ -287,7 +303,7 @@ class PushArrow:
         """Return start and end `(2, 3)` [m] of an arrow whose tip is at the point."""
         size = float(np.linalg.norm(force))
         weight = 9.81 * self._machine.platform.parameters.platform.body.mass
-        length = SHORTEST + (LONGEST - SHORTEST) * min(1.0, size / weight)
+        length = MIN_ARROW_LENGTH + (MAX_ARROW_LENGTH - MIN_ARROW_LENGTH) * min(1.0, size / weight)
         return np.stack([-force * length * self._machine.size / size, np.zeros(3)])
 
     def _curl(self, moment: FloatArray) -> FloatArray:
@@ -295,13 +311,15 @@ class PushArrow:
         axis = moment / np.linalg.norm(moment)
         first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
         first /= np.linalg.norm(first)
-        angles = np.linspace(0.0, ARC, 33)[:, None]
+        angles = np.linspace(0.0, ARC_ANGLE, 33)[:, None]
         around = np.cos(angles) * first + np.sin(angles) * np.cross(axis, first)
-        return np.asarray(CURL * self._machine.size * around)
+        return np.asarray(ARC_RADIUS_RATIO * self._machine.size * around)
 
 
-NEAREST, FARTHEST = 0.01, 100.0
-"""[sizes of a machine] Distances from the camera between which things are drawn."""
+NEAR_PLANE = 0.01
+"""[sizes of the machine] Distance from the camera beyond which things are drawn."""
+FAR_PLANE = 100.0
+"""[sizes of the machine] Distance from the camera up to which things are drawn."""
 
 
 class Viewpoint(NamedTuple):
@@ -314,7 +332,7 @@ class Viewpoint(NamedTuple):
 
 
 def viewpoint(
-    machine: MachineScene, view: str | View | tuple[float, float], aspect: float = ASPECT
+    machine: MachineScene, view: str | View | tuple[float, float], aspect: float = DEFAULT_ASPECT
 ) -> Viewpoint:
     """Return the viewpoint from which a machine fills the page.
 
@@ -330,7 +348,7 @@ def viewpoint(
     azimuth, elevation = np.radians(direction)
     ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
     ahead[2] = np.sin(elevation)
-    target, distance = framing(machine.scene_model.corners(), direction, OPENING, aspect)
+    target, distance = framing(machine.scene_model.corners(), direction, FIELD_OF_VIEW, aspect)
     target = target + machine.scene_model.displacement
     return Viewpoint(target - distance * ahead, target)
 
@@ -340,8 +358,8 @@ def start_looking(server: Any, machine: MachineScene) -> Viewpoint:
     found = viewpoint(machine, FIRST_VIEW)
     first = server.initial_camera
     first.position, first.look_at, first.up = found.position, found.target, (0.0, 0.0, 1.0)
-    first.fov = np.radians(OPENING)
-    first.near, first.far = NEAREST * machine.size, FARTHEST * machine.size
+    first.fov = np.radians(FIELD_OF_VIEW)
+    first.near, first.far = NEAR_PLANE * machine.size, FAR_PLANE * machine.size
     return found
 
 
@@ -480,7 +498,7 @@ class SceneView:
             for node in self._marks[layer]:
                 node.visible = shown
         inside = self._shown["centre_of_mass"] or self._shown["trace"]
-        self.machine.see_through(PLATFORM, SEEN_THROUGH if inside else None)
+        self.machine.see_through(PLATFORM_NAME, SEEN_THROUGH if inside else None)
 
     def shown(self, layer: str) -> bool:
         """Return whether a layer is switched on.
@@ -523,13 +541,13 @@ class SceneView:
         last = max(clients, key=lambda each: float(each.camera.update_timestamp))
         found = Viewpoint(last.camera.position, last.camera.look_at)
         away = np.subtract(found, self._first.get(last.client_id, self._start))
-        return found if np.abs(away).max() > NEARBY * self.machine.size else None
+        return found if np.abs(away).max() > VIEW_TOLERANCE * self.machine.size else None
 
     def on_click(self, callback: Callable[[Any], None]) -> None:
         """Call this with viser's event for each click on the platform, in place of another."""
         self._clicked = callback
         for (body, _), mesh in self.machine.parts.items():
-            if body == PLATFORM:
+            if body == PLATFORM_NAME:
                 mesh.on_click(callback)
 
     def remove(self) -> None:
@@ -549,7 +567,7 @@ class SceneView:
                     payload=self.machine.segments,
                     name="comparison",
                     ghost=False,
-                    tint=OVERLAY,
+                    tint=OVERLAY_TINT,
                 )
             self.overlay.update(scene._replace(ghost=None))
         if self.overlay is not None:
@@ -562,7 +580,7 @@ class SceneView:
         self.overlay = None
         self.backdrop = Backdrop(server, self.machine)
         self.trace, self.push = Trace(server, self.machine), PushArrow(server, self.machine)
-        self._marks = {name: make(server, self.machine) for name, make in MARKS.items()}
+        self._marks = {name: make(server, self.machine) for name, make in MARK_BUILDERS.items()}
         for name, shown in self._shown.items():
             self.show(name, shown)
         if self._clicked is not None:

@@ -54,20 +54,22 @@ if TYPE_CHECKING:
     from viser.infra._async_message_buffer import AsyncMessageBuffer
     from viser.infra._messages import Message
 
-TOKEN = "token"
+TOKEN_PARAMETER = "token"
 """Name of the parameter in the page's address."""
 
-HOST = re.compile(r"[A-Za-z0-9.\-_\[\]:]+")
+HOST_PATTERN = re.compile(r"[A-Za-z0-9.\-_\[\]:]+")
 
-ADVICE = 'this program knows viser 1.1. Run: pip install "viser>=1.1,<1.2"'
+VERSION_ADVICE = 'this program knows viser 1.1. Run: pip install "viser>=1.1,<1.2"'
 
-KNOWN = "1.1."
-"""Releases of viser whose backlog is known; others keep their own way, which is slower."""
+KNOWN_VERSION = "1.1."
+"""Releases of viser whose backlog is known; others are served in their ordinary way, which is
+slower.
+"""
 
-PATIENCE = 10.0
-"""[s] to wait for the server's thread to end."""
+STOP_TIMEOUT = 10.0
+"""[s] Time to wait for the server's thread to end."""
 
-REFUSED = """<!doctype html><meta charset="utf-8"><title>Not allowed</title>
+REFUSAL_PAGE = """<!doctype html><meta charset="utf-8"><title>Not allowed</title>
 <body style="font: 16px sans-serif; margin: 4em auto; max-width: 36em">
 <h1>Not allowed</h1><p>{}</p></body>
 """
@@ -79,12 +81,13 @@ _SERVED: WeakKeyDictionary[ViserServer, Any] = WeakKeyDictionary()
 
 FIRST_PORT = 8080
 
-TRIED = 100
-"""Ports from the first one on that are tried where none is given."""
+PORTS_TRIED = 100
+"""Number of ports from the first one on that are tried where none is given."""
 
-STALLED = 20.0
-"""[s] without taking anything after which the system ends a connection: a browser that sleeps, or
-whose network is gone, would be kept for ever, as the library's own pings wait behind the rest."""
+STALL_TIMEOUT = 20.0
+"""[s] Time without taking anything after which the system ends a connection: a browser that sleeps,
+or whose network is gone, would be kept for ever, as the library's own pings wait behind the rest.
+"""
 
 LOOPBACK = "127.0.0.1"
 
@@ -104,12 +107,12 @@ class Request(Protocol):
 
     @property
     def path(self) -> str:
-        """With the query."""
+        """Path of the address, with the query."""
         ...
 
     @property
     def headers(self) -> Headers:
-        """Of the request."""
+        """Headers of the request."""
         ...
 
 
@@ -140,7 +143,7 @@ class Access:
     def refusal(self, request: Request) -> str:
         """Return why a request is refused, empty where it is not."""
         host = _single(request, "Host")
-        if not HOST.fullmatch(host):
+        if not HOST_PATTERN.fullmatch(host):
             return "The request does not name its host."
         if self._loopback and not is_loopback(_name(host)):
             return f"This page is served to this computer alone, not to {_name(host)}."
@@ -151,7 +154,7 @@ class Access:
         if self._token and not any(self._fits(given) for given in _tokens(request, host)):
             return (
                 "The access token is missing or wrong. Open the whole address that the program "
-                f"printed when it started, with ?{TOKEN}=... at its end."
+                f"printed when it started, with ?{TOKEN_PARAMETER}=... at its end."
             )
         return ""
 
@@ -202,11 +205,11 @@ def _name(host: str) -> str:
 def _cookie(host: str) -> str:
     """Return the cookie's name: browsers send cookies to all ports of a host alike."""
     port = host[len(_name(host)) + 1 :] or "80"
-    return f"twin_{TOKEN}_{port}"
+    return f"twin_{TOKEN_PARAMETER}_{port}"
 
 
 def _query_tokens(request: Request) -> list[str]:
-    return parse_qs(request.path.partition("?")[2]).get(TOKEN, [])
+    return parse_qs(request.path.partition("?")[2]).get(TOKEN_PARAMETER, [])
 
 
 def _tokens(request: Request, host: str) -> Iterator[str]:
@@ -244,7 +247,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         served.append(listen(handler, sock=bound, **options))
         return served[0]
 
-    unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {ADVICE}"
+    unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {VERSION_ADVICE}"
     with _STARTING:
         real = getattr(inside, "websockets", None)
         if real is None:
@@ -268,7 +271,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     darken(server, False)
-    if viser.__version__.startswith(KNOWN):
+    if viser.__version__.startswith(KNOWN_VERSION):
         _replay_quickly(server._websock_server._broadcast_buffer)
     return server
 
@@ -295,7 +298,7 @@ def end_server(server: ViserServer) -> None:
         inside._background_event_loop.call_soon_threadsafe(abort)
     with _quiet():
         server.stop()
-        inside._server_thread.join(PATIENCE)
+        inside._server_thread.join(STOP_TIMEOUT)
 
 
 def stack_above(client: Any, panel: Any) -> None:
@@ -320,7 +323,7 @@ def _quiet() -> Iterator[None]:
         console.quiet = before
 
 
-def _own_head() -> bytes:
+def _page_head() -> bytes:
     """Return what is added to the head of the page: its style and its script."""
     folder = files("twin.page.server")
     style, script = (folder.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
@@ -339,13 +342,13 @@ def _guard(
         text = gzip.decompress(body) if packed else body
         name = html.escape(title).encode()
         text = text.replace(b"<title>Viser</title>", b"<title>" + name + b"</title>", 1)
-        text = text.replace(b"</head>", _own_head(), 1)
+        text = text.replace(b"</head>", _page_head(), 1)
         return gzip.compress(text) if packed else text
 
     def respond(connection: Any, request: Request) -> Any:
         reason = access.refusal(request)
         if reason:
-            body = REFUSED.format(html.escape(reason)).encode()
+            body = REFUSAL_PAGE.format(html.escape(reason)).encode()
             kind = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))}
             return Response(403, "Forbidden", Headers(kind), body)
         response = serve_file(connection, request)
@@ -446,13 +449,13 @@ def listen(host: str, port: int | None) -> socket.socket:
     address, family = _resolve(host)
     if port is not None:
         return _bind(address, family, host, whole_number(port, "port", 0, 65535))
-    for candidate in range(FIRST_PORT, FIRST_PORT + TRIED):
+    for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         try:
             return _bind(address, family, host, candidate)
         except InputError as error:
             if error.field != "port":
                 raise
-    last = FIRST_PORT + TRIED - 1
+    last = FIRST_PORT + PORTS_TRIED - 1
     raise StateError(f"no free port from {FIRST_PORT} to {last} on {host}: ask for one with `port`")
 
 
@@ -479,7 +482,7 @@ def _bind(address: str, family: socket.AddressFamily, host: str, port: int) -> s
             raise InputError("port", reason) from None
         raise InputError("host", f"cannot listen on {host!r} ({error.strerror})") from None
     # The connections inherit it.
-    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1e3 * STALLED))
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1e3 * STALL_TIMEOUT))
     return bound
 
 
@@ -543,7 +546,7 @@ class PageServer:
             "Warning: this page can be reached from other computers. Whoever has its address with "
             "the token sees and drives the simulated machine, and reads and loads its runs. The "
             "connection is not encrypted: use it in networks that you trust. From elsewhere: "
-            f"{self._address_as(_own_address())}"
+            f"{self._address_as(_local_address())}"
         )
 
     def show(self) -> bool:
@@ -574,11 +577,11 @@ class PageServer:
 
     def _address_as(self, host: str) -> str:
         name = f"[{host}]" if ":" in host else host
-        query = f"/?{TOKEN}={self.token}" if self.token else ""
+        query = f"/?{TOKEN_PARAMETER}={self.token}" if self.token else ""
         return f"http://{name}:{self.port}{query}"
 
 
-def _own_address() -> str:
+def _local_address() -> str:
     """Return this computer's address in its network, its name where there is none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

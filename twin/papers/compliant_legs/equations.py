@@ -84,10 +84,10 @@ from twin.papers.compliant_legs.machine import (
     tip_matrices,
 )
 
-CONSTANTS = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
+CONSTANT_NAMES = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
 
-SINGULAR = 1e-11
+RANK_TOLERANCE = 1e-11
 """Smallest singular value over the largest of a system that holds the platform."""
 
 
@@ -188,11 +188,11 @@ class LegSymbols(NamedTuple):
     rates: Any
     """Column of symbols"""
     constants: dict[str, Any]
-    """Symbols by the names of `CONSTANTS`"""
+    """Symbols by the names of `CONSTANT_NAMES`"""
     kinetic: Any
     """Kinetic energy"""
     potential: Any
-    """Of gravity and spring"""
+    """Potential energy of gravity and spring"""
     tip: Any
     """Tip from the base joint, leg's frame"""
 
@@ -228,7 +228,7 @@ def leg_symbols() -> LegSymbols:
     names = ("first", "second", "delta1", "delta2")
     q = sympy.Matrix(sympy.symbols(names, real=True))
     rates = sympy.Matrix(sympy.symbols([f"{name}_rate" for name in names], real=True))
-    constants = dict(zip(CONSTANTS, sympy.symbols(CONSTANTS, real=True), strict=True))
+    constants = dict(zip(CONSTANT_NAMES, sympy.symbols(CONSTANT_NAMES, real=True), strict=True))
     m1, m2, m3, l1, l2, l3, l4, k, _, gx, gy, gz = constants.values()
     direction = sympy.Matrix(
         [sympy.sin(q[0]) * sympy.cos(q[1]), -sympy.sin(q[1]), sympy.cos(q[0]) * sympy.cos(q[1])]
@@ -639,7 +639,7 @@ def _least_forces(
     left, singular, right = np.linalg.svd(matrix / scale)
     redundant = n - 6
     rank = len(matrix) - redundant
-    if not singular[rank - 1] > SINGULAR * singular[0]:
+    if not singular[rank - 1] > RANK_TOLERANCE * singular[0]:
         raise SingularPoseError(
             "the legs cannot hold the platform at this pose: it is singular. Move away from it.",
             {"pose": pose.copy()},

@@ -21,7 +21,7 @@ from twin.errors import InputError, SingularPoseError
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 
-FRAMES = ("base", "platform")
+LOAD_FRAMES = ("base", "platform")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class LegState(NamedTuple):
     """Legs of a batch of states, base frame; all rates are time derivatives."""
 
     arm: FloatArray
-    """From the reference point to the platform joints `(batch, n, 3)` [m]"""
+    """Vectors from the reference point to the platform joints `(batch, n, 3)` [m]"""
     centripetal: FloatArray
     """Acceleration of the platform joints at zero platform acceleration `(batch, n, 3)` [m/s2]"""
     direction: FloatArray

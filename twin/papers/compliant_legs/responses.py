@@ -23,7 +23,7 @@ from twin.machine.machine import MachineParameters
 from twin.machine.payload.occupant import Occupant, seated_on
 from twin.papers.compliant_legs.equations import solve_locked
 from twin.papers.compliant_legs.machine import (
-    FRAMES,
+    LOAD_FRAMES,
     NO_LOAD,
     CompliantMachine,
     Load,
@@ -43,13 +43,16 @@ from twin.papers.compliant_legs.rest import (
 )
 from twin.rotations import displacement
 
-KINDS = ("force", "moment")
+LOAD_KINDS = ("force", "moment")
 
 AXES = ("x", "y", "z")
 
 
-RELATIVE, ABSOLUTE = 1e-10, 1e-12
-"""Tolerances of the integration, per step."""
+RELATIVE_TOLERANCE = 1e-10
+"""Relative tolerance of a step of the integration."""
+
+ABSOLUTE_TOLERANCE = 1e-12
+"""Absolute tolerance of a step of the integration, in SI units."""
 
 
 class CompliantMotion(NamedTuple):
@@ -145,8 +148,8 @@ def integrated(
         start.ravel(),
         method="DOP853",
         t_eval=time,
-        rtol=RELATIVE,
-        atol=ABSOLUTE,
+        rtol=RELATIVE_TOLERANCE,
+        atol=ABSOLUTE_TOLERANCE,
     )
     if not answer.success:
         last = float(answer.t[-1]) if len(answer.t) else float(time[0])
@@ -194,8 +197,8 @@ def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[Loa
     size = {"force": force, "moment": moment}
     return tuple(
         LoadCase(kind, frame, axis, load(**{kind: size[kind] * unit}, frame=frame))
-        for kind in KINDS
-        for frame in FRAMES
+        for kind in LOAD_KINDS
+        for frame in LOAD_FRAMES
         for axis, unit in zip(AXES, np.eye(3), strict=True)
     )
 
@@ -265,17 +268,17 @@ class OccupantEffect(NamedTuple):
     name: str
     """Given name"""
     mass: float
-    """Of the platform with the occupant [kg]"""
+    """Mass of the platform with the occupant [kg]"""
     center: FloatArray
     """Their common centre of mass `(3,)` [m], platform frame"""
     settled: Equilibrium
-    """With actuators locked at home"""
+    """Equilibrium with the actuators locked at home"""
     sag: FloatArray
-    """Displacement from home to there `(6,)` [m, rad], base axes"""
+    """Displacement from home to the equilibrium `(6,)` [m, rad], base axes"""
     modes: Modes
-    """Of the platform about there, actuators locked"""
+    """Modes of the platform about that equilibrium, actuators locked"""
     responses: tuple[LoadResponse, ...]
-    """Load cases from there"""
+    """Responses to the load cases from the equilibrium"""
 
 
 def occupant_study(

@@ -52,9 +52,9 @@ from twin.papers.compliant_legs.machine import (
 )
 from twin.rotations import displaced
 
-ITERATIONS = 60
+MAX_ITERATIONS = 60
 
-CONVERGED = 1e-13
+STEP_TOLERANCE = 1e-13
 """Last step of Newton's method in metres and radians: rounding of metres."""
 
 
@@ -64,9 +64,9 @@ class StaticForces(NamedTuple):
     platform: FloatArray
     """Sum on the platform `(6,)` [N, N m] about the reference point, base axes"""
     springs: FloatArray
-    """Along the deflections `(n,)` [N]"""
+    """Forces along the deflections `(n,)` [N]"""
     joints: FloatArray
-    """Of the legs on the platform `(n, 3)` [N], base axes"""
+    """Forces of the legs on the platform `(n, 3)` [N], base axes"""
     platform_by_displacement: FloatArray
     """`(6, 6)`"""
     platform_by_deflection: FloatArray
@@ -174,19 +174,19 @@ def locked_equilibrium(
     """
     lengths = as_vector(extension, "extension", machine.n_legs)
     pose = machine.home if guess is None else one_pose(guess, "guess")
-    for _ in range(ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         deflection, forces, at = _locked(machine, pose, lengths, given)
         step = least_squares(locked_stiffness(machine, at), at.platform)
         # Half a metre or radian is the largest step that stays on this side of the legs.
         step /= max(1.0, 2.0 * float(np.abs(step).max()))
         pose = displaced(pose, step)
-        if np.abs(step).max() < CONVERGED:
+        if np.abs(step).max() < STEP_TOLERANCE:
             deflection, forces, at = _locked(machine, pose, lengths, given)
             return Equilibrium(pose, deflection, lengths, forces, -at.joints, given)
     raise StateError(
-        f"no equilibrium found in {ITERATIONS} steps: the springs may be too soft for the load, or "
-        "the guess too far away. Start closer, or check stiffness and extension.",
-        {"pose": pose, "residual": at.platform, "iterations": ITERATIONS},
+        f"no equilibrium found in {MAX_ITERATIONS} steps: the springs may be too soft for the "
+        "load, or the guess too far away. Start closer, or check stiffness and extension.",
+        {"pose": pose, "residual": at.platform, "iterations": MAX_ITERATIONS},
     )
 
 
@@ -236,13 +236,13 @@ class Modes(NamedTuple):
     """Modes of M x'' + C x' + K x = 0, slowest first."""
 
     frequencies: FloatArray
-    """Without damping `(size,)` [Hz]; zero for a mode that does not come back"""
+    """Undamped natural frequencies `(size,)` [Hz]; zero for a mode that diverges"""
     growth: FloatArray
-    """Without damping `(size,)` [1/s]: rate at which such a mode diverges, else zero"""
+    """Undamped growth rates `(size,)` [1/s] of diverging modes, zero for the others"""
     shapes: FloatArray
     """Columns `(size, size)`: x of each undamped mode, largest entry one"""
     eigenvalues: ComplexArray
-    """Of the damped motion `(2 size,)` [1/s], complex, slowest first"""
+    """Eigenvalues of the damped motion `(2 size,)` [1/s], complex, slowest first"""
 
     @property
     def damping_ratios(self) -> FloatArray:

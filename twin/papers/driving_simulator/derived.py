@@ -27,13 +27,13 @@ from twin.errors import InputError
 
 Result = TypeVar("Result")
 
-UNREADABLE = (
+READ_ERRORS = (
     OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, ValueError,
 )  # fmt: skip
 """Errors of a file that is missing or was cut off."""
 
 
-def kept(*modules: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+def cached_derivation(*modules: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Return a decorator of a derivation, whose results are kept in memory and on disk.
 
     Args:
@@ -51,7 +51,7 @@ def kept(*modules: str) -> Callable[[Callable[..., Result]], Callable[..., Resul
             path = _place(derive, names, arguments)
             try:
                 found: Result = pickle.loads(path.read_bytes())
-            except UNREADABLE:
+            except READ_ERRORS:
                 found = derive(*arguments)
                 _write(path, found)
             return found

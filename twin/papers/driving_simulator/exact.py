@@ -25,13 +25,19 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch
 from twin.basics.optional import optional
 from twin.errors import InputError, SingularPoseError
-from twin.papers.driving_simulator.derived import code_of, function_of, kept
-from twin.papers.driving_simulator.kinematics import CORNERS, FIXED, PlateModel, checked_coordinates
+from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
+from twin.papers.driving_simulator.kinematics import (
+    CORNERS,
+    FIXED_CORNER,
+    PlateModel,
+    checked_coordinates,
+)
 
 LARGEST_CONDITION = 1e10
-"""Of the rows of pillars that hold three dof; beyond it they are a rounded singular set."""
+"""Largest condition of the rows of pillars that hold three dof; beyond it they are a rounded
+singular set."""
 
-SIZES = {"rates": 3, "accelerations": 3, "wrench": 6}
+FIELD_SIZES = {"rates": 3, "accelerations": 3, "wrench": 6}
 
 
 class Terms(NamedTuple):
@@ -39,7 +45,7 @@ class Terms(NamedTuple):
 
     shapes: dict[str, tuple[int, int]]
     code: str
-    """for `function_of`"""
+    """code for `function_of`"""
 
 
 class Frame(NamedTuple):
@@ -105,7 +111,7 @@ def lagrange_terms(at: Frame, kinetic: Any, potential: Any) -> dict[str, Any]:
     return {"mass": momentum.jacobian(v), "bias": bias, **energies}
 
 
-@kept()
+@cached_derivation()
 def plate_terms() -> Terms:
     """Return the terms of the plate.
 
@@ -135,7 +141,7 @@ def plate_terms() -> Terms:
     return _written(at, terms, [mass, *center, *moments])
 
 
-@kept()
+@cached_derivation()
 def pillar_terms() -> Terms:
     """Return the terms of one pillar.
 
@@ -218,8 +224,8 @@ class Pillars:
         joints = np.hstack([plate.corners, np.zeros((count, 1))])
         return cls(
             joints=joints,
-            fixed=FIXED,
-            foot=joints[FIXED],
+            fixed=FIXED_CORNER,
+            foot=joints[FIXED_CORNER],
             mass=plate.plate_mass,
             center_of_mass=np.zeros(3),
             inertia=np.diag([plate.roll_inertia, plate.pitch_inertia, plate.yaw_inertia]),
@@ -484,7 +490,7 @@ class ExactModel:
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():
             missing = np.zeros(6) if name == "wrench" and value is None else value
-            fields[name] = as_floats(missing, name, SIZES.get(name))
+            fields[name] = as_floats(missing, name, FIELD_SIZES.get(name))
         return flatten_batch(**fields)
 
     def _applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:

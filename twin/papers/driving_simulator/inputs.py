@@ -20,16 +20,16 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.kinematics import PlateModel
 
-SINES = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
+SINE_INPUTS = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
 """Amplitude [m] and angular frequency [rad/s] of f_1, f_2, f_3."""
 
 SIGMOID_RISES = (17 / 200, 1 / 20, 1243 / 20000)
 """[m] of f_1, f_2, f_3."""
 
-STEEPNESS = 5.0
+SIGMOID_STEEPNESS = 5.0
 """[1/s]"""
 
-MIDDLE = 1.0
+SIGMOID_MIDDLE = 1.0
 """[s]"""
 
 
@@ -128,10 +128,12 @@ class DrivenLengths(NamedTuple):
 
 def sinusoidal_inputs(plate: PlateModel) -> DrivenLengths:
     """Return the paper's sines about the home length of a plate."""
-    return DrivenLengths(*(SineInput(plate.home_length, *sine) for sine in SINES))
+    return DrivenLengths(*(SineInput(plate.home_length, *sine) for sine in SINE_INPUTS))
 
 
 def sigmoid_inputs(plate: PlateModel) -> DrivenLengths:
     """Return the paper's sigmoids ("impulse") from the retracted length of a plate."""
     start = plate.minimum_length
-    return DrivenLengths(*(SigmoidInput(start, rise, STEEPNESS, MIDDLE) for rise in SIGMOID_RISES))
+    return DrivenLengths(
+        *(SigmoidInput(start, rise, SIGMOID_STEEPNESS, SIGMOID_MIDDLE) for rise in SIGMOID_RISES)
+    )

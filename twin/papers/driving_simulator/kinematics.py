@@ -38,13 +38,13 @@ from twin.errors import InputError
 CORNERS = ("front_right", "front_left", "rear_left", "rear_right")
 """Order of the pillars in every array of four."""
 
-SIGNS = read_only([[1, -1], [1, 1], [-1, 1], [-1, -1]])
+CORNER_SIGNS = read_only([[1, -1], [1, 1], [-1, 1], [-1, -1]])
 """Signs of x and y of the corners."""
 
-FIXED = CORNERS.index("rear_right")
+FIXED_CORNER = CORNERS.index("rear_right")
 """The pillar whose foot does not slide."""
 
-TOLERANCE = 1e-9
+FILE_TOLERANCE = 1e-9
 """[m], [kg], [kg m2] What a file may be off by and still describe this plate."""
 
 
@@ -81,7 +81,7 @@ class PlateModel:
     @property
     def corners(self) -> FloatArray:
         """Places `(4, 2)` [m] of the pillars on the plate, x and y from its centre."""
-        return read_only(SIGNS * [self.half_length, self.half_width])
+        return read_only(CORNER_SIGNS * [self.half_length, self.half_width])
 
     @property
     def minimum_length(self) -> float:
@@ -124,9 +124,9 @@ class PlateModel:
         numbers = [(leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs]
         constraints = {
             "leg: must be the same for all pillars": numbers.count(numbers[0]) == len(numbers),
-            f"leg.fixed_foot: must be {FIXED + 1}": leg.fixed_foot == FIXED + 1,
+            f"leg.fixed_foot: must be {FIXED_CORNER + 1}": leg.fixed_foot == FIXED_CORNER + 1,
             "platform.joints: must be a rectangle in the platform's plane, in the order "
-            + ", ".join(CORNERS): _near(joints[:, :2], SIGNS * [half_length, half_width])
+            + ", ".join(CORNERS): _near(joints[:, :2], CORNER_SIGNS * [half_length, half_width])
             and _near(joints[:, 2], 0.0),
             "platform.body: must have its centre of mass at the centre and aligned axes": _near(
                 body.center_of_mass_vector, 0.0
@@ -157,7 +157,7 @@ class PlateModel:
 
 
 def _near(value: FloatArray, wanted: Any) -> bool:
-    return bool(np.abs(value - wanted).max() < TOLERANCE)
+    return bool(np.abs(value - wanted).max() < FILE_TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -432,8 +432,8 @@ class ExactKinematics(PlateKinematics):
         The foot of a pillar under the centre lies where the fixed foot puts it; from there the
         centre is heave * (tan(pitch) / cos(roll), -tan(roll)) away.
         """
-        x, y = self._apart(FIXED, roll, pitch)
-        foot_x, foot_y = self.plate.corners[FIXED].tolist()
+        x, y = self._apart(FIXED_CORNER, roll, pitch)
+        foot_x, foot_y = self.plate.corners[FIXED_CORNER].tolist()
         return (
             heave * tangent(pitch) * secant(roll) - x + foot_x,
             -(heave * tangent(roll)) - y + foot_y,
@@ -442,8 +442,8 @@ class ExactKinematics(PlateKinematics):
     def foot(self, corner: int, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
         """Return x and y [m] of the foot of a pillar; `heave` has no influence."""
         x, y = self._apart(corner, roll, pitch)
-        fixed_x, fixed_y = self._apart(FIXED, roll, pitch)
-        foot_x, foot_y = self.plate.corners[FIXED].tolist()
+        fixed_x, fixed_y = self._apart(FIXED_CORNER, roll, pitch)
+        foot_x, foot_y = self.plate.corners[FIXED_CORNER].tolist()
         return x - fixed_x + foot_x, y - fixed_y + foot_y
 
     def _apart(self, corner: int, roll: Any, pitch: Any) -> tuple[Any, Any]:
@@ -474,14 +474,14 @@ class SmallAngleKinematics(PlateKinematics):
 
     def center(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
         """Return x and y [m] of the plate's centre (x_mp, y_mp of the paper)."""
-        x, _ = self.plate.corners[FIXED].tolist()
-        fixed = self.lengths(heave, roll, pitch)[FIXED]
+        x, _ = self.plate.corners[FIXED_CORNER].tolist()
+        fixed = self.lengths(heave, roll, pitch)[FIXED_CORNER]
         return pitch * fixed, -(roll * pitch * x) - roll * fixed
 
     def foot(self, corner: int, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
         """Return x and y [m] of the foot of a pillar (x_fr, y_fr and so on of the paper)."""
         lengths = self.lengths(heave, roll, pitch)
         x, y = self.plate.corners[corner].tolist()
-        across = x - float(self.plate.corners[FIXED, 0])
-        longer = lengths[corner] - lengths[FIXED]
+        across = x - float(self.plate.corners[FIXED_CORNER, 0])
+        longer = lengths[corner] - lengths[FIXED_CORNER]
         return x - pitch * longer, y + roll * pitch * across + roll * longer

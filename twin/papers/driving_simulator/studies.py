@@ -54,12 +54,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
-from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
 from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
+    CORNER_SIGNS,
     CORNERS,
-    SIGNS,
     ConfigurationMotion,
     ExactKinematics,
     Jet,
@@ -69,10 +69,10 @@ from twin.papers.driving_simulator.kinematics import (
     checked_coordinates,
 )
 
-TWISTING = read_only(0.5 * SIGNS[:, 0] * -SIGNS[:, 1])
+INTERNAL_FORCE_DIRECTION = read_only(0.5 * CORNER_SIGNS[:, 0] * -CORNER_SIGNS[:, 1])
 """Unit vector `(4,)` of the forces that move nothing: (1, -1, 1, -1) / 2."""
 
-KNOT = 5e-3
+KNOT_SPACING = 5e-3
 """[s] between which forces are interpolated by cubic polynomials: 1e-9 of them"""
 
 
@@ -345,7 +345,7 @@ def exact_ranges_at_best_heave(plate: PlateModel) -> MotionRanges:
     return MotionRanges(small.heave, float(np.arctan(small.roll)), float(np.arctan(small.pitch)))
 
 
-def stroke_shares(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
+def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
     """Return the parts `(..., 3)` of half the stroke that heave, roll and pitch take.
 
     Their sum is at most one where all pillars are within their stroke.
@@ -549,7 +549,7 @@ def split_forces(forces: Any) -> ForceSplit:
         InputError: wrong shape, not finite.
     """
     given = as_floats(forces, "forces", len(CORNERS))
-    twisting = (given @ TWISTING)[..., None] * TWISTING
+    twisting = (given @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
     return ForceSplit(given - twisting, twisting)
 
 
@@ -633,14 +633,14 @@ class Released(NamedTuple):
 def exact_forces(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> FloatArray:
     """Return the exact forces `(k, 4)` [N] that drive three lengths; the fourth follows freely."""
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    return ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+    return ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
 
 
 def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Released:
     """Return the paper's two models under the forces that the exact one needs for the inputs."""
     from scipy.interpolate import CubicSpline
 
-    knots: FloatArray = np.linspace(0.0, duration, round(duration / KNOT) + 1)
+    knots: FloatArray = np.linspace(0.0, duration, round(duration / KNOT_SPACING) + 1)
     motion = driven_motion(plate, inputs, knots)
     forces: Any = CubicSpline(knots, exact_forces(plate, inputs, knots))
     start = [part.coordinates[0] for part in (motion.value, motion.rate)]

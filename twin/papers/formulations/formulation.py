@@ -9,12 +9,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, one_pose, positive
 from twin.errors import InputError, IntegrationError, SingularPoseError
-from twin.kernels.integrators import COLLAPSED, DONE, SINGULAR, Tolerances
+from twin.kernels.integrators import END_REACHED, SINGULAR_STATE, STEP_COLLAPSED, Tolerances
 from twin.kernels.jit import interpreted
 from twin.model.machine_model import MachineModel, as_model
 from twin.papers.formulations.kernels import march
 from twin.papers.formulations.kernels import measures as columns
-from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS
+from twin.papers.formulations.kernels.arrays import JOINT_COUNT, PLATFORM_ACCELERATION
 from twin.papers.formulations.kernels.spaces import generalised_forces
 from twin.papers.formulations.model import (
     FormulationRun,
@@ -24,30 +24,30 @@ from twin.papers.formulations.model import (
     run_of,
 )
 
-KINDS = {
-    "configuration": march.CONFIGURATION,
-    "actuator": march.ACTUATOR,
-    "task": march.TASK,
+FORMULATION_CODES = {
+    "configuration": march.CONFIGURATION_SPACE,
+    "actuator": march.ACTUATOR_SPACE,
+    "task": march.TASK_SPACE,
     "extended_to_task": march.EXTENDED_TO_TASK,
     "extended_to_actuator": march.EXTENDED_TO_ACTUATOR,
 }
 
-METHODS = ("dormand_prince", "rk4")
+INTEGRATION_METHODS = ("dormand_prince", "rk4")
 
-TRACKING = ("actuator", "extended_to_actuator")
+ROOT_TRACKING = ("actuator", "extended_to_actuator")
 
 SINGULAR_CONDITION = 1e4
 """Condition number of the legs' Jacobian above which a collapse of steps is put down to it."""
 
 FIXED_STEPS = Tolerances(relative=0.0, absolute=0.0)
 
-LARGEST_COUNT = 100_000
+MAX_TIMES = 100_000
 """Times of one run."""
 
 
 def formulation_names() -> list[str]:
     """Return the names of the formulations, in the order of the paper."""
-    return list(KINDS)
+    return list(FORMULATION_CODES)
 
 
 class Formulation:
@@ -69,9 +69,9 @@ class Formulation:
             InputError: unknown name, no Platform, or one without six legs of such a kind.
         """
         self.platform = as_model(platform)
-        self.name = one_of(name, "formulation", KINDS)
+        self.name = one_of(name, "formulation", FORMULATION_CODES)
         self.model = pack_model(platform)
-        self.kind = KINDS[self.name]
+        self.kind = FORMULATION_CODES[self.name]
         self.size = {"configuration": 36, "task": 13, "extended_to_task": 13}.get(self.name, 12)
 
     def __repr__(self) -> str:
@@ -111,20 +111,22 @@ class Formulation:
         track = self.track(self._checked(guess, None, "guess")[0])
         record = np.empty((1, columns.RECORD_SIZE))
         reason, _ = self._march(y, track, load, np.zeros(1), record)
-        if reason != DONE or not np.isfinite(record).all():
+        if reason != END_REACHED or not np.isfinite(record).all():
             raise SingularPoseError(
                 f"{self.name} has no derivative at this state: the pose is singular for it, or "
                 "its pose cannot be tracked from the guess. Move away from it or give a guess.",
                 {"formulation": self.name, "state": y.copy()},
             )
-        joints = record[0, columns.JOINT_ACCELERATIONS :][:JOINTS]
+        joints = record[0, columns.JOINT_ACCELERATION_ENTRY :][:JOINT_COUNT]
         if self.name == "configuration":
-            return np.concatenate([y[JOINTS:], joints])
-        if self.name in TRACKING:
+            return np.concatenate([y[JOINT_COUNT:], joints])
+        if self.name in ROOT_TRACKING:
             return np.concatenate([y[6:], joints[2::3]])
         omega, vector = y[10:], y[4:7]
         spin = [-omega @ vector, *(y[3] * omega + np.cross(omega, vector))]
-        return np.concatenate([y[7:10], 0.5 * np.array(spin), record[0, ACCELERATION:][:6]])
+        return np.concatenate(
+            [y[7:10], 0.5 * np.array(spin), record[0, PLATFORM_ACCELERATION:][:6]]
+        )
 
     def generalised_forces(self, pose: Any, twist: Any, accelerations: Any) -> FloatArray:
         """Return the generalised forces of a motion `(k, 6)` by inverse dynamics.
@@ -150,7 +152,7 @@ class Formulation:
         second = _rows(accelerations, "accelerations", len(poses))
         forces = np.empty_like(second)
         done = generalised_forces(
-            self.name in TRACKING, self.model, states, second, forces, make_work()
+            self.name in ROOT_TRACKING, self.model, states, second, forces, make_work()
         )
         if done < len(poses):
             raise SingularPoseError(
@@ -193,7 +195,7 @@ class Formulation:
         start, motion = self._checked(pose, twist)
         load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         grid = _grid(positive(duration, "duration"), positive(timestep, "timestep"))
-        one_of(method, "method", METHODS)
+        one_of(method, "method", INTEGRATION_METHODS)
         relative = positive(relative_tolerance, "relative_tolerance")
         absolute = positive(absolute_tolerance, "absolute_tolerance")
         y, track, clock = self.state_from(start, motion), self.track(start), np.zeros(2)
@@ -201,7 +203,7 @@ class Formulation:
         tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
         reason, count = self._march(y, track, load, grid, records, tolerances, clock)
         run = run_of(self.platform, self.name, method, grid[:count], records[:count])
-        if reason != DONE:
+        if reason != END_REACHED:
             raise self._stopped(reason, run, records[count], clock)
         return run
 
@@ -240,11 +242,11 @@ class Formulation:
         joints = extended_joints(self.platform, legs.values)
         joints[:, 2] += self.platform.home_coordinates
         rates = extended_joints(self.platform, legs.rates)
-        return joints.reshape(JOINTS), rates.reshape(JOINTS)
+        return joints.reshape(JOINT_COUNT), rates.reshape(JOINT_COUNT)
 
     def track(self, pose: FloatArray) -> FloatArray:
         """Return the root `(18, 7)` that tracking starts from at a pose `(7,)`."""
-        track = np.zeros((JOINTS, 7))
+        track = np.zeros((JOINT_COUNT, 7))
         if self.name == "actuator":
             track[:, 0] = self._joints(pose, np.zeros(6))[0]
         else:
@@ -255,15 +257,19 @@ class Formulation:
         self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
     ) -> IntegrationError:
         condition = float(self.platform.condition_number(as_pose(last[:7])))
-        if reason == COLLAPSED and self.name in TRACKING and condition > SINGULAR_CONDITION:
-            reason = SINGULAR
+        if (
+            reason == STEP_COLLAPSED
+            and self.name in ROOT_TRACKING
+            and condition > SINGULAR_CONDITION
+        ):
+            reason = SINGULAR_STATE
         kind, advice = {
-            SINGULAR: (
+            SINGULAR_STATE: (
                 "singular pose",
                 f"condition number of the Jacobian {condition:.3g}; the coordinates of this "
                 "formulation end there, those of a task-space formulation go on",
             ),
-            COLLAPSED: (
+            STEP_COLLAPSED: (
                 "step size collapse",
                 "the accelerations grow without bound or the tolerance is below rounding",
             ),
@@ -292,8 +298,8 @@ def _rows(value: Any, field: str, count: int) -> FloatArray:
 
 
 def _grid(end: float, step: float) -> FloatArray:
-    if end / step > LARGEST_COUNT:
-        raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
+    if end / step > MAX_TIMES:
+        raise InputError("timestep", f"more than {MAX_TIMES} steps; use a larger one")
     count = round(end / step)
     if count < 1 or abs(count * step - end) > 1e-9 * max(step, end):
         raise InputError("timestep", f"{step:.9g} s does not divide the {end:.9g} s")

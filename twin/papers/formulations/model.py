@@ -24,27 +24,27 @@ from twin.model.machine_model import MachineModel
 from twin.papers.formulations.kernels import measures as columns
 from twin.papers.formulations.kernels import rigidity, spaces
 from twin.papers.formulations.kernels.arrays import (
-    ACCELERATION,
-    BIAS,
-    CONSTRAINTS,
-    JOINT,
-    JOINTS,
+    CONSTRAINT_COUNT,
+    JOINT_COUNT,
+    LEG_BIAS,
+    LEG_COUNT,
+    LEG_JOINT,
+    LEG_RATE,
     LEG_SIZE,
-    LEGS,
+    PLATFORM_ACCELERATION,
     PLATFORM_SIZE,
-    RATE,
-    TWIST,
+    PLATFORM_TWIST,
     Model,
     Work,
 )
 
-KINDS = ("ups", "rss")
+LEG_EQUATIONS = ("ups", "rss")
 """Equations of legs that have a module in `kernels.legs`."""
 
 SMALLEST_AREA = 1e-6
 """Area of a triangle, relative to the square of its size, below which it has no direction."""
 
-STEP = 1e-5
+DIFFERENCE_STEP = 1e-5
 """Step of the central differences of eq. (15)."""
 
 
@@ -52,23 +52,23 @@ def make_work() -> Work:
     """Return empty work arrays."""
     shapes: tuple[tuple[int, ...], ...] = (
         (PLATFORM_SIZE,),
-        (LEGS, LEG_SIZE),
-        (LEGS, 3, 3),
-        (LEGS, 3, 3),
-        (LEGS, 3, 3),
+        (LEG_COUNT, LEG_SIZE),
+        (LEG_COUNT, 3, 3),
+        (LEG_COUNT, 3, 3),
+        (LEG_COUNT, 3, 3),
         (6, 6),
-        (JOINTS, 7),
+        (JOINT_COUNT, 7),
         (6, 9),
-        (JOINTS, JOINTS + 1),
-        (CONSTRAINTS, JOINTS + 2),
-        (JOINTS + 6, 7),
+        (JOINT_COUNT, JOINT_COUNT + 1),
+        (CONSTRAINT_COUNT, JOINT_COUNT + 2),
+        (JOINT_COUNT + 6, 7),
         (6, 6),
-        (CONSTRAINTS, CONSTRAINTS),
-        (CONSTRAINTS, JOINTS),
-        (2, JOINTS),
+        (CONSTRAINT_COUNT, CONSTRAINT_COUNT),
+        (CONSTRAINT_COUNT, JOINT_COUNT),
+        (2, JOINT_COUNT),
     )
-    pivots = np.zeros(CONSTRAINTS, dtype=np.int64)
-    tracking = tracking_work(LEGS, 0)
+    pivots = np.zeros(CONSTRAINT_COUNT, dtype=np.int64)
+    tracking = tracking_work(LEG_COUNT, 0)
     return Work._make([*(np.zeros(shape) for shape in shapes), pivots, tracking])
 
 
@@ -90,14 +90,14 @@ def pack_model(platform: MachineModel) -> Model:
     Raises:
         InputError: another kind or number of legs, or platform joints on one line.
     """
-    if platform.leg.equations not in KINDS or platform.n_actuators != LEGS:
+    if platform.leg.equations not in LEG_EQUATIONS or platform.n_actuators != LEG_COUNT:
         raise InputError(
             "platform",
-            f"formulations need {LEGS} legs of kind 'ups' or 'rss', not {platform.n_actuators} of "
-            f"kind {platform.kind!r}",
+            f"formulations need {LEG_COUNT} legs of kind 'ups' or 'rss', not "
+            f"{platform.n_actuators} of kind {platform.kind!r}",
         )
     body, legs, home = platform.constants
-    rotations = home[:, :9].reshape(LEGS, 3, 3)
+    rotations = home[:, :9].reshape(LEG_COUNT, 3, 3)
     along_y, along_z = (
         np.einsum("ij,ij->i", platform.first_axes, rotations[:, :, k]) for k in (1, 2)
     )
@@ -132,10 +132,10 @@ def _carriers(points: FloatArray) -> tuple[IndexArray, IndexArray]:
         a, b, c = points[list(corners)]
         return float(np.linalg.norm(np.cross(b - a, c - a)))
 
-    best = max(combinations(range(LEGS), 3), key=lambda corners: round(area(corners), 12))
+    best = max(combinations(range(LEG_COUNT), 3), key=lambda corners: round(area(corners), 12))
     if area(best) < SMALLEST_AREA * float(np.ptp(points, axis=0).max()) ** 2:
         raise InputError("platform", "the platform joints lie on one line")
-    return np.array(best), np.array([i for i in range(LEGS) if i not in best])
+    return np.array(best), np.array([i for i in range(LEG_COUNT) if i not in best])
 
 
 MassMatrix = Callable[[FloatArray], FloatArray]
@@ -155,7 +155,7 @@ class CoefficientMatrices:
         """Return the extended coordinates `(24,)` of a pose `(7,)` with closed loops."""
         joints = extended_joints(self.platform, self.platform.leg_coordinates(pose).values)
         joints[:, 2] += self.platform.home_coordinates
-        return np.concatenate([pose[:3], pose[4:] / pose[3], joints.reshape(JOINTS)])
+        return np.concatenate([pose[:3], pose[4:] / pose[3], joints.reshape(JOINT_COUNT)])
 
     def extended_mass(self, coordinates: FloatArray) -> FloatArray:
         """Return M `(24, 24)` of eq. (21)."""
@@ -163,16 +163,16 @@ class CoefficientMatrices:
         share = 1.0 / (1.0 + parameters @ parameters)
         work.platform[:3], work.platform[3] = coordinates[:3], np.sqrt(share)
         work.platform[4:7] = np.sqrt(share) * parameters
-        work.platform[TWIST : TWIST + 6] = 0.0
+        work.platform[PLATFORM_TWIST : PLATFORM_TWIST + 6] = 0.0
         self._place(coordinates[6:])
         interpreted(spaces.move_legs)(self.model, work)
         interpreted(spaces.move_platform)(self.model, work)
         rates = np.eye(6)
         # Angular velocity of the rates of the Rodrigues parameters.
         rates[3:, 3:] = 2.0 * share * (np.eye(3) + np.cross(np.eye(3), parameters))
-        mass = np.zeros((6 + JOINTS, 6 + JOINTS))
+        mass = np.zeros((6 + JOINT_COUNT, 6 + JOINT_COUNT))
         mass[:6, :6] = rates.T @ work.body_mass @ rates
-        for leg in range(LEGS):
+        for leg in range(LEG_COUNT):
             part = slice(6 + 3 * leg, 9 + 3 * leg)
             mass[part, part] = work.leg_mass[leg]
         return mass
@@ -182,13 +182,13 @@ class CoefficientMatrices:
         self._place(joints)
         interpreted(rigidity.pose_from_tips)(self.model, self.work)
         interpreted(spaces.move_joints)(self.model, self.work)
-        return np.array(self.work.mass[:, :JOINTS])
+        return np.array(self.work.mass[:, :JOINT_COUNT])
 
     def closure(self, joints: FloatArray) -> FloatArray:
         """Return the Jacobian of the rigidity constraints `(12, 18)` at joint coordinates."""
         self._place(joints)
         interpreted(rigidity.fill_closure)(self.model, self.work)
-        return np.array(self.work.closure[:CONSTRAINTS, :JOINTS])
+        return np.array(self.work.closure[:CONSTRAINT_COUNT, :JOINT_COUNT])
 
     def leg_forces(self, joints: FloatArray, rates: FloatArray) -> FloatArray:
         """Return Coriolis and centrifugal forces of the legs `(18,)` by the formulations."""
@@ -196,7 +196,7 @@ class CoefficientMatrices:
         def bias(rates: FloatArray) -> FloatArray:
             self._place(joints, rates)
             interpreted(spaces.move_legs)(self.model, self.work)
-            return np.array(self.work.legs[:, BIAS : BIAS + 3].ravel())
+            return np.array(self.work.legs[:, LEG_BIAS : LEG_BIAS + 3].ravel())
 
         return np.asarray(bias(rates) - bias(0.0 * rates))
 
@@ -207,13 +207,15 @@ class CoefficientMatrices:
             self._place(joints, rates)
             interpreted(rigidity.pose_from_tips)(self.model, self.work)
             interpreted(spaces.move_joints)(self.model, self.work)
-            return np.array(self.work.mass[:, JOINTS])
+            return np.array(self.work.mass[:, JOINT_COUNT])
 
         return np.asarray(bias(rates) - bias(0.0 * rates))
 
     def _place(self, joints: FloatArray, rates: FloatArray | None = None) -> None:
-        self.work.legs[:, JOINT : JOINT + 3] = joints.reshape(LEGS, 3)
-        self.work.legs[:, RATE : RATE + 3] = 0.0 if rates is None else rates.reshape(LEGS, 3)
+        self.work.legs[:, LEG_JOINT : LEG_JOINT + 3] = joints.reshape(LEG_COUNT, 3)
+        self.work.legs[:, LEG_RATE : LEG_RATE + 3] = (
+            0.0 if rates is None else rates.reshape(LEG_COUNT, 3)
+        )
         interpreted(spaces.place_legs)(self.model, self.work)
 
 
@@ -223,8 +225,8 @@ def coriolis(mass: MassMatrix, coordinates: FloatArray, rates: FloatArray) -> Fl
     slopes = np.empty((size, size, size))
     for k in range(size):
         step = np.zeros(size)
-        step[k] = STEP
-        slopes[k] = (mass(coordinates + step) - mass(coordinates - step)) / (2.0 * STEP)
+        step[k] = DIFFERENCE_STEP
+        slopes[k] = (mass(coordinates + step) - mass(coordinates - step)) / (2.0 * DIFFERENCE_STEP)
     along = np.einsum("kij,k->ij", slopes, rates)
     across = np.einsum("jik,k->ij", slopes, rates)
     return np.asarray(0.5 * (along + across - across.T))
@@ -304,22 +306,22 @@ def run_of(
     pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
     jacobian = platform.jacobian(as_floats(pose, "pose"))
     radius = characteristic_length(platform.platform_joints)
-    errors = records[:, columns.ERRORS : columns.ERRORS + 3]
+    errors = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3]
     return FormulationRun(
         name,
         method,
         time.copy(),
         pose,
-        records[:, TWIST : TWIST + 6].copy(),
-        records[:, ACCELERATION : ACCELERATION + 6].copy(),
-        records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
-        records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
-        records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
+        records[:, PLATFORM_TWIST : PLATFORM_TWIST + 6].copy(),
+        records[:, PLATFORM_ACCELERATION : PLATFORM_ACCELERATION + 6].copy(),
+        records[:, columns.JOINT_ENTRY : columns.JOINT_ENTRY + JOINT_COUNT].copy(),
+        records[:, columns.JOINT_RATE_ENTRY : columns.JOINT_RATE_ENTRY + JOINT_COUNT].copy(),
+        records[:, columns.JOINT_ACCELERATION_ENTRY : columns.ERROR_ENTRY].copy(),
         errors[:, 0].copy(),
         errors[:, 1].copy(),
         errors[:, 2].copy(),
-        np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
-        records[:, columns.ENERGIES].copy(),
-        records[:, columns.ENERGIES + 1].copy(),
+        np.finfo(float).eps * records[:, columns.SIZE_ENTRY : columns.SIZE_ENTRY + 3],
+        records[:, columns.ENERGY_ENTRY].copy(),
+        records[:, columns.ENERGY_ENTRY + 1].copy(),
         np.linalg.det(jacobian) / radius**3,
     )

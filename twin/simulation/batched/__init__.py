@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
     from twin.simulation.batched.batched_plant import BatchedPlant
 
-FLEETS = {
+BATCHED_PLANTS = {
     "analytic": ("twin.simulation.batched.analytic", "AnalyticBatchedPlant"),
     "mujoco": ("twin.simulation.batched.mujoco", "MujocoBatchedPlant"),
     "bullet": ("twin.simulation.batched.bullet", "BulletBatchedPlant"),
@@ -43,8 +43,8 @@ def make_batched_plant(
     """
     from twin.basics.arrays import one_of
 
-    one_of(engine, "engine", FLEETS)
-    module, name = FLEETS[engine]
+    one_of(engine, "engine", BATCHED_PLANTS)
+    module, name = BATCHED_PLANTS[engine]
     batch_class = getattr(import_module(module), name)
     known = set(batch_class.__init__.__kwdefaults__ or ())
     unknown = sorted(set(options) - known)

@@ -11,13 +11,13 @@ from twin.errors import InputError
 from twin.kernels.batched.analytic import Constants, advance_rows
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
-from twin.model.batch import lane_count, on_threads, shares, usable_cores
+from twin.model.batch import chunk_bounds, lane_count, on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.plant.signals import MODES
+from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, empty_balls
 
-SMALLEST_CHUNK = 2
+MIN_MACHINES_PER_THREAD = 2
 """Machines per thread at least; fewer cost more than they save: a machine takes some 40 us."""
 
 
@@ -55,15 +55,15 @@ class AnalyticBatchedPlant(BatchedPlant):
 
     def _adopt_arrays(self) -> None:
         """Cut the machines into chunks, one per core."""
-        chunks = max(1, min(usable_cores(), self.size // SMALLEST_CHUNK))
+        chunks = max(1, min(usable_cores(), self.size // MIN_MACHINES_PER_THREAD))
         lanes, ball = lane_count(), self.rolling_ball
         full = ball is None and 1 < lanes <= self.size // chunks
         self._width = (0,) * lanes if full else ()
         middle = () if ball is None else (ball.constants,)
-        last = (MODES.index(self.mode), self.timestep, *([self._width] if full else []))
+        last = (COMMAND_MODES.index(self.mode), self.timestep, *([self._width] if full else []))
         self._calls = [
             (Bundle(*self._chunk(slice(*edge)), *middle, *last),)
-            for edge in shares(self.size, chunks)
+            for edge in chunk_bounds(self.size, chunks)
         ]
         self._run: Any = SameTypes(self._kernel(len(self._width)))
 

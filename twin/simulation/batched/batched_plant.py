@@ -24,15 +24,15 @@ from twin.basics.arrays import (
     positive,
     whole_number,
 )
-from twin.control.controller import LONGEST, SHORTEST
+from twin.control.controller import MAX_PERIOD, MIN_PERIOD
 from twin.control.gains import suitable_velocity_loop, unstable_velocity_loop
 from twin.errors import ClosedEngineError, InputError
 from twin.kernels.ball import BALL_SIZE
 from twin.kernels.batched.analytic import (
-    COUNTERS,
-    DELAY_STEPS,
-    ISSUED,
-    PARTS,
+    COUNTER_COUNT,
+    DELAY_COLUMN,
+    ISSUED_COLUMN,
+    SUBSTEPS_COLUMN,
     Balls,
     DriveArrays,
     Inputs,
@@ -40,16 +40,16 @@ from twin.kernels.batched.analytic import (
 )
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.reading import ROWS
+from twin.kernels.plant.reading import ROW_COUNT
 from twin.model.ball import as_ball
 from twin.model.constants import changed_legs
 from twin.model.engine import FIDELITIES, State
-from twin.model.machine_base import REST, for_many_machines
+from twin.model.machine_base import ZERO_VECTOR, for_many_machines
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import check_step, drive_constants
 from twin.plant.plant import Plant
-from twin.plant.signals import MODES
+from twin.plant.signals import COMMAND_MODES
 
 CONTROLLER_PERIOD = 1e-3
 """[s] Period that the velocity loops' gains are derived for, as those of `twin.control`."""
@@ -57,24 +57,26 @@ CONTROLLER_PERIOD = 1e-3
 LONGEST_DEFAULT_STEP = 1e-3
 """[s] largest default step of an engine."""
 
-ROUNDING = 1e-9
+PERIOD_TOLERANCE = 1e-9
+"""Rounding error of a control period that still counts as a whole number of steps."""
 
-MOST = 100_000
-"""Steps in a period."""
+MAX_STEPS_PER_PERIOD = 100_000
+"""Largest number of engine steps in a control period."""
 
-LARGEST_SIZE = 1_000_000
+MAX_PLANT_SIZE = 1_000_000
+"""Largest number of machines in one batched plant."""
 
 
 def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:
     """Return arrays of zeros; `place_drives` fills them."""
     return DriveArrays(
-        np.zeros((size, actuators, column.CONSTANTS)),
-        np.zeros((size, actuators, column.STATES)),
+        np.zeros((size, actuators, column.CONSTANT_COUNT)),
+        np.zeros((size, actuators, column.STATE_COUNT)),
         np.zeros((size, actuators, 2)),
         np.zeros((size, actuators)),
         np.zeros((size, actuators)),
-        np.zeros((size, ROWS, actuators)),
-        np.zeros((size, COUNTERS), dtype=np.int64),
+        np.zeros((size, ROW_COUNT, actuators)),
+        np.zeros((size, COUNTER_COUNT), dtype=np.int64),
         np.zeros((size, capacity, 2, actuators)),
         np.zeros((size, actuators)),
         np.zeros(actuators),
@@ -90,7 +92,7 @@ def grown(arrays: DriveArrays, capacity: int) -> DriveArrays:
     """Return arrays with queues of `capacity` commands, those in force and waiting included."""
     size, old, _, actuators = arrays.queue.shape
     queue = np.zeros((size, capacity, 2, actuators))
-    issued = arrays.counters[:, ISSUED]
+    issued = arrays.counters[:, ISSUED_COLUMN]
     for i in range(size):
         for number in range(max(0, int(issued[i]) - old), int(issued[i])):
             queue[i, number % capacity] = arrays.queue[i, number % old]
@@ -148,8 +150,8 @@ def place_drives(
     arrays.states[index], arrays.gains[index] = plant.states, gains
     arrays.before[index] = 0.0
     arrays.counters[index] = 0
-    arrays.counters[index, DELAY_STEPS] = drives.delay_steps
-    arrays.counters[index, PARTS] = drives.parts
+    arrays.counters[index, DELAY_COLUMN] = drives.delay_steps
+    arrays.counters[index, SUBSTEPS_COLUMN] = drives.parts
     arrays.first[index] = plant.actuated(state)[1]
 
 
@@ -184,12 +186,18 @@ def whole_ratio(period: float, timestep: float) -> int:
         InputError: not a whole number of times.
     """
     step = positive(timestep, "timestep")
-    ratio = round(period / step) if period / step < MOST else MOST + 1
-    if not 1 <= ratio <= MOST or abs(ratio * step - period) > ROUNDING * period:
+    ratio = (
+        round(period / step) if period / step < MAX_STEPS_PER_PERIOD else MAX_STEPS_PER_PERIOD + 1
+    )
+    if (
+        not 1 <= ratio <= MAX_STEPS_PER_PERIOD
+        or abs(ratio * step - period) > PERIOD_TOLERANCE * period
+    ):
         raise InputError(
             "timestep",
             f"{step:.9g} s must divide the control period {period:.9g} s into whole steps, "
-            f"at most {MOST}; {period / max(1, min(ratio, MOST)):.9g} s does",
+            f"at most {MAX_STEPS_PER_PERIOD}; "
+            f"{period / max(1, min(ratio, MAX_STEPS_PER_PERIOD)):.9g} s does",
         )
     return ratio
 
@@ -207,9 +215,9 @@ def suitable_timestep(
     Raises:
         InputError: no step is short enough.
     """
-    least = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - ROUNDING) // 1))
+    least = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
     last: InputError | None = None
-    for part in range(1, MOST // least + 1):
+    for part in range(1, MAX_STEPS_PER_PERIOD // least + 1):
         step = period / (least * part)
         try:
             check(platform, step)
@@ -277,12 +285,12 @@ class BatchedPlant(ABC):
             InputError: an argument that cannot be used.
         """
         self.platform = as_model(platform)
-        self.size, self.limits = whole_number(size, "size", 1, LARGEST_SIZE), limits
-        self.mode = one_of(mode, "mode", MODES)
+        self.size, self.limits = whole_number(size, "size", 1, MAX_PLANT_SIZE), limits
+        self.mode = one_of(mode, "mode", COMMAND_MODES)
         self.fidelity = one_of(
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
         )
-        self.period = bounded(period, "period", SHORTEST, LONGEST)
+        self.period = bounded(period, "period", MIN_PERIOD, MAX_PERIOD)
         self.rolling_ball = as_ball(ball, platform.parameters)
         if timestep is None:
             timestep = suitable_timestep(platform, self.period, self._check_step)
@@ -352,7 +360,7 @@ class BatchedPlant(ABC):
                 self._adopt(index, as_model(platforms[number]))
             machine = self.platforms[index]
             at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
-            moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
+            moving = ZERO_VECTOR if twist is None else _entry(twist, "twist", number, m, 6)
             if deflection is not None:
                 inside = _entry(deflection, "deflection", number, m, 2 * k)
             else:

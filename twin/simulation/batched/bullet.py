@@ -11,32 +11,33 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines.base import LARGEST_GAP
-from twin.engines.bullet.engine import WEIGHTS, BulletEngine
+from twin.engines.bullet.engine import RICHARDSON_WEIGHTS, BulletEngine
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.analytic import drive_all, issue_all, read_all
 from twin.model.ball import is_lost, on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
-from twin.plant.signals import MODES
+from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
 
-MOST_WORLDS = 256
-"""In one batch: each is a physics client of its own, which takes 30 MB whatever is in it."""
+MAX_WORLDS = 256
+"""Largest number of machines in one batch: each is a physics client of its own, which takes 30 MB
+whatever is in it."""
 
 
 def check_size(size: int, fidelity: str) -> None:
     """Refuse a batched plant that would take too much memory.
 
     Raises:
-        InputError: more machines than `MOST_WORLDS` allow.
+        InputError: more machines than `MAX_WORLDS` allow.
     """
-    copies = len(WEIGHTS[cast(Fidelity, fidelity)])
-    if size * copies > MOST_WORLDS:
+    copies = len(RICHARDSON_WEIGHTS[cast(Fidelity, fidelity)])
+    if size * copies > MAX_WORLDS:
         raise InputError(
             "size",
             f"Bullet takes 30 MB for each world, and fidelity {fidelity!r} {copies} of them for a "
-            f"machine: at most {MOST_WORLDS // copies} machines, not {size}; use the engine "
+            f"machine: at most {MAX_WORLDS // copies} machines, not {size}; use the engine "
             "'mujoco' or 'analytic' for more",
         )
 
@@ -144,7 +145,7 @@ class BulletBatchedPlant(BatchedPlant):
         issue_all(
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
-        mode = MODES.index(self.mode)
+        mode = COMMAND_MODES.index(self.mode)
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
             drive_all(arrays, machines, self.ratio, mode, self.timestep)

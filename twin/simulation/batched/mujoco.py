@@ -23,10 +23,10 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray, NotCopied
 from twin.engines.base import LARGEST_GAP
 from twin.engines.mechanism import Mechanism, check_masses, joint_motion, make_mechanism
-from twin.engines.mjcf.ball import BALL
-from twin.engines.mjcf.robot import REFERENCE
+from twin.engines.mjcf.ball import BALL_NAME
+from twin.engines.mjcf.robot import REFERENCE_BODY
 from twin.engines.mujoco import (
-    SAVED,
+    INTEGRATION_STATE,
     FreeBody,
     compile_model,
     coordinates,
@@ -39,12 +39,12 @@ from twin.engines.stability import Scheme, check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.analytic import issue_all
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
-from twin.machine.mechanism import PLATFORM
+from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball, is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
-from twin.plant.signals import MODES
+from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
 
 
@@ -62,9 +62,9 @@ class Layout(NamedTuple):
     sockets: IndexArray
     """`(l,)` second points"""
     start: int
-    """of the platform's free joint in `qpos`; -1 for a platform on joints"""
+    """first entry of the platform's free joint in `qpos`; -1 for a platform on joints"""
     start_rate: int
-    """of the same in `qvel`"""
+    """first entry of that joint in `qvel`"""
 
 
 class Fields(NamedTuple):
@@ -89,7 +89,7 @@ class Fields(NamedTuple):
     """`(N, kinds, 2)` last information and count of MuJoCo's warnings"""
 
 
-class Kept(NamedTuple):
+class PlantArrays(NamedTuple):
     """Arrays of all machines that are not among those of MuJoCo."""
 
     home: FloatArray
@@ -146,7 +146,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
         np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
         for end in ("first", "second")
     )
-    joint = model.joint(PLATFORM) if machine.floats else None
+    joint = model.joint(PLATFORM_NAME) if machine.floats else None
     return Layout(
         np.array(joints),
         np.array([indices(model, machine.deflection) for indices in both]),
@@ -160,7 +160,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
 
 def fields_of(batch: Any) -> Fields:
     """Return the arrays of a batch; those of bodies are the results of its last call."""
-    body = batch.model.body(PLATFORM)
+    body = batch.model.body(PLATFORM_NAME)
     names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
     qpos, qvel, ctrl, applied, sites = (batch.bind(name) for name in names)
     positions, turns, motions = (batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel"))
@@ -180,7 +180,7 @@ def fields_of(batch: Any) -> Fields:
 
 def wrenches_of(batch: Any) -> FloatArray:
     """Return the live array `(N, 6)` of wrenches on the platforms' reference points."""
-    wrenches: FloatArray = batch.bind("xfrc_applied")[:, batch.model.body(REFERENCE).id]
+    wrenches: FloatArray = batch.bind("xfrc_applied")[:, batch.model.body(REFERENCE_BODY).id]
     return wrenches
 
 
@@ -254,7 +254,7 @@ def _without_shapes(machine: Mechanism) -> Mechanism:
 
 batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been reported
 
-STEP_ONLY, POSITIONS, MOTIONS = (
+STEP_STAGE, POSITION_STAGE, VELOCITY_STAGE = (
     int(stage)
     for stage in (
         mujoco.mjtStage.mjSTAGE_NONE,
@@ -262,7 +262,7 @@ STEP_ONLY, POSITIONS, MOTIONS = (
         mujoco.mjtStage.mjSTAGE_VEL,
     )
 )
-"""What is computed at the end of a call, beside the state."""
+"""Stages of MuJoCo up to which derived quantities are computed at the end of a call."""
 
 
 class MujocoBatchedPlant(NotCopied, BatchedPlant):
@@ -290,12 +290,12 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         self._fields = fields_of(self._batch)
         self._wrenches = wrenches_of(self._batch)
         home = np.tile(platform.home_coordinates, (size, 1))
-        self._kept = Kept(home, np.ones(size), np.zeros((size, 6)))
+        self._kept = PlantArrays(home, np.ones(size), np.zeros((size, 6)))
         self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
         self._data = mujoco.MjData(model)
         self._tilted = False
         self._driven = np.full(size, has_drives(platform))
-        self._stage = POSITIONS if machine.floats else MOTIONS
+        self._stage = POSITION_STAGE if machine.floats else VELOCITY_STAGE
         self._adopt_arrays()
 
     def close(self) -> None:
@@ -360,11 +360,11 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         if self.rolling_ball is not None:
             self.ball[index] = place_on_plate(self.rolling_ball, state.pose, state.twist, ball)
             self.ball_lost[index] = False
-            FreeBody(model, data, BALL).place(self.ball[index, :7], self.ball[index, 7:])
+            FreeBody(model, data, BALL_NAME).place(self.ball[index, :7], self.ball[index, 7:])
         elif ball is not None:
             raise InputError("ball", "this batch was made without one")
-        self._batch.reset([index], stage=STEP_ONLY)  # warnings that were counted
-        mujoco.mj_getState(model, data, self._batch.state[index], SAVED)
+        self._batch.reset([index], stage=STEP_STAGE)  # warnings that were counted
+        mujoco.mj_getState(model, data, self._batch.state[index], INTEGRATION_STATE)
         places, speeds = self._layout.joints
         lengths = self._kept.home[index] + data.qpos[places].sum(axis=0)
         rates = data.qvel[speeds].sum(axis=0)
@@ -383,7 +383,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         )
         self._wrenches[:] = inputs.wrench
         self._kept.before[:] = machines.twist
-        settings = (self.ratio, MODES.index(self.mode), self.timestep)
+        settings = (self.ratio, COMMAND_MODES.index(self.mode), self.timestep)
         indices, runs = self._going(), self._runs()
         with _no_log():
             for part, length in enumerate(runs, start=1):
@@ -392,7 +392,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
                     indices = self._going()
                 if 1 < part == len(runs):
                     keep_twists(machines.failed, self._fields, self._layout, self._kept.before)
-                self._step(indices, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
+                self._step(indices, length, self._stage if part >= len(runs) - 1 else STEP_STAGE)
         ends = (self._kept, LARGEST_GAP, self.period, self.timestep)
         after_period(arrays, machines, self._fields, self._layout, *ends)
         if self.rolling_ball is not None:

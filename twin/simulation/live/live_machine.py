@@ -26,7 +26,7 @@ from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 from twin.rotations import displaced, displacement
 from twin.simulation.live.machine_charts import (
-    DIFFERENCE,
+    ENGINE_DIFFERENCE,
     LOOP_GAP,
     REAL_TIME,
     History,
@@ -34,16 +34,16 @@ from twin.simulation.live.machine_charts import (
     difference,
 )
 from twin.simulation.live.replay import Recorder
-from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.settings import Settings, controller_with
 from twin.simulation.live.steering import Steering
 from twin.simulation.simulate import engine_steps
 
-LONGEST = 60.0
-"""[s]"""
+MAX_DISTURBANCE_TIME = 60.0
+"""[s] Longest time for which a disturbance wrench acts."""
 
-RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
-"""Engine steps in a control period that are tried, the fewest first."""
+CANDIDATE_STEP_RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
+"""Engine steps in a control period, tried from the fewest on."""
 
 LARGEST_GAP = 0.2
 """[m] Loop gap at which it is stopped: far beyond use, so that poor settings can be looked at."""
@@ -74,8 +74,8 @@ def as_disturbance(force: object, moment: object, point: object, duration: objec
         InputError: wrong shapes, not finite, or a duration that is not above zero or beyond 60 s.
     """
     seconds = positive(duration, "duration")
-    if seconds > LONGEST:
-        raise InputError("duration", f"of a disturbance is at most {LONGEST:g} s")
+    if seconds > MAX_DISTURBANCE_TIME:
+        raise InputError("duration", f"of a disturbance is at most {MAX_DISTURBANCE_TIME:g} s")
     return Disturbance(
         as_vector(force, "force", 3).copy(),
         as_vector(moment, "moment", 3).copy(),
@@ -106,7 +106,7 @@ class MachineRun:
         self.stopped = ""
         self.state: State
         self._state: State
-        """of the engine, with its own time"""
+        """state of the engine, with the engine's own time"""
         self._first = self._step = 0
         self._offset = 0.0
 
@@ -283,7 +283,7 @@ def make_engine_for(
     resolved = suitable_timestep(platform) if fidelity == "accurate" else period
     longest = resolved * (1.0 + 1e-9)
     refused: InputError | None = None
-    for ratio in RATIOS:
+    for ratio in CANDIDATE_STEP_RATIOS:
         step = period / ratio
         if step > longest:
             continue
@@ -436,13 +436,13 @@ class LiveMachine:
         self.run = new_run(platform, settings, reference)
         self.comparison = _comparison(self.run, settings, reference, 0)
         self.charts = MachineCharts(self.steering.axes)
-        charts = (DIFFERENCE, *self.charts.charts, LOOP_GAP, REAL_TIME)
-        self.history = History(charts, round(KEPT / NOTE))
+        charts = (ENGINE_DIFFERENCE, *self.charts.charts, LOOP_GAP, REAL_TIME)
+        self.history = History(charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
         self.recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
         self.real_time_factor = float("nan")
         self._disturbance: Disturbance | None = None
         self._disturbed_periods = self._step = 0
-        self._noted = -NOTE
+        self._noted = -HISTORY_INTERVAL
 
     @property
     def time(self) -> float:
@@ -481,7 +481,7 @@ class LiveMachine:
         self.recorder.append(before, self.run.applied[0], self.run.last_signals())
         self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
-        if self.time >= self._noted + NOTE - 0.5 * self.period:
+        if self.time >= self._noted + HISTORY_INTERVAL - 0.5 * self.period:
             self._note()
 
     def change(self, settings: Settings) -> None:

@@ -29,7 +29,7 @@ class Chart(NamedTuple):
     title: str
     """as shown, without the unit"""
     unit: str
-    """of the numbers shown"""
+    """unit of the numbers shown"""
     series: tuple[str, ...]
     """names of the curves, in the order of the values"""
     scale: float = 1.0
@@ -143,9 +143,13 @@ def actuator_limits(platform: MachineModel) -> ActuatorLimits:
     )
 
 
-MICRO, NANO = 1e6, 1e9
+MICRO_SCALE = 1e6
+"""Micrometres in a metre, microradians in a radian."""
 
-LEAST = 1e-3
+NANO_SCALE = 1e9
+"""Nanometres in a metre."""
+
+MIN_CHART_RANGE = 1e-3
 """[m, rad, per s] Smallest range of a chart."""
 
 
@@ -211,14 +215,16 @@ class MachineCharts:
         return np.array([kinetic, potential, kinetic + potential], dtype=float)
 
 
-LOOP_GAP = Chart("loop_gap", "Loop gap", "nm", ("engine", "second engine"), NANO, logarithmic=True)
+LOOP_GAP = Chart(
+    "loop_gap", "Loop gap", "nm", ("engine", "second engine"), NANO_SCALE, logarithmic=True
+)
 REAL_TIME = Chart("real_time", "Real-time factor", "", ("factor",), limits=(1.0,))
-DIFFERENCE = Chart(
+ENGINE_DIFFERENCE = Chart(
     "difference",
     "Difference to the second engine",
     "\u00b5m, \u00b5rad",
     ("position", "rotation"),
-    MICRO,
+    MICRO_SCALE,
     logarithmic=True,
 )
 
@@ -231,7 +237,9 @@ def difference(first: Any, second: Any) -> FloatArray:
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
     setpoints = tuple(f"{axis} setpoint" for axis in axes)
-    return Chart(name, title, unit, (*setpoints, *axes), scale, setpoint=setpoints, least=LEAST)
+    return Chart(
+        name, title, unit, (*setpoints, *axes), scale, setpoint=setpoints, least=MIN_CHART_RANGE
+    )
 
 
 def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Chart, ...]:
@@ -255,7 +263,7 @@ def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Ch
             names,
             scale,
             limits=_lines(-limits.speed, limits.speed),
-            least=LEAST,
+            least=MIN_CHART_RANGE,
         ),
         Chart(
             "forces",

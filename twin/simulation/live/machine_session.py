@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, one_of
 from twin.control import controller_names
-from twin.control.controller import PERIOD
+from twin.control.controller import DEFAULT_PERIOD
 from twin.engines import engine_names
 from twin.errors import StateError
 from twin.machine.payload import Occupant
@@ -44,7 +44,7 @@ class MachineSession:
         exaggeration: factor of the drawn difference to the second engine.
     """
 
-    period = PERIOD
+    period = DEFAULT_PERIOD
 
     def __init__(self, machine: str | Path, **settings: Any) -> None:
         """Prepare the machine at home; `advance` lets it run.
@@ -95,7 +95,7 @@ class MachineSession:
 
     @property
     def history(self) -> History:
-        """Of the charts, the last 30 s; another one after a reset."""
+        """The charts' values over the last 30 s; a new object after a reset."""
         return self._live.history
 
     @property

@@ -15,16 +15,16 @@ from twin.machine.payload import Occupant
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History, MachineCharts
-from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.steering import Axes
 from twin.simulation.recorded.motion import check_machine, machine_of
 from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
 from twin.simulation.trajectory import Trajectory
 
-ROWS = 5_000
+ROWS_PER_BLOCK = 5_000
 """Control periods in one block of memory."""
 
-BLOCKS = 60
+MAX_BLOCKS = 60
 """Blocks that are kept: five minutes at 1 kHz."""
 
 
@@ -49,16 +49,16 @@ class Recorder:
             for name, first, last in zip(widths, ends[:-1], ends[1:], strict=True)
         }
         self._width = int(ends[-1])
-        self._blocks: deque[FloatArray] = deque(maxlen=BLOCKS)
-        self._filled = ROWS
+        self._blocks: deque[FloatArray] = deque(maxlen=MAX_BLOCKS)
+        self._filled = ROWS_PER_BLOCK
 
     def __len__(self) -> int:
-        return max(0, len(self._blocks) - 1) * ROWS + self._filled if self._blocks else 0
+        return max(0, len(self._blocks) - 1) * ROWS_PER_BLOCK + self._filled if self._blocks else 0
 
     def clear(self) -> None:
         """Forget everything."""
         self._blocks.clear()
-        self._filled = ROWS
+        self._filled = ROWS_PER_BLOCK
 
     def append(self, state: State, forces: FloatArray, signals: dict[str, FloatArray]) -> None:
         """Keep one control period.
@@ -68,8 +68,8 @@ class Recorder:
             forces: `(n,)` on the legs from then on.
             signals: "setpoint", "measured", "command", "limited" `(n,)`, "reference_pose" `(7,)`.
         """
-        if self._filled == ROWS:
-            self._blocks.append(np.empty((ROWS, self._width)))
+        if self._filled == ROWS_PER_BLOCK:
+            self._blocks.append(np.empty((ROWS_PER_BLOCK, self._width)))
             self._filled = 0
         row = self._blocks[-1][self._filled]
         for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
@@ -157,11 +157,11 @@ class Replay:
         self.trajectory = trajectory
         self.start, self.end = self._scenes.start, self._scenes.end
         span = self.end - self.start
-        self.period = span / (len(trajectory) - 1) if span > 0.0 else NOTE
+        self.period = span / (len(trajectory) - 1) if span > 0.0 else HISTORY_INTERVAL
         self.loop = False
         self.real_time_factor = float("nan")
         self._charts = MachineCharts(Axes(self.platform))
-        self.history = History(self._charts.charts, round(KEPT / NOTE))
+        self.history = History(self._charts.charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
         self._rows: dict[int, dict[str, FloatArray]] = {}
         self._time, self._next = self.start, 0
         self.reset()
@@ -225,12 +225,12 @@ class Replay:
 
     def _row(self, time: float) -> int:
         """Return the last row of the charts up to a time [s]."""
-        return int((time - self.start) / NOTE + 1e-9)
+        return int((time - self.start) / HISTORY_INTERVAL + 1e-9)
 
     def _note(self) -> None:
         """Give the charts their next row."""
         row = self._next
-        time = self.start + row * NOTE
+        time = self.start + row * HISTORY_INTERVAL
         if row not in self._rows:
             self._rows[row] = self._values(time)
         self.history.append(time, self._rows[row])

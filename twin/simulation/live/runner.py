@@ -37,7 +37,7 @@ class Source(Protocol):
 
     @property
     def history(self) -> History:
-        """Of the charts, a row per `NOTE` seconds; another object after some resets."""
+        """The charts' values, a row per `HISTORY_INTERVAL`; a new object after some resets."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Source(Protocol):
         ...
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart the run."""
         ...
 
     def close(self) -> None:
@@ -71,33 +71,36 @@ class Source(Protocol):
         ...
 
 
-NOTE = 1.0 / 30.0
-"""[s] of the run's time between two rows of its history."""
+HISTORY_INTERVAL = 1.0 / 30.0
+"""[s] Time of the run between two rows of its history."""
 
-KEPT = 30.0
-"""[s] of a run that its history keeps."""
+HISTORY_LENGTH = 30.0
+"""[s] Time of a run that its history covers."""
 
 
-RATE = 30.0
-"""Advances per second."""
+UPDATE_RATE = 30.0
+"""[Hz] Advances per second."""
 
-LONGEST = 0.1
-"""[s] of the run that are made up for at once; where the computer is slower, the run is late."""
+MAX_CATCH_UP = 0.1
+"""[s] Most of the run that one advance makes up for. A slower computer falls behind."""
 
-SMOOTHING = 0.1
-"""Weight of the newest of the real-time factors in their mean."""
+FACTOR_SMOOTHING = 0.1
+"""Weight of the newest real-time factor in the mean."""
 
-SLOWEST, FASTEST = 0.001, 10.0
-"""Speeds, in parts of real time."""
+MIN_SPEED = 0.001
+"""Slowest speed of a run, relative to real time."""
 
-ALONE = 10.0
-"""[s] without a watcher and without a request, after which a run waits for the next of them."""
+MAX_SPEED = 10.0
+"""Fastest speed of a run, relative to real time."""
 
-LOOKING = 0.2
-"""[s] between two looks for one of them."""
+UNWATCHED_TIMEOUT = 10.0
+"""[s] Time without a viewer or a request after which a run pauses until the next one."""
 
-PATIENCE = 10.0
-"""[s] to wait for the thread to end."""
+IDLE_POLL_INTERVAL = 0.2
+"""[s] Time between two checks for a viewer or a request while the run pauses."""
+
+CLOSE_TIMEOUT = 10.0
+"""[s] Longest wait for the thread to end."""
 
 LOG = logging.getLogger(__name__)
 
@@ -119,7 +122,7 @@ class Runner:
         *,
         shown: Callable[[], None] | None = None,
         watched: Callable[[], bool] | None = None,
-        rate: float = RATE,
+        rate: float = UPDATE_RATE,
     ) -> None:
         """Prepare; `start` begins.
 
@@ -127,7 +130,7 @@ class Runner:
             source: that shall run.
             shown: called on the thread after every advance, also while paused.
             watched: returns whether somebody looks. A run that nobody looks at, and of which nobody
-                asks anything, waits after `ALONE` seconds; default: always.
+                asks anything, waits after `UNWATCHED_TIMEOUT` seconds; default: always.
             rate: advances per second.
         """
         self.source = source
@@ -162,9 +165,9 @@ class Runner:
         Raises:
             InputError: no number above zero.
         """
-        self.speed = min(max(positive(speed, "speed"), SLOWEST), FASTEST)
+        self.speed = min(max(positive(speed, "speed"), MIN_SPEED), MAX_SPEED)
 
-    def close(self, patience: float = PATIENCE) -> bool:
+    def close(self, patience: float = CLOSE_TIMEOUT) -> bool:
         """End the thread, then the source; more calls do nothing.
 
         Args:
@@ -188,9 +191,9 @@ class Runner:
             began = time.perf_counter()
             if self._watched() or not self._requests.empty():
                 seen = began
-            self.waiting = began - seen > ALONE
+            self.waiting = began - seen > UNWATCHED_TIMEOUT
             if self.waiting:
-                self._ending.wait(LOOKING)
+                self._ending.wait(IDLE_POLL_INTERVAL)
                 before = due = time.perf_counter()
                 continue
             passed, before = began - before, began
@@ -210,7 +213,7 @@ class Runner:
             self._guarded(request)
 
     def _advance(self, passed: float) -> None:
-        """Advance by what has `passed` on the clock [s], at most `LONGEST`."""
+        """Advance by what has `passed` on the clock [s], at most `MAX_CATCH_UP`."""
         source, before = self.source, self.source.time
         if self.paused or source.stopped:
             steps, self._steps = self._steps, 0
@@ -219,11 +222,13 @@ class Runner:
             self.real_time_factor = float("nan")
             return
         self._steps = 0
-        source.advance(self.speed * min(passed, LONGEST))
+        source.advance(self.speed * min(passed, MAX_CATCH_UP))
         # A run that was reset, or a recording that begins anew, goes back.
         factor = max(0.0, source.time - before) / passed
         known = self.real_time_factor
-        self.real_time_factor = factor if known != known else known + SMOOTHING * (factor - known)
+        self.real_time_factor = (
+            factor if known != known else known + FACTOR_SMOOTHING * (factor - known)
+        )
         source.real_time_factor = self.real_time_factor
 
     def _guarded(self, function: Callable[[], Any]) -> None:

@@ -35,19 +35,19 @@ from twin.motion.motion import axis_names
 NOT_GAINS = ("period", "feedforward_start", "feedforward_rise")
 """Numbers among the options that act at the start only, or are no gains."""
 
-LONGEST = 2000
-"""Most characters of a text."""
+MAX_TEXT_LENGTH = 2000
+"""Largest number of characters in a text."""
 
-MOST = 60
-"""Most entries of a text."""
+MAX_ENTRIES = 60
+"""Largest number of entries in a text."""
 
-GAIN = "gain."
-"""Begins the name of a gain of the controller."""
+GAIN_PREFIX = "gain."
+"""Beginning of the name of a gain of the controller."""
 
-SHOWN = ("engine", "controller")
-"""Settings that are written even where they are the usual ones."""
+ALWAYS_WRITTEN = ("engine", "controller")
+"""Settings that are written even where they have their default."""
 
-NUMBERS = {
+NUMBER_CONTROLS = {
     "amplitude": 1,
     "frequency": 1,
     "duration": 1,
@@ -60,31 +60,38 @@ NUMBERS = {
     "trace": 3,
     "camera": 6,
 }
-"""Controls with one number or more -> how many."""
+"""Controls whose value is one number or more -> how many."""
 
-CHOICES = ("motion", "axis", "colour")
-"""Controls with one of several words."""
+CHOICE_CONTROLS = ("motion", "axis", "colour")
+"""Controls whose value is one of several words."""
 
-TRUTHS = ("loop", "playing")
-"""Controls with yes or no."""
+BOOLEAN_CONTROLS = ("loop", "playing")
+"""Controls whose value is yes or no."""
 
-LISTS = ("layers", "charts")
-"""Controls with some of several words."""
+LIST_CONTROLS = ("layers", "charts")
+"""Controls whose value is a list of words."""
 
-CONTROLS = (*CHOICES, *NUMBERS, *TRUTHS, *LISTS)
+CONTROL_NAMES = (*CHOICE_CONTROLS, *NUMBER_CONTROLS, *BOOLEAN_CONTROLS, *LIST_CONTROLS)
 
 
 Payload = Literal["none", "occupant", "wheelchair"]
 
-STATURE, MASS = 1.75, 75.0
-"""[m], [kg] of the occupant, adopted."""
+OCCUPANT_STATURE = 1.75
+"""[m] Adopted: stature of the occupant."""
+
+OCCUPANT_MASS = 75.0
+"""[kg] Adopted: mass of the occupant."""
 
 
 def occupant(payload: Payload) -> Occupant | None:
     """Return the person of a payload; None for none."""
     if payload == "none":
         return None
-    return Occupant(STATURE, MASS, wheelchair=Wheelchair() if payload == "wheelchair" else None)
+    return Occupant(
+        OCCUPANT_STATURE,
+        OCCUPANT_MASS,
+        wheelchair=Wheelchair() if payload == "wheelchair" else None,
+    )
 
 
 def known_machines(*own: str | Path) -> dict[str, str | Path]:
@@ -123,7 +130,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     configuration: str | None = None
-    """of the machine's file; None for the file as it is"""
+    """configuration in the machine's file; None for the file as it is"""
     payload: Payload = "none"
     """person on it, as rigid mass"""
     limits: bool = True
@@ -132,7 +139,7 @@ class Settings(BaseModel):
     fidelity: Fidelity = "fast"
     controller: str = "cascade"
     gains: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
-    """of the controller that differ from its own choice, by name"""
+    """gains of the controller that differ from its defaults, by name"""
     comparison: str | None = None
     """engine that runs beside it; None for none"""
     comparison_defaults: bool = False
@@ -234,12 +241,12 @@ def gain_unit(controller: str, gain: str, platform: MachineModel) -> str:
     return units.get(gain, "")
 
 
-SETTINGS = tuple(name for name in Settings.model_fields if name != "gains")
+SETTING_NAMES = tuple(name for name in Settings.model_fields if name != "gains")
 
 Value = str | float | bool | tuple[float, ...] | tuple[str, ...]
 
 
-NAMES = ("machine", *SETTINGS, *axis_names(), *CONTROLS)
+KNOWN_NAMES = ("machine", *SETTING_NAMES, *axis_names(), *CONTROL_NAMES)
 
 
 class SetUp(NamedTuple):
@@ -251,21 +258,23 @@ class SetUp(NamedTuple):
     target: Mapping[str, float]
     """axis -> [mm] or [deg] from home; axes at home may be left out"""
     controls: Mapping[str, Value]
-    """`CONTROLS` -> value; the usual ones may be left out. Of a motion: its kind, axis, amplitude
-    [mm] or [deg], frequency [Hz], duration [s], whether it begins again and whether it is played.
-    Of a push: force [N], moment [N m], point [mm], duration [s]. Of the page: speed of the run,
-    factor of the drawn difference, layers, colour of the legs, point of the trace [mm], charts,
-    position and target of the camera [m]"""
+    """control -> value, by `CONTROL_NAMES`; defaults may be left out. A motion has a kind, axis,
+    amplitude [mm] or [deg], frequency [Hz], duration [s], whether it starts again and whether it
+    is played. A push has a force [N], moment [N m], point [mm] and duration [s]. The page has the
+    speed of the run, factor of the drawn difference, layers, colour of the legs, point of the
+    trace [mm], charts, position and target of the camera [m]"""
 
 
 def written(set_up: SetUp) -> str:
     """Return a set-up as a text; what is usual is left out."""
     usual, found = Settings(), {"machine": set_up.machine}
-    for name in SETTINGS:
+    for name in SETTING_NAMES:
         value = getattr(set_up.settings, name)
-        if name in SHOWN or value != getattr(usual, name):
+        if name in ALWAYS_WRITTEN or value != getattr(usual, name):
             found[name] = value
-    found |= {f"{GAIN}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()}
+    found |= {
+        f"{GAIN_PREFIX}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()
+    }
     found |= {axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)}
     found |= {
         name: ",".join(map(_written, value)) if isinstance(value, tuple) else _written(value)
@@ -287,39 +296,44 @@ def as_set_up(text: str) -> SetUp:
     """
     try:
         pairs = parse_qsl(
-            text[: LONGEST + 1], strict_parsing=True, max_num_fields=MOST, keep_blank_values=True
+            text[: MAX_TEXT_LENGTH + 1],
+            strict_parsing=True,
+            max_num_fields=MAX_ENTRIES,
+            keep_blank_values=True,
         )
     except ValueError:
         raise InputError("set-up", "expected name=value&name=value, as a page writes it") from None
     values = dict(pairs)
-    if len(text) > LONGEST or len(values) < len(pairs):
-        raise InputError("set-up", f"has more than {LONGEST} characters, or a name twice")
-    gains = {name[len(GAIN) :]: value for name, value in pairs if name.startswith(GAIN)}
+    if len(text) > MAX_TEXT_LENGTH or len(values) < len(pairs):
+        raise InputError("set-up", f"has more than {MAX_TEXT_LENGTH} characters, or a name twice")
+    gains = {
+        name[len(GAIN_PREFIX) :]: value for name, value in pairs if name.startswith(GAIN_PREFIX)
+    }
     for name in values:
-        if name not in NAMES and not name.startswith(GAIN):
-            raise InputError("set-up", f"unknown name {brief(name)}; known: {listed(NAMES)}")
+        if name not in KNOWN_NAMES and not name.startswith(GAIN_PREFIX):
+            raise InputError("set-up", f"unknown name {brief(name)}; known: {listed(KNOWN_NAMES)}")
     if "machine" not in values:
         raise InputError("machine", "is missing: a set-up begins with machine=name")
-    chosen = {name: value for name, value in values.items() if name in SETTINGS}
+    chosen = {name: value for name, value in values.items() if name in SETTING_NAMES}
     return SetUp(
         values["machine"],
         as_settings(chosen | {"gains": gains}),
         {axis: _number(values[axis], axis) for axis in axis_names() if axis in values},
-        {name: _value(values[name], name) for name in CONTROLS if name in values},
+        {name: _value(values[name], name) for name in CONTROL_NAMES if name in values},
     )
 
 
 def _value(text: str, name: str) -> Value:
     """Return the value of a control."""
-    if name in CHOICES:
+    if name in CHOICE_CONTROLS:
         return text
-    if name in TRUTHS:
+    if name in BOOLEAN_CONTROLS:
         return _truth(text, name)
     parts = text.split(",") if text else []
-    if name in LISTS:
+    if name in LIST_CONTROLS:
         return tuple(parts)
-    if len(parts) != NUMBERS[name]:
-        raise InputError(name, f"expected {NUMBERS[name]} numbers, got {brief(text)}")
+    if len(parts) != NUMBER_CONTROLS[name]:
+        raise InputError(name, f"expected {NUMBER_CONTROLS[name]} numbers, got {brief(text)}")
     numbers = tuple(_number(part, name) for part in parts)
     return numbers if len(numbers) > 1 else numbers[0]
 

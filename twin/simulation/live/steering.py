@@ -24,53 +24,53 @@ from twin.motion.motion import AxisSample, MotionSample, motion_of_axes
 from twin.motion.specification import convention_of
 from twin.plant.drives import actuator_limit
 
-SPEED_SHARE = 0.6
-"""Adopted: of the actuators' speed limit that a transfer uses."""
+SPEED_FRACTION = 0.6
+"""Adopted: fraction of the actuators' speed limit that a transfer uses."""
 
-USUAL_TIME = 1.0
-"""[s] Adopted: from end to end of the stroke where no speed limit is known."""
+DEFAULT_STROKE_TIME = 1.0
+"""[s] Adopted: time from end to end of the stroke where no speed limit is known."""
 
-RISING = 0.15
-"""[s] Adopted: in which an actuator reaches its speed limit."""
+SPEED_RISE_TIME = 0.15
+"""[s] Adopted: time in which an actuator reaches its speed limit."""
 
-SHORTEST = 0.25
-"""[s] Adopted: of a transfer, however small."""
+MIN_TRANSFER_TIME = 0.25
+"""[s] Adopted: shortest duration of a transfer, however small."""
 
-FACTORS = (*1.25 ** np.arange(16), *0.8 ** np.arange(1, 8))
-"""Durations that are tried in turn, in parts of the usual one, from a state that moves."""
+DURATION_FACTORS = (*1.25 ** np.arange(16), *0.8 ** np.arange(1, 8))
+"""Durations that are tried in turn from a moving state, as factors of the default duration."""
 
-TRIED = np.linspace(0.0, 1.0, 33)
-"""Phases at which a transfer's speed is looked at."""
+CHECKED_PHASES = np.linspace(0.0, 1.0, 33)
+"""Phases of a transfer at which its speed is checked."""
 
-TINY = 1e-12
-"""[m, rad, and per s] Differences of states that count as none."""
+STATE_TOLERANCE = 1e-12
+"""[m, rad, and per s] Difference below which two states are the same."""
 
-BRAKING = 0.4
-"""[s] Adopted: in which a motion that ends on the way comes to rest."""
+BRAKING_TIME = 0.4
+"""[s] Adopted: time in which a motion that is interrupted comes to rest."""
 
-SAMPLES = 401
+POSES_PER_HALF_AXIS = 401
 """Poses tried along each half axis."""
 
 LARGEST_ANGLE = np.radians(80.0)
 """Rotations are offered up to where yaw, pitch and roll are still unique."""
 
-WAY = np.linspace(0.0, 1.0, 65)[1:]
-"""Shares of the way to a target at which it is checked."""
+PATH_FRACTIONS = np.linspace(0.0, 1.0, 65)[1:]
+"""Fractions of the path to a target at which it is checked."""
 
-AHEAD = 0.8
-"""[s] that a reference reaches ahead of the run."""
+REFERENCE_LOOKAHEAD = 0.8
+"""[s] Time by which a reference reaches ahead of the run."""
 
-RENEWED = 0.3
-"""[s] of a reference that are left when the next is made."""
+RENEWAL_LEAD_TIME = 0.3
+"""[s] Rest of a reference at which the next one is made."""
 
-BEFORE = 8
-"""Control periods before the present one with which a reference begins: slopes need neighbours."""
+PERIODS_BEFORE = 8
+"""Control periods of the past with which a reference begins: slopes need neighbours."""
 
-SHORTEST_LOOP = 0.1
-"""[s] of a motion that is repeated: references of shorter ones would be made of too many parts."""
+MIN_LOOP_TIME = 0.1
+"""[s] Shortest motion that is repeated; a reference of a shorter one has too many parts."""
 
-CHECKED = 500
-"""Times along a motion at which it is checked before it is played."""
+CHECKED_TIMES = 500
+"""Number of times along a motion at which it is checked before it is played."""
 
 
 Allowed = Callable[[FloatArray], bool]
@@ -109,7 +109,7 @@ def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
     rows = [start.values, start.rates * duration, start.accelerations * duration**2]
     rows += [end.values, end.rates * duration, end.accelerations * duration**2]
-    return Transfer(duration, ENDS @ np.array(rows))
+    return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(rows))
 
 
 def _ends() -> FloatArray:
@@ -120,7 +120,8 @@ def _ends() -> FloatArray:
     return np.linalg.inv(np.array(first + last))
 
 
-ENDS = _ends()
+END_CONDITIONS_INVERSE = _ends()
+"""Matrix `(6, 6)` from both ends' values and derivatives to the coefficients of a quintic."""
 
 
 class Pace:
@@ -139,8 +140,8 @@ class Pace:
             actuators_per_axis: `(n, k)` rates of the actuators per rate of an axis, at home.
         """
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        known = actuator_limit(platform, "speed", stroke / USUAL_TIME)
-        self.speed, self.rise = SPEED_SHARE * known, known / RISING
+        known = actuator_limit(platform, "speed", stroke / DEFAULT_STROKE_TIME)
+        self.speed, self.rise = SPEED_FRACTION * known, known / SPEED_RISE_TIME
         self._actuators = actuators_per_axis
 
     def transfer(
@@ -156,16 +157,16 @@ class Pace:
         way = np.abs(self._actuators @ (end.values - start.values))
         # Of the fifth-order transition between two rests: largest slope and curvature.
         usual = max(
-            SHORTEST,
+            MIN_TRANSFER_TIME,
             float((1.875 * way / self.speed).max()),
             float(np.sqrt(5.774 * way / self.rise).max()),
         )
         if not (start.rates.any() or end.rates.any()):
             return through(start, end, usual)
         bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
-        for factor in FACTORS:
+        for factor in DURATION_FACTORS:
             found = through(start, end, usual * factor)
-            ways = found.axes(TRIED * found.duration)
+            ways = found.axes(CHECKED_PHASES * found.duration)
             slow = (np.abs(ways.rates @ self._actuators.T) <= bound).all()
             if slow and (allowed is None or allowed(ways.values)):
                 return found
@@ -177,7 +178,7 @@ class Pace:
         return np.asarray(both.max(axis=0))
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """A part of the course."""
 
     begin: float
@@ -188,7 +189,7 @@ class Stretch(NamedTuple):
     """times `(m,)` since its beginning [s] -> axes `(m, k)`"""
 
 
-class Course:
+class AxisTrajectory:
     """Stretches one after the other, rest after the last; steered while it runs.
 
     Positions, rates and accelerations are continuous wherever the motions that are played are.
@@ -204,7 +205,7 @@ class Course:
         """
         self._pace, self._allowed = pace, allowed
         self._last = at_rest(np.zeros(size))
-        self._stretches: deque[Stretch] = deque()
+        self._stretches: deque[Segment] = deque()
         self._repeated: Motion | None = None
         self._played_until = -np.inf
 
@@ -280,22 +281,22 @@ class Course:
         """End the course at `time` [s]; slopes at it need what lies before."""
         past = [each for each in self._stretches if each.begin < time]
         if past and past[-1].end < time:
-            past.append(Stretch(past[-1].end, time, through_rest(self._last)))
+            past.append(Segment(past[-1].end, time, through_rest(self._last)))
         self._stretches = deque(each._replace(end=min(each.end, time)) for each in past)
         self._repeated, self._played_until = None, -np.inf
 
     def _go(self, time: float, start: AxisSample, end: AxisSample) -> None:
         """Append the transfer between two states, if they differ."""
         self._last = end
-        if all(np.abs(a - b).max() <= TINY for a, b in zip(start, end, strict=True)):
-            self._stretches.append(Stretch(time, time, through_rest(end)))
+        if all(np.abs(a - b).max() <= STATE_TOLERANCE for a, b in zip(start, end, strict=True)):
+            self._stretches.append(Segment(time, time, through_rest(end)))
             return
         transfer = self._pace.transfer(start, end, self._allowed)
-        self._stretches.append(Stretch(time, time + transfer.duration, transfer.axes))
+        self._stretches.append(Segment(time, time + transfer.duration, transfer.axes))
 
     def _append(self, motion: Motion) -> None:
         begin = self._stretches[-1].end
-        self._stretches.append(Stretch(begin, begin + motion.duration, motion.axes))
+        self._stretches.append(Segment(begin, begin + motion.duration, motion.axes))
         self._played_until = begin + motion.duration
         self._last = _state(motion, motion.duration)
 
@@ -305,7 +306,7 @@ class Course:
             self._brake(self._stretches[-1].end, self._last)
 
     def _brake(self, time: float, start: AxisSample) -> None:
-        self._go(time, start, at_rest(start.values + 0.5 * BRAKING * start.rates))
+        self._go(time, start, at_rest(start.values + 0.5 * BRAKING_TIME * start.rates))
 
     def _repeat(self, until: float) -> None:
         """Append repetitions of the looped motion until the course reaches beyond `until` [s]."""
@@ -313,7 +314,7 @@ class Course:
         while motion is not None and self._stretches[-1].end <= until:
             first, end = _state(motion, 0.0), self._stretches[-1].end
             gap = max(float(np.abs(a - b).max()) for a, b in zip(self._last, first, strict=True))
-            if gap > TINY:
+            if gap > STATE_TOLERANCE:
                 self._go(end, self._last, first)
             self._append(motion)
 
@@ -387,11 +388,14 @@ class Axes:
 
     def reachable(self, start: FloatArray, end: FloatArray) -> FloatArray:
         """Return the last axes `(k,)` on the straight way to `end` within the actuators' limits."""
-        ways = start + WAY[:, None] * (end - start)
+        ways = start + PATH_FRACTIONS[:, None] * (end - start)
         outside = np.flatnonzero(~self.platform.within_limits(self.poses(ways)))
         if not outside.size:
             return end
-        low, high = (0.0 if outside[0] == 0 else WAY[outside[0] - 1]), WAY[outside[0]]
+        low, high = (
+            (0.0 if outside[0] == 0 else PATH_FRACTIONS[outside[0] - 1]),
+            PATH_FRACTIONS[outside[0]],
+        )
         for _ in range(20):
             middle = 0.5 * (low + high)
             tried = start + middle * (end - start)
@@ -413,8 +417,8 @@ class Axes:
         span = LARGEST_ANGLE if column >= 3 else 2.0 * float(self.platform.home_reaches.max())
         ends = []
         for side in (-1.0, 1.0):
-            values = np.zeros((SAMPLES, len(self.names)))
-            values[:, column] = side * np.linspace(0.0, span, SAMPLES)
+            values = np.zeros((POSES_PER_HALF_AXIS, len(self.names)))
+            values[:, column] = side * np.linspace(0.0, span, POSES_PER_HALF_AXIS)
             outside = np.flatnonzero(~self.platform.within_limits(self.poses(values)))
             last = values[max(outside[0] - 1, 0) if outside.size else -1]
             beyond = values[outside[0]] if outside.size else last
@@ -450,7 +454,7 @@ class Steering:
 
     def reset(self) -> None:
         """Rest at home again."""
-        self._course = Course(self._pace, len(self.axes.names), self._inside)
+        self._course = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
         self._until = -np.inf
 
     @property
@@ -490,9 +494,9 @@ class Steering:
             raise InputError("motion", f"must have the axes {', '.join(self.axes.names)}")
         if np.abs(motion.center - self.platform.home).max() > 1e-9:
             raise InputError("motion", "must be about the machine's home pose")
-        if loop and motion.duration < SHORTEST_LOOP:
-            raise InputError("motion", f"must last at least {SHORTEST_LOOP:g} s to be repeated")
-        times = np.linspace(0.0, motion.duration, CHECKED)
+        if loop and motion.duration < MIN_LOOP_TIME:
+            raise InputError("motion", f"must last at least {MIN_LOOP_TIME:g} s to be repeated")
+        times = np.linspace(0.0, motion.duration, CHECKED_TIMES)
         inside = self.platform.within_limits(self.axes.poses(motion.axes(times).values))
         if not inside.all():
             lost = float(times[int(np.argmin(inside))])
@@ -509,12 +513,12 @@ class Steering:
 
     def due(self, time: float) -> bool:
         """Return whether controllers need a new reference at `time` [s]."""
-        return time + RENEWED > self._until
+        return time + RENEWAL_LEAD_TIME > self._until
 
     def reference(self, step: int) -> Reference:
         """Return the reference around control period `step`, counted from the last reset."""
-        begin = step - BEFORE
-        rows = BEFORE + round(AHEAD / self.period)
+        begin = step - PERIODS_BEFORE
+        rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
         times: FloatArray = self.period * np.arange(begin, begin + rows, dtype=np.float64)
         self._course.forget(float(times[0]))
         motion = self.axes.motion(self._course.sample(times))

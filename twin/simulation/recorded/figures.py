@@ -12,15 +12,15 @@ import numpy as np
 from twin.basics.arrays import FloatArray, rotated
 from twin.charts.animation import MovingLine, animated_figure
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure, small_chart
-from twin.charts.style import INK, MUTED, curve_color
+from twin.charts.style import MUTED_COLOR, TEXT_COLOR, curve_color
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.rotations import angle_between, angles_from_quaternion
 from twin.simulation.recorded.motion import RecordedMotion, check_machine, machine_of
 
-POSITIONS = ("x", "y", "z")
+POSITION_NAMES = ("x", "y", "z")
 
-ANGLES = ("yaw", "pitch", "roll")
+ANGLE_NAMES = ("yaw", "pitch", "roll")
 
 
 def trajectory_figure(trajectory: RecordedMotion) -> Any:
@@ -37,8 +37,8 @@ def trajectory_figure(trajectory: RecordedMotion) -> Any:
     time, names = _checked(trajectory).time, legs(trajectory.lengths.shape[1])
     cranks = trajectory.coordinate_unit == "rad"
     panels = [
-        Axes("displacement [m]", columns(time, displacement(trajectory), POSITIONS)),
-        Axes("orientation [deg]", columns(time, degrees(trajectory.pose), ANGLES)),
+        Axes("displacement [m]", columns(time, displacement(trajectory), POSITION_NAMES)),
+        Axes("orientation [deg]", columns(time, degrees(trajectory.pose), ANGLE_NAMES)),
         Axes(
             "crank angle [rad]" if cranks else "leg length [m]",
             columns(time, trajectory.lengths, names),
@@ -72,11 +72,11 @@ def comparison_figure(trajectory: RecordedMotion, reference: RecordedMotion) -> 
     distance = np.linalg.norm(trajectory.pose[:, :3] - reference.pose[:, :3], axis=1)
     angle = angle_between(trajectory.pose[:, 3:], reference.pose[:, 3:])
     panels = [
-        Axes("displacement [m]", _pairs(trajectory, reference, displacement, POSITIONS)),
+        Axes("displacement [m]", _pairs(trajectory, reference, displacement, POSITION_NAMES)),
         Axes("distance [m]", [Line("distance", time, _above_zero(distance))], log_y=True),
         Axes(
             "orientation [deg]",
-            _pairs(trajectory, reference, lambda one: degrees(one.pose), ANGLES),
+            _pairs(trajectory, reference, lambda one: degrees(one.pose), ANGLE_NAMES),
         ),
         Axes("angle [rad]", [Line("angle", time, _above_zero(angle))], log_y=True),
     ]
@@ -127,8 +127,11 @@ def _above_zero(values: FloatArray) -> FloatArray:
     return np.where(values > 0.0, values, np.nan)
 
 
-RATE, MOST = 20.0, 200
-"""Frames per second of the motion, and the most of all."""
+FRAME_RATE = 20.0
+"""[Hz] Frames per second of the motion."""
+
+MAX_FRAMES = 200
+"""Largest number of frames in an animation."""
 
 
 def animation(motion: RecordedMotion, machine: MachineModel | str | Path | None = None) -> Any:
@@ -147,7 +150,7 @@ def animation(motion: RecordedMotion, machine: MachineModel | str | Path | None 
     model = machine if isinstance(machine, MachineModel) else machine_of(motion, machine).platform
     check_machine(motion, model)
     span = float(motion.time[-1] - motion.time[0])
-    count = min(MOST, round(RATE * span) + 1, len(motion))
+    count = min(MAX_FRAMES, round(FRAME_RATE * span) + 1, len(motion))
     times = np.linspace(motion.time[0], motion.time[-1], max(count, 2 if span else 1))
     rows = np.minimum(np.searchsorted(motion.time, times), len(motion) - 1)
     title = f"{motion.machine} in {motion.engine}"
@@ -161,13 +164,13 @@ def _lines(model: MachineModel, poses: FloatArray, coordinates: FloatArray) -> l
     tips = rotated(np.repeat(poses[:, 3:], n, axis=0), np.tile(top, (k, 1))).reshape(k, n, 3)
     tips = tips + poses[:, None, :3]
     base = np.broadcast_to(bottom[_around(bottom)], (k, n + 1, 3))
-    lines = [MovingLine("base", base, MUTED, 5.0)]
+    lines = [MovingLine("base", base, MUTED_COLOR, 5.0)]
     middle = _elbows(model, coordinates)
     for leg in range(n):
         ends = [np.broadcast_to(bottom[leg], (k, 3)), tips[:, leg]]
         points = ends if middle is None else [ends[0], middle[:, leg], ends[1]]
         lines.append(MovingLine(f"leg {leg + 1}", np.stack(points, axis=1), curve_color(leg), 6.0))
-    lines.append(MovingLine("platform", tips[:, _around(top)], INK, 7.0))
+    lines.append(MovingLine("platform", tips[:, _around(top)], TEXT_COLOR, 7.0))
     return lines
 
 
@@ -206,8 +209,8 @@ def notebook_html(motion: RecordedMotion) -> str:
     if not len(motion):
         return f"<div>{text}</div>"
     charts = (
-        ("displacement [mm]", 1e3 * displacement(motion), POSITIONS),
-        ("attitude [deg]", degrees(motion.pose), ANGLES),
+        ("displacement [mm]", 1e3 * displacement(motion), POSITION_NAMES),
+        ("attitude [deg]", degrees(motion.pose), ANGLE_NAMES),
     )
     drawn = "".join(
         small_chart(label, columns(motion.time, values, names), "time [s]")

@@ -25,7 +25,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import (
-    CHECKSUM,
+    CHECKSUM_KEY,
     NO_CHECKSUM,
     as_path,
     check_bytes,
@@ -39,31 +39,31 @@ from twin.basics.files import (
 )
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError, brief, listed
-from twin.simulation.recorded.motion import ARRAYS, RecordedMotion
+from twin.simulation.recorded.motion import ARRAY_FIELDS, RecordedMotion
 
-FORMAT = 1
+FORMAT_VERSION = 1
 
-SIGNAL = "signal: "
-"""Before the names of a closed loop's signals."""
+SIGNAL_PREFIX = "signal: "
+"""Beginning of the columns of a closed loop's signals."""
 
-POSE = ("x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz")
+POSE_COLUMNS = ("x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz")
 
-TWIST = ("vx [m/s]", "vy [m/s]", "vz [m/s]", "wx [rad/s]", "wy [rad/s]", "wz [rad/s]")
+TWIST_COLUMNS = ("vx [m/s]", "vy [m/s]", "vz [m/s]", "wx [rad/s]", "wy [rad/s]", "wz [rad/s]")
 
-INERTIAL = ("ax [m/s2]", "ay [m/s2]", "az [m/s2]", *TWIST[3:])
+INERTIAL_COLUMNS = ("ax [m/s2]", "ay [m/s2]", "az [m/s2]", *TWIST_COLUMNS[3:])
 
-MARK = "twin trajectory"
-"""Before the metadata: in the first line of a CSV file, as key in a Parquet file."""
+FILE_MARK = "twin trajectory"
+"""Mark of the metadata: it opens the first line of a CSV file and is the key in a Parquet file."""
 
-EMPTY = re.compile(r"^(?=,)|(?<=,)(?=,|\n|$)")
-"""Empty cells of a line of numbers."""
+EMPTY_CELL = re.compile(r"^(?=,)|(?<=,)(?=,|\n|$)")
+"""Pattern of an empty cell in a line of numbers."""
 
 
 def metadata_of(motion: RecordedMotion) -> dict[str, Any]:
     """Return where a motion comes from, as texts and numbers."""
-    apart = (*ARRAYS, "signals")
+    apart = (*ARRAY_FIELDS, "signals")
     origin = {f.name: getattr(motion, f.name) for f in fields(motion) if f.name not in apart}
-    return {"format": FORMAT, **origin}
+    return {"format": FORMAT_VERSION, **origin}
 
 
 def shapes_of(motion: RecordedMotion) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def table_of(motion: RecordedMotion) -> tuple[list[str], FloatArray]:
     count = max(len(motion), int(rows.max(initial=-1)) + 1)
     names, parts = [], []
     for key, labels in _columns(shapes, motion.coordinate_unit):
-        signal = key.startswith(SIGNAL)
-        values = motion.signals[key.removeprefix(SIGNAL)] if signal else getattr(motion, key)
+        signal = key.startswith(SIGNAL_PREFIX)
+        values = motion.signals[key.removeprefix(SIGNAL_PREFIX)] if signal else getattr(motion, key)
         part = np.full((count, len(labels)), np.nan)
         part[rows if signal else slice(len(motion))] = values.reshape(len(values), len(labels))
         names += labels
@@ -115,8 +115,8 @@ def content_of(
             raise InputError("path", f"the table has no column {listed(missing)}")
         part = values[:, [places[label] for label in labels]]
         part = part[~np.isnan(part).all(axis=1)]
-        name = key.removeprefix(SIGNAL)
-        if key.startswith(SIGNAL):
+        name = key.removeprefix(SIGNAL_PREFIX)
+        if key.startswith(SIGNAL_PREFIX):
             content["signals"][name] = part.reshape(len(part), *shapes["signals"][name])
         else:
             content[name] = part[:, 0] if name == "time" else part
@@ -143,8 +143,8 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
     coordinate, force = ("angle", "torque") if cranks else ("length", "force")
     numbers, springs = range(1, n + 1), range(1, half + 1)
     yield "time", ["time [s]"]
-    yield "pose", list(POSE)
-    yield "twist", list(TWIST)
+    yield "pose", list(POSE_COLUMNS)
+    yield "twist", list(TWIST_COLUMNS)
     yield "lengths", [f"{coordinate} {k} [{unit}]" for k in numbers]
     yield "rates", [f"{coordinate} rate {k} [{unit}/s]" for k in numbers]
     yield "forces", [f"{force} {k} [{'N m' if cranks else 'N'}]" for k in numbers]
@@ -152,12 +152,15 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
         deflections = [f"deflection {k} [m]" for k in springs]
         yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in springs]
     for name, shape in shapes["signals"].items():
-        yield SIGNAL + name, [f"{SIGNAL}{label}" for label in _labels(name, shape, unit)]
+        yield (
+            SIGNAL_PREFIX + name,
+            [f"{SIGNAL_PREFIX}{label}" for label in _labels(name, shape, unit)],
+        )
 
 
 def _labels(name: str, shape: Sequence[int], unit: str) -> list[str]:
     """Return the names of a signal's columns, with units where the loop itself records it."""
-    known = {"reference_pose": POSE, "inertial": INERTIAL}.get(name, ())
+    known = {"reference_pose": POSE_COLUMNS, "inertial": INERTIAL_COLUMNS}.get(name, ())
     if len(known) == prod(shape):
         return [f"{name} {label}" for label in known]
     units = {"time": " [s]", "setpoint": f" [{unit}]", "measured": f" [{unit}]"}
@@ -176,15 +179,15 @@ def write(motion: RecordedMotion, path: str | Path) -> Path:
         MissingDependencyError: a Parquet file, and pyarrow is not installed.
     """
     ending = Path(path).suffix if isinstance(path, (str, Path)) else ""
-    if ending not in WRITERS:
-        raise InputError("path", f"must end in {' or '.join(WRITERS)}, got {brief(path)}")
-    return WRITERS[ending](motion, path)
+    if ending not in FILE_WRITERS:
+        raise InputError("path", f"must end in {' or '.join(FILE_WRITERS)}, got {brief(path)}")
+    return FILE_WRITERS[ending](motion, path)
 
 
 def write_npz(motion: RecordedMotion, path: str | Path) -> Path:
     """Write all arrays and where they come from; raises InputError as `write_atomically`."""
-    arrays = {name: getattr(motion, name) for name in ARRAYS}
-    arrays |= {SIGNAL + name: value for name, value in motion.signals.items()}
+    arrays = {name: getattr(motion, name) for name in ARRAY_FIELDS}
+    arrays |= {SIGNAL_PREFIX + name: value for name, value in motion.signals.items()}
     metadata = json.dumps(metadata_of(motion))
     return write_atomically(
         path, lambda file: np.savez_compressed(file, metadata=metadata, **arrays)
@@ -196,8 +199,8 @@ def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
     names, values = table_of(motion)
 
     def write(file: IO[bytes]) -> None:
-        layout = json.dumps(_layout(motion) | {CHECKSUM: NO_CHECKSUM})
-        file.write(f"# {MARK} {layout}\n".encode())
+        layout = json.dumps(_layout(motion) | {CHECKSUM_KEY: NO_CHECKSUM})
+        file.write(f"# {FILE_MARK} {layout}\n".encode())
         text = TextIOWrapper(file, "utf-8", newline="")
         csv.writer(text, lineterminator="\n").writerow(names)
         text.detach()
@@ -221,7 +224,7 @@ def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
     columns = [np.ascontiguousarray(column) for column in values.T]
     layout = json.dumps(_layout(motion))
     checksum = str(table_checksum(values, zlib.crc32(layout.encode())))
-    metadata = {MARK: layout, CHECKSUM: checksum}
+    metadata = {FILE_MARK: layout, CHECKSUM_KEY: checksum}
     table = arrow.table(columns, names=names).replace_schema_metadata(metadata)
     return write_atomically(
         path, lambda file: parquet.write_table(table, file, write_page_checksum=True)
@@ -237,8 +240,8 @@ def read(path: str | Path, kind: type[Recorded]) -> Recorded:
     """
     ending = as_path(path).suffix
     try:
-        content = READERS.get(ending, _read_npz)(path)
-        if content.pop("format") != FORMAT:
+        content = FILE_READERS.get(ending, _read_npz)(path)
+        if content.pop("format") != FORMAT_VERSION:
             raise InputError("path", f"{path} was written in another format")
         return kind(**content)
     except TwinError:
@@ -254,25 +257,25 @@ def read(path: str | Path, kind: type[Recorded]) -> Recorded:
 def _read_npz(path: Any) -> dict[str, Any]:
     arrays = read_arrays(path)
     content: dict[str, Any] = json.loads(str(arrays.pop("metadata")))
-    names = [name for name in arrays if name.startswith(SIGNAL)]
-    content["signals"] = {name.removeprefix(SIGNAL): arrays.pop(name) for name in names}
+    names = [name for name in arrays if name.startswith(SIGNAL_PREFIX)]
+    content["signals"] = {name.removeprefix(SIGNAL_PREFIX): arrays.pop(name) for name in names}
     return content | arrays
 
 
 def _read_csv(path: Any) -> dict[str, Any]:
     check_checksum(path)
     with Path(path).open(encoding="utf-8", newline="") as file:
-        before, mark, metadata = file.readline().partition(f"# {MARK} ")
+        before, mark, metadata = file.readline().partition(f"# {FILE_MARK} ")
         if before or not mark:
-            raise ValueError(f"the first line does not begin with '# {MARK}'")
+            raise ValueError(f"the first line does not begin with '# {FILE_MARK}'")
         names = next(csv.reader([file.readline().rstrip("\r\n")]))
         check_columns(path, names)
-        lines: Iterator[str] = (EMPTY.sub("nan", line.rstrip("\r\n")) for line in file)
+        lines: Iterator[str] = (EMPTY_CELL.sub("nan", line.rstrip("\r\n")) for line in file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a motion without rows
             values = np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, len(names))
     layout = json.loads(metadata)
-    layout.pop(CHECKSUM, None)
+    layout.pop(CHECKSUM_KEY, None)
     return content_of(names, values, layout)
 
 
@@ -284,9 +287,9 @@ def _read_parquet(path: Any) -> dict[str, Any]:
         table = file.read()
     values = np.array([column.to_numpy() for column in table.columns], dtype=np.float64).T
     metadata = table.schema.metadata or {}
-    layout, rows = metadata[MARK.encode()], values.reshape(-1, table.num_columns)
+    layout, rows = metadata[FILE_MARK.encode()], values.reshape(-1, table.num_columns)
     checksum = b"%d" % table_checksum(rows, zlib.crc32(layout))
-    if metadata.get(CHECKSUM.encode(), checksum) != checksum:
+    if metadata.get(CHECKSUM_KEY.encode(), checksum) != checksum:
         warn_changed(path)
     return content_of(table.column_names, rows, json.loads(layout))
 
@@ -295,15 +298,15 @@ def _layout(motion: RecordedMotion) -> dict[str, Any]:
     return {**metadata_of(motion), **shapes_of(motion)}
 
 
-WRITERS: dict[str, Callable[[RecordedMotion, str | Path], Path]] = {
+FILE_WRITERS: dict[str, Callable[[RecordedMotion, str | Path], Path]] = {
     ".npz": write_npz,
     ".csv": write_csv,
     ".parquet": write_parquet,
 }
-"""By the ending of the file."""
+"""Ending of a file -> function that writes it."""
 
-READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+FILE_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     ".csv": _read_csv,
     ".parquet": _read_parquet,
 }
-"""By the ending of the file; others are .npz."""
+"""Ending of a file -> function that reads it; files with other endings are read as .npz."""

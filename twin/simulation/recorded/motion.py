@@ -18,12 +18,12 @@ from twin.model.machine_model import MachineModel
 from twin.plant.drives import Saturation, saturation
 from twin.simulation.live.settings import Payload, loaded_machine, occupant
 
-ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+ARRAY_FIELDS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
-ORIGIN = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
+TEXT_FIELDS = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
 """Fields that are texts."""
 
-OF_ACTUATORS = ("setpoint", "measured", "command", "command_feedforward", "limited")
+ACTUATOR_SIGNALS = ("setpoint", "measured", "command", "command_feedforward", "limited")
 """Signals with one column per actuator."""
 
 
@@ -55,13 +55,13 @@ class RecordedMotion:
     deflection: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     """`(k, 2m)` deflections of springs, then their rates; `(k, 0)` for most machines"""
     coordinate_unit: str = "m"
-    """of the actuator coordinates: "m", or "rad" for cranks"""
+    """unit of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)
-    """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured",
-    "command" and "command_feedforward" `(m, n)`, "command_mode" `(m,)` (0 for forces, 1 for speeds,
-    2 for positions), "limited" `(m, n)` (1 at the limit of force, 2 at that of speed, else 0),
-    "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a sensor, and what the
-    controller adds"""
+    """signals of a closed loop by name, one row per control period: "time" `(m,)`, "setpoint",
+    "measured", "command" and "command_feedforward" `(m, n)`, "command_mode" `(m,)` (0 for forces,
+    1 for speeds, 2 for positions), "limited" `(m, n)` (1 at the limit of force, 2 at that of speed,
+    else 0), "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a sensor, and what
+    the controller adds"""
     stopped: str = ""
     """why a closed loop was stopped; empty where it ran to the end"""
     limits: bool = True
@@ -69,7 +69,7 @@ class RecordedMotion:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
-        for name in ORIGIN:
+        for name in TEXT_FIELDS:
             as_text(getattr(self, name), name)
         as_flag(self.limits, "limits")
         object.__setattr__(self, "timestep", positive(self.timestep, "timestep"))
@@ -77,7 +77,7 @@ class RecordedMotion:
             _check_names(getattr(self, name), name, kind)
         if np.size(self.deflection) == 0:
             object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
-        for name in ARRAYS:
+        for name in ARRAY_FIELDS:
             object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
             raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
@@ -111,7 +111,7 @@ def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
     if len(set(sizes.values())) > 1 or any(value.ndim == 0 for value in signals.values()):
         told = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError("signals", f"must all have one row per control period, got rows: {told}")
-    for name in (each for each in OF_ACTUATORS if each in signals):
+    for name in (each for each in ACTUATOR_SIGNALS if each in signals):
         if signals[name].shape[1:] != (n,):
             shape = (sizes[name], n)
             raise InputError(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss.mechanism import appearance
 from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.mechanism import BASE, PLATFORM, Drawing
+from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, Drawing
 from twin.viewer.bodies.fittings import (
-    ACCENT,
-    DARK,
-    METAL,
-    PAINT,
+    ACCENT_MATERIAL,
+    DARK_MATERIAL,
+    METAL_MATERIAL,
+    PAINT_MATERIAL,
     Part,
     ball_socket,
     motor,
@@ -31,10 +31,13 @@ from twin.viewer.bodies.meshes import (
     upright,
 )
 
-X, Z = np.eye(3)[0], np.eye(3)[2]
+X_AXIS = np.eye(3)[0]
+"""Unit vector along x."""
+Z_AXIS = np.eye(3)[2]
+"""Unit vector along z."""
 
 
-def servo_leg(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatArray) -> list[Part]:
+def servo_leg(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatArray) -> list[Part]:
     """Return the leg; the motor lies on the side of the crank that is farther from the next leg.
 
     Args:
@@ -51,13 +54,21 @@ def servo_leg(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatArra
     return [
         *_servo(place.base, side * home.axis, servo, look.base_top),
         *_crank(f"{name}_crank", servo, length, side, joint),
-        Part(f"{name}_rod", METAL, tube(thin, 1.5 * joint, tip - 1.5 * look.platform_joint_radius)),
-        Part(f"{name}_rod", DARK, joined(_rod_ends(thin, tip, joint, look.platform_joint_radius))),
-        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+        Part(
+            f"{name}_rod",
+            METAL_MATERIAL,
+            tube(thin, 1.5 * joint, tip - 1.5 * look.platform_joint_radius),
+        ),
+        Part(
+            f"{name}_rod",
+            DARK_MATERIAL,
+            joined(_rod_ends(thin, tip, joint, look.platform_joint_radius)),
+        ),
+        ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
 
 
-def servo_reach(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatArray) -> FloatArray:
+def servo_end(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatArray) -> FloatArray:
     """Return the end `(3,)` [m] of the motor of a leg, farthest from its crank."""
     axis = leg.home_axis(place)
     side = _free_side(place.base, axis, neighbours)
@@ -66,7 +77,7 @@ def servo_reach(leg: RssLeg, place: LegPlace, look: Drawing, neighbours: FloatAr
 
 def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> list[Part]:
     """Return gearbox, motor and their stand on the base; the motor lies towards `axis`."""
-    frame = upright(axis, Z)
+    frame = upright(axis, Z_AXIS)
     begin, wide = 2.3 * size, 1.75 * size
     gear = tube(wide, begin, begin + 1.8 * size)
     flange = tube(1.08 * wide, begin + 1.7 * size, begin + 2.2 * size)
@@ -78,18 +89,18 @@ def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> lis
     saddle = box([-0.5 * height, 0.0, begin + 5.4 * size], [height, 2.2 * size, 0.8 * size])
     thick = 0.35 * size
     sole = box([thick / 2 - height, 0.0, begin + 3.2 * size], [thick, 4.2 * size, 7.6 * size])
-    ground = foot * [1.0, 1.0, 0.0] + (floor + thick) * Z
+    ground = foot * [1.0, 1.0, 0.0] + (floor + thick) * Z_AXIS
     corners = [
-        part.moved(ground + axis * (begin + along * size) + np.cross(Z, axis) * across * size)
+        part.moved(ground + axis * (begin + along * size) + np.cross(Z_AXIS, axis) * across * size)
         for along in (0.1, 6.3)
         for across in (-1.6, 1.6)
         for part in screws(np.zeros(3), 0.0, 0.22 * size, 1)
     ]
     return [
-        Part(BASE, DARK, joined([drive, stand, saddle]).moved(foot, frame)),
-        Part(BASE, METAL, joined([gear, sole]).moved(foot, frame)),
-        Part(BASE, METAL, joined(corners)),
-        Part(BASE, DARK, joined([flange, cap]).moved(foot, frame)),
+        Part(BASE_NAME, DARK_MATERIAL, joined([drive, stand, saddle]).moved(foot, frame)),
+        Part(BASE_NAME, METAL_MATERIAL, joined([gear, sole]).moved(foot, frame)),
+        Part(BASE_NAME, METAL_MATERIAL, joined(corners)),
+        Part(BASE_NAME, DARK_MATERIAL, joined([flange, cap]).moved(foot, frame)),
     ]
 
 
@@ -98,27 +109,27 @@ def _crank(body: str, size: float, length: float, side: float, joint: float) -> 
     near, far = 1.05 * size, 2.15 * size
     outline = around([[0.0, 0.0], [length, 0.0]], [1.75 * size, 0.85 * size])
     # Its plane is across x, its length along z.
-    turn = upright(side * X, Z)
+    turn = upright(side * X_AXIS, Z_AXIS)
     arm = extruded(outline, near, far, 0.12 * size)
     hub = tube(1.1 * size, near - 0.35 * size, near + 0.1 * size)
     shaft = tube(0.8 * size, far - 0.1 * size, far + 0.5 * size)
-    stud = rod(0.55 * joint, length * X, np.array([length, 0.0, far + 0.2 * size]))
+    stud = rod(0.55 * joint, length * X_AXIS, np.array([length, 0.0, far + 0.2 * size]))
     ring = tube(1.3 * size, near - 0.08 * size, near + 0.1 * size)
     nowhere = np.zeros(3)
     return [
-        Part(body, PAINT, arm.moved(nowhere, turn)),
-        Part(body, METAL, joined([hub, shaft, stud]).moved(nowhere, turn)),
-        Part(body, ACCENT, ring.moved(nowhere, turn)),
-        Part(body, METAL, sphere(joint).moved(length * Z)),
+        Part(body, PAINT_MATERIAL, arm.moved(nowhere, turn)),
+        Part(body, METAL_MATERIAL, joined([hub, shaft, stud]).moved(nowhere, turn)),
+        Part(body, ACCENT_MATERIAL, ring.moved(nowhere, turn)),
+        Part(body, METAL_MATERIAL, sphere(joint).moved(length * Z_AXIS)),
     ]
 
 
 def _rod_ends(thin: float, length: float, elbow: float, ball: float) -> list[Mesh]:
     """Return the eye about the elbow and the sleeve of the upper joint of a rod along z."""
-    eye = tube(1.25 * elbow, -0.55 * elbow, 0.55 * elbow).moved(np.zeros(3), upright(X))
+    eye = tube(1.25 * elbow, -0.55 * elbow, 0.55 * elbow).moved(np.zeros(3), upright(X_AXIS))
     lower = tube(1.5 * thin, 1.05 * elbow, 3.2 * elbow)
     upper = tube(1.5 * thin, length - 2.8 * ball, length - 0.8 * ball)
-    return [eye, lower, upper, sphere(ball).moved(length * Z)]
+    return [eye, lower, upper, sphere(ball).moved(length * Z_AXIS)]
 
 
 def _servo_size(look: Drawing) -> float:

@@ -19,10 +19,19 @@ from twin.viewer.bodies.meshes import (
     upright,
 )
 
-DARK, METAL, PAINT, ACCENT = "joint", "rod", "housing", "heading"
-"""Materials: of joints and motors, of shafts, of housings; the colour that catches the eye."""
+DARK_MATERIAL = "joint"
+"""Material of joints and motors."""
+METAL_MATERIAL = "rod"
+"""Material of shafts."""
+PAINT_MATERIAL = "housing"
+"""Material of housings."""
+ACCENT_MATERIAL = "heading"
+"""Material with the colour that catches the eye."""
 
-X, Z = np.eye(3)[0], np.eye(3)[2]
+X_AXIS = np.eye(3)[0]
+"""Unit vector along x."""
+Z_AXIS = np.eye(3)[2]
+"""Unit vector along z."""
 
 
 class Part(NamedTuple):
@@ -31,7 +40,7 @@ class Part(NamedTuple):
     body: str
     material: str
     mesh: Mesh
-    """in the frame of the body"""
+    """mesh in the frame of the body"""
 
 
 def universal_base(
@@ -47,23 +56,34 @@ def universal_base(
         floor: height [m] of the plate's upper face.
     """
     level = np.array([axis[0], axis[1], 0.0])
-    across = X if np.linalg.norm(level) < 0.5 else level / np.linalg.norm(level)
+    across = X_AXIS if np.linalg.norm(level) < 0.5 else level / np.linalg.norm(level)
     depth = max(foot[2] - floor, 0.3 * radius)
-    lugs = [_lug(radius, depth).moved(foot, _facing(side * across, -Z)) for side in (-1.0, 1.0)]
-    ground = foot * [1.0, 1.0, 0.0] + floor * Z
+    lugs = [
+        _lug(radius, depth).moved(foot, _facing(side * across, -Z_AXIS)) for side in (-1.0, 1.0)
+    ]
+    ground = foot * [1.0, 1.0, 0.0] + floor * Z_AXIS
     flange = tube(1.5 * radius, 0.0, 0.28 * radius).moved(ground)
     pin = rod(0.3 * radius, foot - 1.1 * radius * across, foot + 1.1 * radius * across)
-    bolts = screws(ground + 0.28 * radius * Z, 1.25 * radius, 0.14 * radius, 6)
-    return [Part(body, DARK, joined([flange, *lugs])), Part(body, METAL, joined([pin, *bolts]))]
+    bolts = screws(ground + 0.28 * radius * Z_AXIS, 1.25 * radius, 0.14 * radius, 6)
+    return [
+        Part(body, DARK_MATERIAL, joined([flange, *lugs])),
+        Part(body, METAL_MATERIAL, joined([pin, *bolts])),
+    ]
 
 
 def universal_leg(body: str, radius: float) -> list[Part]:
     """Return the fork of a leg along z above a universal joint, with pin and cross along x."""
-    lugs = [_lug(radius, 1.3 * radius).moved(0 * Z, _facing(side * X, Z)) for side in (-1.0, 1.0)]
+    lugs = [
+        _lug(radius, 1.3 * radius).moved(0 * Z_AXIS, _facing(side * X_AXIS, Z_AXIS))
+        for side in (-1.0, 1.0)
+    ]
     yoke = tube(1.12 * radius, 1.0 * radius, 1.4 * radius)
-    pin = rod(0.3 * radius, -1.1 * radius * X, 1.1 * radius * X)
+    pin = rod(0.3 * radius, -1.1 * radius * X_AXIS, 1.1 * radius * X_AXIS)
     cross = sphere(0.6 * radius)
-    return [Part(body, DARK, joined([*lugs, yoke])), Part(body, METAL, joined([pin, cross]))]
+    return [
+        Part(body, DARK_MATERIAL, joined([*lugs, yoke])),
+        Part(body, METAL_MATERIAL, joined([pin, cross])),
+    ]
 
 
 def ball_end(body: str, radius: float) -> list[Part]:
@@ -72,7 +92,7 @@ def ball_end(body: str, radius: float) -> list[Part]:
         [(0, -2.4), (0.8, -2.4), (0.95, -2.2), (0.95, -1.6), (0.5, -0.95), (0.5, 0.0), (0, 0.0)]
     )
     scaled = neck._replace(vertices=radius * neck.vertices)
-    return [Part(body, METAL, sphere(0.95 * radius)), Part(body, DARK, scaled)]
+    return [Part(body, METAL_MATERIAL, sphere(0.95 * radius)), Part(body, DARK_MATERIAL, scaled)]
 
 
 def ball_socket(body: str, joint: FloatArray, radius: float, bottom: float) -> Part:
@@ -81,7 +101,7 @@ def ball_socket(body: str, joint: FloatArray, radius: float, bottom: float) -> P
     profile = np.array([(0, -0.25), (1.0, -0.25), (1.18, -0.1), (1.3, 0.35), (0, 0.35)]) * radius
     cup = turned(profile)
     flange = tube(1.65 * radius, high - 0.35 * radius, high + 1e-3 * radius)
-    return Part(body, DARK, joined([cup, flange]).moved(joint))
+    return Part(body, DARK_MATERIAL, joined([cup, flange]).moved(joint))
 
 
 def flexure(body: str, joint: FloatArray, along: FloatArray, radius: float, length: float) -> Part:
@@ -99,7 +119,7 @@ def flexure(body: str, joint: FloatArray, along: FloatArray, radius: float, leng
         ]
     )
     profile = profile * [radius, length]
-    return Part(body, METAL, turned(profile).moved(joint, upright(along)))
+    return Part(body, METAL_MATERIAL, turned(profile).moved(joint, upright(along)))
 
 
 def motor(radius: float, low: float, high: float) -> Mesh:

@@ -18,54 +18,65 @@ from twin.basics.optional import optional
 from twin.engines.mechanism import Mechanism, machine_drawing
 from twin.engines.mjcf.elements import add
 from twin.errors import InputError
-from twin.machine.file.drawing import FIELD, Appearance
-from twin.machine.legs.leg import Leg, LegPlace
+from twin.machine.file.drawing import MESH_FIELD, Appearance
+from twin.machine.legs.leg import Leg, LegGeometry
 from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
-from twin.machine.mechanism import BASE, COLORS, PLATFORM, Ball, Box, Cylinder, Drawing, Shape
-from twin.viewer.bodies.crank import servo_leg, servo_reach
-from twin.viewer.bodies.fittings import ACCENT, METAL, Part, screws
+from twin.machine.mechanism import (
+    BASE_NAME,
+    PART_COLORS,
+    PLATFORM_NAME,
+    Ball,
+    Box,
+    Cylinder,
+    Drawing,
+    Shape,
+)
+from twin.viewer.bodies.crank import servo_end, servo_leg
+from twin.viewer.bodies.fittings import ACCENT_MATERIAL, METAL_MATERIAL, Part, screws
 from twin.viewer.bodies.meshes import Mesh, around, box, extruded, joined, rod, sphere
 from twin.viewer.bodies.pillar import pillar_leg
 from twin.viewer.bodies.telescope import flexure_leg, screw_leg, spring_leg
 
-MOST = 200_000
-"""Triangles of a mesh, which MuJoCo takes from a file, too."""
+MAX_TRIANGLES = 200_000
+"""Maximum number of triangles of a mesh, which MuJoCo takes from a file, too."""
 
 MIN_CORNERS = 4
 """Different vertices of a mesh, which MuJoCo asks for."""
 
-UNIT = "appearance.unit"
+UNIT_FIELD = "appearance.unit"
 """Field of the length of one unit of a mesh."""
 
-UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""Turns y upwards, as in glTF, to z upwards."""
+Y_UP_ROTATION = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Rotation of y upwards, as in glTF, to z upwards."""
 
-SLENDER = 0.045
-"""Radius of the joints of a slender machine as drawn, over that of its base plate."""
+MIN_JOINT_RATIO = 0.045
+"""Smallest radius of the joints as drawn, over that of the machine's base plate."""
 
-LARGER = 1.4
+MAX_JOINT_RATIO = 1.4
 """Largest ratio of a platform's joint as drawn to that of the machine's model."""
 
-LAMP = (0.8, -1.1, 2.55)
+LAMP_POSITION = (0.8, -1.1, 2.55)
 """Place of the lamp, in proportion; it casts no shadow, whose edges would be stairs."""
 
-GROUND = {"builtin": "flat", "mark": "edge", "width": "160", "height": "160"}
-"""Tiles of the ground, with fine lines between them."""
+GROUND_TEXTURE = {"builtin": "flat", "mark": "edge", "width": "160", "height": "160"}
+"""Texture of the ground: tiles with fine lines between them."""
 
-TILES = 2.0
+GROUND_TILES = 2.0
 """Number of tiles along the size of a machine."""
 
-CLEAR = 0.028
+SHADOW_OPACITY = 0.028
 """Opacity of one layer of a soft shadow."""
 
 
-SMALLEST, LARGEST = 1e-6, 1e6
-"""[m] Width of a mesh."""
+MIN_MESH_WIDTH = 1e-6
+"""[m] Smallest width of a mesh."""
+MAX_MESH_WIDTH = 1e6
+"""[m] Largest width of a mesh."""
 
 
 def drawn_mesh(look: Appearance) -> Mesh:
@@ -80,7 +91,7 @@ def drawn_mesh(look: Appearance) -> Mesh:
     try:
         return _read(path, path.stat().st_mtime_ns, look.unit)
     except OSError as error:
-        raise InputError(FIELD, f"cannot read {path} ({error.strerror})") from None
+        raise InputError(MESH_FIELD, f"cannot read {path} ({error.strerror})") from None
 
 
 @lru_cache(maxsize=4)
@@ -93,36 +104,43 @@ def _read(path: Path, _changed: int, unit: float) -> Mesh:
     except OSError:
         raise
     except Exception as error:  # the library's readers fail in ways of their own
-        raise InputError(FIELD, f"{path} is no {path.suffix} file ({error})") from None
-    if not 4 <= len(faces) <= MOST:
-        raise InputError(FIELD, f"{path} has {len(faces)} triangles; 4 to {MOST} can be drawn")
+        raise InputError(MESH_FIELD, f"{path} is no {path.suffix} file ({error})") from None
+    if not 4 <= len(faces) <= MAX_TRIANGLES:
+        raise InputError(
+            MESH_FIELD, f"{path} has {len(faces)} triangles; 4 to {MAX_TRIANGLES} can be drawn"
+        )
     if not np.isfinite(vertices).all():
-        raise InputError(FIELD, f"{path} has vertices that are not finite")
+        raise InputError(MESH_FIELD, f"{path} has vertices that are not finite")
     if not 0 <= faces.min() <= faces.max() < len(vertices):
         message = f"{path} has a triangle with vertex {faces.max()} of {len(vertices)}; write it"
-        raise InputError(FIELD, f"{message} anew")
+        raise InputError(MESH_FIELD, f"{message} anew")
     _check_size(unit * vertices[faces], path)
-    turn = UPRIGHT if path.suffix.lower() == ".glb" else np.eye(3)
+    turn = Y_UP_ROTATION if path.suffix.lower() == ".glb" else np.eye(3)
     return Mesh(unit * vertices @ turn.T, faces)
 
 
 def _check_size(corners: FloatArray, path: Path) -> None:
     """Check that triangles `(k, 3, 3)` [m] have a size and corners that can be drawn."""
     extent = float(np.ptp(corners, axis=(0, 1)).max())
-    if not SMALLEST <= extent <= LARGEST:
-        raise InputError(UNIT, f"makes {path} {extent:.3g} m wide; check the unit")
+    if not MIN_MESH_WIDTH <= extent <= MAX_MESH_WIDTH:
+        raise InputError(UNIT_FIELD, f"makes {path} {extent:.3g} m wide; check the unit")
     edges = np.diff(corners, axis=1)
     area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum()
     distinct = len(np.unique(corners.reshape(-1, 3).astype(np.float32), axis=0))
-    if distinct < MIN_CORNERS or area < SMALLEST**2:
+    if distinct < MIN_CORNERS or area < MIN_MESH_WIDTH**2:
         message = f"{path} has {distinct} different vertices and an area of {area:.3g} m2: it is"
-        raise InputError(FIELD, f"{message} no body that can be drawn")
+        raise InputError(MESH_FIELD, f"{message} no body that can be drawn")
 
 
-SHADOW, LAYERS = "shadow", 12
-"""Material and number of the layers of a soft shadow."""
+SHADOW_MATERIAL = "shadow"
+"""Material of a soft shadow."""
+SHADOW_LAYERS = 12
+"""Number of layers of a soft shadow."""
 
-X, Z = np.eye(3)[0], np.eye(3)[2]
+X_AXIS = np.eye(3)[0]
+"""Unit vector along x."""
+Z_AXIS = np.eye(3)[2]
+"""Unit vector along z."""
 
 
 def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
@@ -133,7 +151,7 @@ def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
     thick = look.base_thickness
     bevel = min(0.25 * thick, 0.012 * radius)
     plate = extruded(outline, look.floor, look.base_top, bevel)
-    return [Part(BASE, "base", plate)]
+    return [Part(BASE_NAME, "base", plate)]
 
 
 def soft_shadows(look: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
@@ -146,18 +164,18 @@ def soft_shadows(look: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
         feet: `(k, 2)` [m] around which the base plate is.
         joints: `(n, 2)` [m] of the platform at home, in the base frame.
     """
-    step = 0.1 * look.base_radius / LAYERS
+    step = 0.1 * look.base_radius / SHADOW_LAYERS
     thin = 2e-4 * look.base_radius
     layers = []
-    for k in range(LAYERS):
+    for k in range(SHADOW_LAYERS):
         # Wide layers lie below narrow ones.
         height = (1 + 2 * k) * thin
-        ground = around(feet, 2.4 * look.base_joint_radius + (LAYERS - k) * step)
+        ground = around(feet, 2.4 * look.base_joint_radius + (SHADOW_LAYERS - k) * step)
         layers.append(extruded(ground, look.floor + height, look.floor + height + thin))
         middle = joints.mean(axis=0)
-        below = around(middle + (1.0 - 0.6 * k / LAYERS) * (joints - middle), step)
+        below = around(middle + (1.0 - 0.6 * k / SHADOW_LAYERS) * (joints - middle), step)
         layers.append(extruded(below, look.base_top + height, look.base_top + height + thin))
-    return Part(BASE, SHADOW, joined(layers))
+    return Part(BASE_NAME, SHADOW_MATERIAL, joined(layers))
 
 
 def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
@@ -176,9 +194,9 @@ def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
     for corner in corners:
         heads += screws(np.array([*corner, top]), 0.55 * margin, min(0.13 * margin, 2 * head), 4)
     return [
-        Part(PLATFORM, "platform", plate),
-        Part(PLATFORM, METAL, joined(heads)),
-        Part(PLATFORM, ACCENT, _arrow(0.82 * _reach(outline), top, head)),
+        Part(PLATFORM_NAME, "platform", plate),
+        Part(PLATFORM_NAME, METAL_MATERIAL, joined(heads)),
+        Part(PLATFORM_NAME, ACCENT_MATERIAL, _arrow(0.82 * _reach(outline), top, head)),
     ]
 
 
@@ -210,12 +228,12 @@ def picture_drawing(parameters: MachineParameters) -> Drawing:
     The base plate lies lower for them; the platform's plate stays where it is.
     """
     look = machine_drawing(parameters)
-    radius = max(look.base_joint_radius, SLENDER * look.base_radius)
+    radius = max(look.base_joint_radius, MIN_JOINT_RATIO * look.base_radius)
     joint = look.platform_joint_radius
     lowered = 1.3 * (radius - look.base_joint_radius)
     return look._replace(
         base_joint_radius=radius,
-        platform_joint_radius=max(joint, min(LARGER * joint, 0.7 * radius)),
+        platform_joint_radius=max(joint, min(MAX_JOINT_RATIO * joint, 0.7 * radius)),
         base_top=look.base_top - lowered,
     )
 
@@ -235,13 +253,13 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
         if found:
             own.add(f"leg_{place.number}_")
         if isinstance(leg, RssLeg):
-            feet.append(servo_reach(leg, place, look, joints)[None, :2])
+            feet.append(servo_end(leg, place, look, joints)[None, :2])
         parts += found
     for name, shapes in (
-        (BASE, machine.base_shapes),
-        *((body.name, body.shapes) for body in machine.bodies if body.name != PLATFORM),
+        (BASE_NAME, machine.base_shapes),
+        *((body.name, body.shapes) for body in machine.bodies if body.name != PLATFORM_NAME),
     ):
-        if not (own if name == BASE else any(name.startswith(prefix) for prefix in own)):
+        if not (own if name == BASE_NAME else any(name.startswith(prefix) for prefix in own)):
             parts += [Part(name, shape.color, shape_mesh(shape)) for shape in shapes]
     around_feet = np.concatenate(feet)
     parts += base_plate(look, around_feet)
@@ -250,7 +268,7 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
     if parameters.appearance is None:
         parts += platform_plate(look, parameters.platform.joints.points)
     else:
-        parts.append(Part(PLATFORM, PLATFORM, drawn_mesh(parameters.appearance)))
+        parts.append(Part(PLATFORM_NAME, PLATFORM_NAME, drawn_mesh(parameters.appearance)))
     return _merged(parts)
 
 
@@ -265,7 +283,7 @@ def shape_mesh(shape: Shape) -> Mesh:
     return extruded(shape.outline, shape.bottom, shape.top)
 
 
-def _leg_parts(leg: Leg, place: LegPlace, look: Drawing, joints: np.ndarray) -> list[Part]:
+def _leg_parts(leg: Leg, place: LegGeometry, look: Drawing, joints: np.ndarray) -> list[Part]:
     """Return what a leg shows; nothing for a kind without a picture."""
     if isinstance(leg, StrutLeg):
         return flexure_leg(leg, place, look)
@@ -288,14 +306,14 @@ def _merged(parts: list[Part]) -> list[Part]:
     return [Part(*key, joined(meshes)) for key, meshes in found.items()]
 
 
-MATERIALS = {
+MATERIAL_LOOKS = {
     "base": ((0.46, 0.49, 0.54), 0.2),
     "platform": ((0.90, 0.91, 0.92), 0.2),
     "housing": ((0.13, 0.30, 0.52), 0.5),
     "rod": ((0.78, 0.80, 0.83), 0.8),
     "joint": ((0.13, 0.14, 0.16), 0.4),
     "heading": ((0.95, 0.43, 0.10), 0.3),
-    SHADOW: ((0.0, 0.0, 0.0), 0.0),
+    SHADOW_MATERIAL: ((0.0, 0.0, 0.0), 0.0),
 }
 """Red, green, blue and shine of materials in pictures; others look as in the machine's model."""
 
@@ -306,7 +324,7 @@ class Scheme(NamedTuple):
     ground: tuple[float, float, float]
     lines: tuple[float, float, float]
     below: tuple[float, float, float]
-    """of the sky at the horizon"""
+    """colour of the sky at the horizon"""
     above: tuple[float, float, float]
 
 
@@ -327,18 +345,21 @@ def light_up(scene: Element, *, dark: bool) -> None:
     size = float(statistic.attrib["extent"])
     for light in world.findall("light"):
         world.remove(light)
-    aim = {"pos": _numbers(size * np.array(LAMP)), "dir": _numbers(-np.array(LAMP))}
+    aim = {
+        "pos": _numbers(size * np.array(LAMP_POSITION)),
+        "dir": _numbers(-np.array(LAMP_POSITION)),
+    }
     shine = {"type": "directional", "diffuse": _numbers(3 * [0.5]), "castshadow": "false"}
     add(world, "light", name="lamp", **aim, **shine)
     for found in asset.findall("texture[@name='tiles']"):
         tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
-        found.attrib |= GROUND | tones
+        found.attrib |= GROUND_TEXTURE | tones
     for found in asset.findall("texture[@name='sky']"):
         found.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
     for found in scene.findall("visual/rgba"):
         found.set("haze", _numbers([*colours.below, 1.0]))
     for found in asset.findall("material[@name='floor']"):
-        found.set("texrepeat", _numbers(2 * [TILES / size]))
+        found.set("texrepeat", _numbers(2 * [GROUND_TILES / size]))
     for found in scene.iter("headlight"):
         found.set("ambient", "0.40 0.40 0.42")
 
@@ -355,12 +376,16 @@ def dress(robot: Element, parts: Sequence[Part]) -> None:
     world = robot.find("worldbody")
     assert asset is not None and world is not None
     for old in (*asset.findall("mesh"), *asset.findall("material")):
-        if old.tag == "mesh" or old.get("name") in COLORS:
+        if old.tag == "mesh" or old.get("name") in PART_COLORS:
             asset.remove(old)
-    bodies = {body.get("name"): body for body in robot.iter("body")} | {BASE: world}
+    bodies = {body.get("name"): body for body in robot.iter("body")} | {BASE_NAME: world}
     for material in dict.fromkeys(part.material for part in parts):
-        rgb, shine = MATERIALS[material] if material in MATERIALS else (COLORS[material][:3], 0.3)
-        rgba = _numbers([*rgb, CLEAR if material == SHADOW else 1.0])
+        rgb, shine = (
+            MATERIAL_LOOKS[material]
+            if material in MATERIAL_LOOKS
+            else (PART_COLORS[material][:3], 0.3)
+        )
+        rgba = _numbers([*rgb, SHADOW_OPACITY if material == SHADOW_MATERIAL else 1.0])
         add(asset, "material", name=material, rgba=rgba, specular=str(shine), shininess="0.6")
     for body, material, mesh in parts:
         name = f"{body}_{material}"

@@ -16,19 +16,19 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mujoco import mujoco
 
-AROUND = 44
-"""Corners of a drawn circle; a multiple of four, so that quarters end at one."""
+CIRCLE_CORNERS = 44
+"""Number of corners of a drawn circle; a multiple of four, so that quarters end at one."""
 
-CORNERS = 24
-"""Corners of a circle that rounds an outline."""
+ROUNDING_CORNERS = 24
+"""Number of corners of a circle that rounds an outline."""
 
-ALONG = 22
-"""Faces of a sphere from pole to pole; even, so that halves end at one."""
+SPHERE_FACES = 22
+"""Number of faces of a sphere from pole to pole; even, so that halves end at one."""
 
-BEVEL = 0.06
+BEVEL_RATIO = 0.06
 """Width of the bevel of a cylinder's rims over the smaller of its radius and half its height."""
 
-SHARP = np.cos(np.radians(35.0))
+SHARP_EDGE_COSINE = np.cos(np.radians(35.0))
 """Cosine of the angle between two triangles from which on their edge looks sharp."""
 
 
@@ -69,7 +69,7 @@ def upright(along: FloatArray, near: FloatArray | None = None) -> FloatArray:
 
 def sphere(radius: float) -> Mesh:
     """Return a sphere about the origin."""
-    angles = np.linspace(0.0, np.pi, ALONG + 1)
+    angles = np.linspace(0.0, np.pi, SPHERE_FACES + 1)
     profile = radius * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
     profile[[0, -1], 0] = 0.0
     return turned(profile)
@@ -80,9 +80,9 @@ def cylinder(radius: float, half: float) -> Mesh:
     return tube(radius, -half, half)
 
 
-def tube(radius: float, low: float, high: float, corners: int = AROUND) -> Mesh:
+def tube(radius: float, low: float, high: float, corners: int = CIRCLE_CORNERS) -> Mesh:
     """Return a cylinder along z between two heights [m], with bevelled rims."""
-    bevel = BEVEL * min(radius, 0.5 * (high - low))
+    bevel = BEVEL_RATIO * min(radius, 0.5 * (high - low))
     return turned(
         [
             (0.0, low),
@@ -103,7 +103,7 @@ def rod(radius: float, start: FloatArray, end: FloatArray) -> Mesh:
     return cylinder(radius, half).moved(0.5 * (start + end), upright(span))
 
 
-def turned(profile: Any, corners: int = AROUND) -> Mesh:
+def turned(profile: Any, corners: int = CIRCLE_CORNERS) -> Mesh:
     """Return a profile `(p, 2)` of radii and heights [m] from axis to axis, turned about z.
 
     Seen along the axis it runs upwards outside: its first and its last radius are zero.
@@ -166,7 +166,7 @@ def around(centers: Any, radii: Any) -> FloatArray:
         radii: `(k,)` or one [m] of all.
     """
     places = np.atleast_2d(np.asarray(centers, dtype=float))
-    angles = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
+    angles = np.linspace(0.0, 2.0 * np.pi, ROUNDING_CORNERS, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     sizes = np.broadcast_to(np.asarray(radii, dtype=float), len(places))
     points = (places[:, None] + sizes[:, None, None] * circle).reshape(-1, 2)
@@ -178,7 +178,9 @@ def box(center: Any, size: Any) -> Mesh:
     """Return a box of a middle `(3,)` and edges `(3,)` [m], its edges bevelled."""
     x, y, z = 0.5 * np.asarray(size, dtype=float)
     square = np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
-    return extruded(square, -z, z, BEVEL * min(x, y, z)).moved(np.asarray(center, dtype=float))
+    return extruded(square, -z, z, BEVEL_RATIO * min(x, y, z)).moved(
+        np.asarray(center, dtype=float)
+    )
 
 
 def helix(radius: float, wire: float, low: float, high: float, turns: float) -> Mesh:
@@ -246,7 +248,7 @@ def creased(mesh: Mesh) -> Mesh:
         np.cumsum(np.repeat(counts, counts)) - np.repeat(counts, counts), np.repeat(counts, counts)
     )
     other = order[np.repeat(np.repeat(starts, counts), np.repeat(counts, counts)) + offsets]
-    alike = np.einsum("ij,ij->i", units[own // 3], units[other // 3]) > SHARP
+    alike = np.einsum("ij,ij->i", units[own // 3], units[other // 3]) > SHARP_EDGE_COSINE
     mean = np.zeros((len(flat), 3))
     np.add.at(mean, own[alike], normals[other[alike] // 3])
     mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.pillar import PillarLeg, appearance
-from twin.machine.mechanism import BASE, Drawing
+from twin.machine.mechanism import BASE_NAME, Drawing
 from twin.viewer.bodies.fittings import (
-    ACCENT,
-    DARK,
-    METAL,
-    PAINT,
+    ACCENT_MATERIAL,
+    DARK_MATERIAL,
+    METAL_MATERIAL,
+    PAINT_MATERIAL,
     Part,
     drive_plate,
     motor,
@@ -21,21 +21,21 @@ from twin.viewer.bodies.meshes import Mesh, around, extruded, joined, sphere, tu
 
 Z = np.eye(3)[2]
 
-DOWN = np.diag([1.0, -1.0, -1.0])
+DOWN_ROTATION = np.diag([1.0, -1.0, -1.0])
 
 
-def pillar_leg(leg: PillarLeg, place: LegPlace, look: Drawing) -> list[Part]:
+def pillar_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     """Return the leg: on a bolted foot if it is fixed, else on one that slides."""
     name, drawn = f"leg_{place.number}", appearance(leg)
     wide, foot = drawn.strut_radius, drawn.foot_radius
     fixed = place.number == leg.fixed_foot
     lower = f"{name}_pillar" if fixed else f"{name}_rod"
-    body, where = (BASE, place.base) if fixed else (f"{name}_carriage", np.zeros(3))
+    body, where = (BASE_NAME, place.base) if fixed else (f"{name}_carriage", np.zeros(3))
     pad = _pad(foot, wide).moved(where)
     rod = [
-        Part(lower, METAL, tube(0.62 * wide, 0.8 * wide, 0.9 * leg.actuator.minimum)),
-        Part(lower, METAL, sphere(0.9 * wide)),
-        Part(lower, DARK, tube(0.8 * wide, 0.6 * wide, 1.5 * wide)),
+        Part(lower, METAL_MATERIAL, tube(0.62 * wide, 0.8 * wide, 0.9 * leg.actuator.minimum)),
+        Part(lower, METAL_MATERIAL, sphere(0.9 * wide)),
+        Part(lower, DARK_MATERIAL, tube(0.8 * wide, 0.6 * wide, 1.5 * wide)),
     ]
     bolted = []
     if fixed:
@@ -43,14 +43,17 @@ def pillar_leg(leg: PillarLeg, place: LegPlace, look: Drawing) -> list[Part]:
         square = around(1.05 * foot * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]), 0.2 * foot)
         heads = screws(low + 0.16 * foot * Z, 1.45 * foot, 0.12 * foot, 4)
         plate = extruded(square, 0.0, 0.16 * foot, 0.03 * foot).moved(low)
-        bolted = [Part(BASE, DARK, plate), Part(BASE, METAL, joined(heads))]
+        bolted = [
+            Part(BASE_NAME, DARK_MATERIAL, plate),
+            Part(BASE_NAME, METAL_MATERIAL, joined(heads)),
+        ]
     else:
         ring = tube(0.93 * foot, -0.655 * foot, -0.60 * foot)
-        bolted = [Part(body, METAL, ring.moved(where))]
-    return [*_upper(name, leg, wide, place), *rod, Part(body, DARK, pad), *bolted]
+        bolted = [Part(body, METAL_MATERIAL, ring.moved(where))]
+    return [*_upper(name, leg, wide, place), *rod, Part(body, DARK_MATERIAL, pad), *bolted]
 
 
-def _upper(name: str, leg: PillarLeg, wide: float, place: LegPlace) -> list[Part]:
+def _upper(name: str, leg: PillarLeg, wide: float, place: LegGeometry) -> list[Part]:
     """Return the cylinder, which hangs on the plate; lengths count downwards from its corner."""
     long = 0.6 * leg.actuator.minimum
     inward = -place.joint[:2] / max(float(np.linalg.norm(place.joint[:2])), 1e-12)
@@ -68,11 +71,17 @@ def _upper(name: str, leg: PillarLeg, wide: float, place: LegPlace) -> list[Part
     nowhere, body = np.zeros(3), f"{name}_upper"
     ring = tube(1.04 * wide, long - 1.5 * cap, long - 1.1 * cap)
     return [
-        Part(body, DARK, joined(dark).moved(nowhere, DOWN)),
-        Part(body, PAINT, tube(wide, 0.2 * wide, long - 0.5 * cap).moved(nowhere, DOWN)),
-        Part(body, ACCENT, ring.moved(nowhere, DOWN)),
+        Part(body, DARK_MATERIAL, joined(dark).moved(nowhere, DOWN_ROTATION)),
         Part(
-            body, METAL, tube(0.8 * wide, long - 0.1 * cap, long + 0.3 * cap).moved(nowhere, DOWN)
+            body,
+            PAINT_MATERIAL,
+            tube(wide, 0.2 * wide, long - 0.5 * cap).moved(nowhere, DOWN_ROTATION),
+        ),
+        Part(body, ACCENT_MATERIAL, ring.moved(nowhere, DOWN_ROTATION)),
+        Part(
+            body,
+            METAL_MATERIAL,
+            tube(0.8 * wide, long - 0.1 * cap, long + 0.3 * cap).moved(nowhere, DOWN_ROTATION),
         ),
     ]
 

@@ -6,16 +6,16 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.legs import viscoelastic
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.ups import mechanism as ups
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
-from twin.machine.mechanism import BASE, ORIGIN, PLATFORM, Drawing, crossed
+from twin.machine.mechanism import BASE_NAME, ORIGIN, PLATFORM_NAME, Drawing, crossed
 from twin.viewer.bodies.fittings import (
-    ACCENT,
-    DARK,
-    METAL,
-    PAINT,
+    ACCENT_MATERIAL,
+    DARK_MATERIAL,
+    METAL_MATERIAL,
+    PAINT_MATERIAL,
     Part,
     ball_end,
     ball_socket,
@@ -31,23 +31,23 @@ from twin.viewer.bodies.meshes import helix, joined, tube, turned
 Z = np.eye(3)[2]
 
 
-def screw_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> list[Part]:
+def screw_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     """Return a UPS leg: a ball screw in its housing, a motor beside it, joints at both ends."""
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, radius = f"{name}_housing", look.base_joint_radius
     low, high = 1.35 * radius, drawn.housing_length
     beside = leg.home_frame(place).T @ _outward(place)
     return [
-        *universal_base(BASE, place.base, leg.home_axis(place), radius, look.base_top),
+        *universal_base(BASE_NAME, place.base, leg.home_axis(place), radius, look.base_top),
         *universal_leg(housing, radius),
         *_cylinder(housing, drawn.housing_radius, drawn.rod_radius, low, high),
         *_motor_beside(housing, drawn.housing_radius, beside, low, high),
         *_rod(f"{name}_rod", drawn.rod_radius, drawn.rod_length, look.platform_joint_radius),
-        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+        ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
 
 
-def flexure_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> list[Part]:
+def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     """Return a voice coil between two flexures: a strut, whose joints bend without play."""
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, lower, upper = f"{name}_housing", look.base_joint_radius, look.platform_joint_radius
@@ -60,21 +60,29 @@ def flexure_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> list[Part]:
     coil = tube(1.25 * a, 0.42 * high, 0.80 * high)
     rings = [tube(1.32 * a, at * high, (at + 0.03) * high) for at in (0.40, 0.79)]
     return [
-        Part(BASE, DARK, tube(1.6 * lower, 0.0, 0.5 * lower).moved(ground)),
-        Part(BASE, METAL, joined(screws(ground + 0.5 * lower * Z, 1.3 * lower, 0.15 * lower, 6))),
-        flexure(BASE, place.base, -along, lower, 1.25 * lower),
+        Part(BASE_NAME, DARK_MATERIAL, tube(1.6 * lower, 0.0, 0.5 * lower).moved(ground)),
+        Part(
+            BASE_NAME,
+            METAL_MATERIAL,
+            joined(screws(ground + 0.5 * lower * Z, 1.3 * lower, 0.15 * lower, 6)),
+        ),
+        flexure(BASE_NAME, place.base, -along, lower, 1.25 * lower),
         flexure(housing, ORIGIN, Z, lower, 1.6 * lower),
-        Part(housing, PAINT, joined([tube(a, 1.6 * lower, 0.97 * high), coil])),
-        Part(housing, DARK, joined([*rings, tube(1.1 * a, 0.96 * high, high)])),
-        Part(housing, ACCENT, tube(1.27 * a, 0.60 * high, 0.63 * high)),
-        Part(f"{name}_rod", METAL, shaft),
+        Part(housing, PAINT_MATERIAL, joined([tube(a, 1.6 * lower, 0.97 * high), coil])),
+        Part(housing, DARK_MATERIAL, joined([*rings, tube(1.1 * a, 0.96 * high, high)])),
+        Part(housing, ACCENT_MATERIAL, tube(1.27 * a, 0.60 * high, 0.63 * high)),
+        Part(f"{name}_rod", METAL_MATERIAL, shaft),
         flexure(f"{name}_rod", ORIGIN, -Z, upper, 1.5 * upper),
-        flexure(PLATFORM, place.joint, inside, upper, 0.9 * upper),
-        Part(PLATFORM, DARK, tube(1.5 * upper, -0.35 * upper, 1e-3 * upper).moved(ceiling)),
+        flexure(PLATFORM_NAME, place.joint, inside, upper, 0.9 * upper),
+        Part(
+            PLATFORM_NAME,
+            DARK_MATERIAL,
+            tube(1.5 * upper, -0.35 * upper, 1e-3 * upper).moved(ceiling),
+        ),
     ]
 
 
-def spring_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> list[Part]:
+def spring_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     """Return a spring on a universal joint, a ball screw with its motor on it, and the rod."""
     name, drawn = f"leg_{place.number}", viscoelastic.appearance(leg)
     guide, housing = f"{name}_guide", f"{name}_housing"
@@ -88,16 +96,16 @@ def spring_leg(leg: ViscoelasticLeg, place: LegPlace, look: Drawing) -> list[Par
     guided = tube(0.4 * wide, -0.95 * length + cup, 0.0)
     start = viscoelastic.follower_length(leg)
     return [
-        *universal_base(BASE, place.base, leg.home_axis(place), radius, look.base_top),
+        *universal_base(BASE_NAME, place.base, leg.home_axis(place), radius, look.base_top),
         *universal_leg(guide, radius),
-        Part(guide, DARK, tube(1.05 * wide, 1.3 * radius, cup)),
+        Part(guide, DARK_MATERIAL, tube(1.05 * wide, 1.3 * radius, cup)),
         Part(housing, "spring", coil),
-        Part(housing, METAL, guided),
-        Part(housing, DARK, seat),
+        Part(housing, METAL_MATERIAL, guided),
+        Part(housing, DARK_MATERIAL, seat),
         *_cylinder(housing, a, drawn.follower_radius, 0.0, high),
         *_motor_beside(housing, a, frame.T @ _outward(place), 0.0, high),
         *_rod(f"{name}_rod", drawn.follower_radius, start, look.platform_joint_radius),
-        ball_socket(PLATFORM, place.joint, look.platform_joint_radius, look.platform_bottom),
+        ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
 
 
@@ -112,14 +120,14 @@ def _cylinder(body: str, radius: float, inner: float, low: float, high: float) -
         (0.0, high + 0.6 * cap),
     ]
     return [
-        Part(body, PAINT, tube(radius, low + 0.5 * cap, high - 0.5 * cap)),
+        Part(body, PAINT_MATERIAL, tube(radius, low + 0.5 * cap, high - 0.5 * cap)),
         Part(
             body,
-            DARK,
+            DARK_MATERIAL,
             joined([tube(1.1 * radius, low, low + cap), tube(1.1 * radius, high - cap, high)]),
         ),
-        Part(body, ACCENT, tube(1.04 * radius, high - 1.5 * cap, high - 1.1 * cap)),
-        Part(body, METAL, turned(seal)),
+        Part(body, ACCENT_MATERIAL, tube(1.04 * radius, high - 1.5 * cap, high - 1.1 * cap)),
+        Part(body, METAL_MATERIAL, turned(seal)),
     ]
 
 
@@ -134,15 +142,15 @@ def _motor_beside(
     top = low + thick + min(4.0 * radius, 0.42 * (high - low))
     gear = drive_plate(1.14 * radius, axis, 1.1 * own, low, low + thick)
     place = np.array([*axis, 0.0])
-    return [Part(body, DARK, joined([gear, motor(own, low + thick, top).moved(place)]))]
+    return [Part(body, DARK_MATERIAL, joined([gear, motor(own, low + thick, top).moved(place)]))]
 
 
 def _rod(body: str, radius: float, length: float, ball: float) -> list[Part]:
     """Return a rod along z up to the ball of its joint at the origin."""
-    return [Part(body, METAL, tube(radius, -length, -2.2 * ball)), *ball_end(body, ball)]
+    return [Part(body, METAL_MATERIAL, tube(radius, -length, -2.2 * ball)), *ball_end(body, ball)]
 
 
-def _outward(place: LegPlace) -> FloatArray:
+def _outward(place: LegGeometry) -> FloatArray:
     """Return the direction `(3,)` away from the middle of the machine, or any across the leg."""
     away = place.base + 0.5 * place.vector
     away = away * [1.0, 1.0, 0.0]

@@ -37,7 +37,7 @@ from twin.rotations import displacement
 from twin.validation.case import Case
 from twin.validation.cases.compliant_legs.systems import seated_sum
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import VISCOELASTIC
+from twin.validation.published.printed import VISCOELASTIC_PAPER
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -49,8 +49,8 @@ from twin.validation.results import (
     Statement,
 )
 
-FLOOR = 1e-12
-"""[m], [rad] drawn for less, so that a logarithmic axis can show it."""
+DISTANCE_FLOOR = 1e-12
+"""[m], [rad] Distance that is drawn for smaller ones, so that a logarithmic axis can show them."""
 
 CASE = Case(
     "compliant_response",
@@ -60,12 +60,13 @@ CASE = Case(
     cost=4.0,
 )
 
-STIFFER = (1.0, 10.0, 100.0, 1000.0)
-"""Times the springs' stiffness."""
+STIFFNESS_FACTORS = (1.0, 10.0, 100.0, 1000.0)
+"""Factors on the springs' stiffness."""
 
-SAMPLES = 801
+TIME_SAMPLES = 801
+"""Times of a response."""
 
-OCCUPANTS = {
+STUDIED_OCCUPANTS = {
     "empty": None,
     "1.75 m, 75 kg": Occupant(1.75, 75.0),
     "the same in a wheelchair": Occupant(1.75, 75.0, wheelchair=Wheelchair()),
@@ -76,13 +77,13 @@ SEGMENTS_REASON = "typed a second time from de Leva's table, no tensor is moved:
 
 def settling_plot(time: FloatArray, away: FloatArray) -> Plot:
     """Return displacements `(k, 6)` from the pose where the platform comes to rest."""
-    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), FLOOR))]
+    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), DISTANCE_FLOOR))]
     heights = (Curve("z", time, 1e3 * away[:, 2]),)
     panels = (
         Panel("height above the settled pose [mm]", *heights),
         Panel("distance from the settled pose [m, rad]", *largest, log_y=True),
     )
-    caption = f"Distances below {FLOOR:g} are drawn there."
+    caption = f"Distances below {DISTANCE_FLOOR:g} are drawn there."
     return Plot("Settling under gravity, actuators locked", "time [s]", *panels, caption=caption)
 
 
@@ -131,12 +132,12 @@ def run(platform: Platform) -> CaseResult:
     machine = from_parameters(platform.parameters)
     settled = locked_equilibrium(machine, machine.home_extension)
     modes = modes_of(locked_linearisation(machine, settled))
-    time = np.linspace(0.0, 2.0 * modes.settling_time, SAMPLES)
+    time = np.linspace(0.0, 2.0 * modes.settling_time, TIME_SAMPLES)
     path = locked_motions(machine, time, machine.home_extension, machine.home).pose[0]
     away = displacement(path, settled.pose)
     loads = standard_load_cases()
     responses = run_load_cases(machine, loads, settled, duration=1.0)
-    seated = occupant_study(platform.parameters, OCCUPANTS, ())
+    seated = occupant_study(platform.parameters, STUDIED_OCCUPANTS, ())
     measures = [
         *_settling(away, settled, modes),
         *_stiffness(platform, machine),
@@ -183,14 +184,14 @@ def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]
         1e-12,
         "relaxed springs: nothing else is left; rounding",
     )
-    sags = np.array([stiffened_sag(machine, factor) for factor in STIFFER])
+    sags = np.array([stiffened_sag(machine, factor) for factor in STIFFNESS_FACTORS])
     orders = np.log10(sags[:-1] / sags[1:])
     yield Measure(
         "order at which the sag falls with the stiffness, off 1 by",
         largest(orders[1:] - 1.0),
         0.02,
-        f"springs {STIFFER[-1]:g} times as stiff: {1e3 * sags[-1]:.2g} mm; the first step from the "
-        "machine's own springs is left out, as its sag is large",
+        f"springs {STIFFNESS_FACTORS[-1]:g} times as stiff: {1e3 * sags[-1]:.2g} mm; the first "
+        "step from the machine's own springs is left out, as its sag is large",
     )
 
 
@@ -230,7 +231,7 @@ def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Entry]:
 def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Entry]:
     empty = seated[0].mass
     for effect, in_chair in zip(seated[1:], (False, True), strict=True):
-        occupant, points = OCCUPANTS[effect.name], seated_sum("male", 1.75, 75.0, in_chair)
+        occupant, points = STUDIED_OCCUPANTS[effect.name], seated_sum("male", 1.75, 75.0, in_chair)
         assert occupant is not None
         rigid = rigid_sum(occupant.segments())
         lifted = points.mass * points.center[2] / (empty + points.mass)
@@ -254,7 +255,7 @@ def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Entry]:
 
 def _statements() -> tuple[Statement, ...]:
     return (
-        VISCOELASTIC["humanoid"].not_given(
+        VISCOELASTIC_PAPER["humanoid"].not_given(
             "A seated occupant of sixteen segments from published fractions of stature and mass, "
             "with or without a wheelchair.",
             "dimensions stand in figures, without masses and without results",

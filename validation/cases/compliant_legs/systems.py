@@ -19,7 +19,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.mechanism import make_mechanism
 from twin.errors import MissingDependencyError
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.papers.compliant_legs.equations import (
     energy,
     free_system,
@@ -34,8 +34,8 @@ from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.validation.case import Case
 from twin.validation.measures.comparison import log_curve, missing
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
-from twin.validation.published.people import SEGMENTS
-from twin.validation.published.printed import VISCOELASTIC, read_errata
+from twin.validation.published.people import BODY_SEGMENTS
+from twin.validation.published.printed import VISCOELASTIC_PAPER, read_errata
 from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(
@@ -46,14 +46,15 @@ CASE = Case(
     cost=2.0,
 )
 
-STATES = 200
+STATE_COUNT = 200
 
 EXTENDED_STATES = 5
 
-ROUNDINGS = 3000.0
-"""Of a length in the solution of 36 equations, or 48 with eight legs; measured: 25 to 1300."""
+LENGTH_ROUNDINGS = 3000.0
+"""Roundings of a length in the solution of 36 equations, or 48 with eight legs; measured: 25 to
+1300."""
 
-DERIVED = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
 
 PAPER_LEGS = 6
 """Legs of the paper's machine."""
@@ -61,36 +62,36 @@ PAPER_LEGS = 6
 SYSTEM_SIZES = (24, 30, 36)
 """Equations of the three systems; sections 1.13 and 1.14."""
 
-COMPONENTS = (13, 6, 18, 19, 6)
+COMPONENT_COUNTS = (13, 6, 18, 19, 6)
 """Rigid bodies, viscoelastic elements, joints, masses and degrees of freedom; section 1.1."""
 
 CHAIR_SIZE = np.array([1.05, 0.62, 0.90])
-"""[m] to the front, to the side, up; adopted."""
+"""[m] Size of the wheelchair to the front, to the side, up; adopted."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machine = from_parameters(platform.parameters)
-    states = random_states(platform, STATES)
+    states = random_states(platform, STATE_COUNT)
     generator = np.random.default_rng(5)
-    forces = generator.uniform(-500.0, 500.0, (STATES, platform.n_actuators))
-    wrench = generator.uniform(-100.0, 100.0, (STATES, 6))
+    forces = generator.uniform(-500.0, 500.0, (STATE_COUNT, platform.n_actuators))
+    wrench = generator.uniform(-100.0, 100.0, (STATE_COUNT, 6))
     kernels = platform.forward_dynamics(*states[:2], forces, wrench, deflection=states.deflection)
     found = solve_free(machine, *states[:2], states.deflection, forces, wrench)
     errors = relative_error(np.hstack([found.acceleration, found.deflection_acceleration]), kernels)
     measures = [
         Measure(
-            f"free system against the machine's dynamics, {STATES} states",
+            f"free system against the machine's dynamics, {STATE_COUNT} states",
             errors.max(),
             1e-10,
-            DERIVED,
+            TOLERANCE_REASON,
         ),
         _energies(platform, machine, states),
         *_locked(platform, machine, states, wrench),
         *_still(platform, machine),
         _extended(machine, states, forces, wrench),
     ]
-    curve = log_curve("accelerations", np.arange(1.0, STATES + 1.0), errors, "markers")
+    curve = log_curve("accelerations", np.arange(1.0, STATE_COUNT + 1.0), errors, "markers")
     panel = Panel("largest error / largest acceleration", curve, log_y=True)
     plot = Plot("Free system against the machine's dynamics", "state", panel)
     # The paper's statements are about six legs.
@@ -103,7 +104,9 @@ def _energies(platform: Platform, machine: CompliantMachine, states: RandomState
     ours = np.stack(energy(machine, pose, twist, deflection), axis=1)
     theirs = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
     error = float(relative_error(ours, theirs).max())
-    return Measure("energies of the free system against the machine's", error, 1e-10, DERIVED)
+    return Measure(
+        "energies of the free system against the machine's", error, 1e-10, TOLERANCE_REASON
+    )
 
 
 def _locked(
@@ -117,7 +120,7 @@ def _locked(
         "locked system: its forces in the machine's dynamics give its accelerations",
         relative_error(ours, kernels).max(),
         1e-10,
-        DERIVED,
+        TOLERANCE_REASON,
     )
     lengths = np.einsum("kij,kj->ki", platform.jacobian(pose), kernels[:, :6]) + np.einsum(
         "kij,kj->ki", platform.jacobian_derivative(pose, twist), twist
@@ -136,12 +139,12 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     changed = replace(machine, spring_length=found.rest_lengths)
     deflection = machine.spring_length - found.rest_lengths
     deflection = np.concatenate([deflection, np.zeros(platform.n_actuators)])
-    moved = solve_locked(changed, platform.home, REST, deflection)
+    moved = solve_locked(changed, platform.home, ZERO_VECTOR, deflection)
     gravity = platform.parameters.gravity or 1.0
     # A rest length is known to the rounding of a leg's length; a spring turns it into a force.
     fastest = float((machine.stiffness / machine.deflecting_mass).max())
     length = float(platform.home_reaches.max())
-    rounding = ROUNDINGS * np.finfo(float).eps * length * fastest / gravity
+    rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * fastest / gravity
     yield Measure(
         "platform with the rest lengths of the third system: acceleration at home",
         np.abs(moved.acceleration).max() / gravity,
@@ -175,7 +178,7 @@ def _extended(
             ]
     except MissingDependencyError as error:
         return missing(name, error)
-    return Measure(name, np.max(errors), 1e-10, DERIVED)
+    return Measure(name, np.max(errors), 1e-10, TOLERANCE_REASON)
 
 
 def _components(platform: Platform) -> Statement:
@@ -191,12 +194,12 @@ def _components(platform: Platform) -> Statement:
     freedoms = hinges + springs + legs + 3 * balls
     mobility = 6 * (3 * legs + 2 - joints - springs - 1) + freedoms
     ours = (rigid, springs, joints, masses, mobility - springs)
-    return VISCOELASTIC["components"].judged(
+    return VISCOELASTIC_PAPER["components"].judged(
         f"The model has {rigid} rigid bodies, {springs} springs, {joints} joints and {masses} "
         f"masses. Of its {mobility} degrees of freedom the springs have {springs} and the platform "
         f"{mobility - springs}. The platform has the moments of inertia of (6); the other masses "
         "are points.",
-        ours == COMPONENTS,
+        ours == COMPONENT_COUNTS,
     )
 
 
@@ -209,17 +212,19 @@ def _statements(platform: Platform, machine: CompliantMachine) -> tuple[Statemen
         locked_system(machine, *state, rest),
         still_system(machine, pose, machine.home_extension[None], rest),
     )
-    relaxed = solve_locked(machine, machine.home, REST, np.zeros(2 * n))
+    relaxed = solve_locked(machine, machine.home, ZERO_VECTOR, np.zeros(2 * n))
     left = largest(relaxed.acceleration[:3])
-    slips = sum(len(paper.entries) for paper in read_errata() if paper.paper == VISCOELASTIC.title)
+    slips = sum(
+        len(paper.entries) for paper in read_errata() if paper.paper == VISCOELASTIC_PAPER.title
+    )
     ours = tuple(int(np.linalg.matrix_rank(system.matrix).squeeze()) for system in systems)
     return (
         _components(platform),
-        VISCOELASTIC["system_sizes"].judged(
+        VISCOELASTIC_PAPER["system_sizes"].judged(
             f"Ranks of {', '.join(map(str, ours))} for {n} legs: no equation too many.",
             ours == SYSTEM_SIZES,
         ),
-        VISCOELASTIC["rest_lengths"].judged(
+        VISCOELASTIC_PAPER["rest_lengths"].judged(
             "delta1'' = 0, with (80) put into the spring's force, in a system of the same size. "
             "As printed, for relaxed springs, the platform is left an acceleration of "
             f"{left:.3g} m/s2.",
@@ -227,25 +232,38 @@ def _statements(platform: Platform, machine: CompliantMachine) -> tuple[Statemen
             "as printed they give the rest lengths of deflections chosen beforehand, with which "
             "the platform moves; see the errata",
         ),
-        VISCOELASTIC["equations_of_motion"].judged(
+        VISCOELASTIC_PAPER["equations_of_motion"].judged(
             "Derived anew from the Lagrangian, by three ways that agree; the errata have "
             f"{slips} entries.",
             slips == 0,
             "printed lines have slips; the errata list each with its test",
         ),
-        VISCOELASTIC["parameters"].not_given(
+        VISCOELASTIC_PAPER["parameters"].not_given(
             "Adopted, see the parameters.", "the paper has no numbers"
         ),
     )
 
 
-UP, LEFT = np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
+UP_AXIS = np.array([0.0, 0.0, 1.0])
+"""Unit vector up."""
 
-CHAIR_MASS, CHAIR_SEAT, CHAIR_BEHIND = 17.0, 0.49, 0.05
-"""[kg], [m], [m]: 36 lb and 19 in of Medicare's class K0001 rounded up; place adopted."""
+LEFT_AXIS = np.array([0.0, 1.0, 0.0])
+"""Unit vector to the left of the person."""
 
-SEAT, HEEL = 0.45, 0.25
-"""[m] height of a seat without a chair; ankle from the heel, share of the foot; adopted."""
+CHAIR_MASS = 17.0
+"""[kg] Mass of the wheelchair: 36 lb of Medicare's class K0001 rounded up."""
+
+CHAIR_SEAT = 0.49
+"""[m] Height of the wheelchair's seat: 19 in of the same class rounded up."""
+
+CHAIR_BEHIND = 0.05
+"""[m] Distance of the wheelchair's centre behind the person's hips; adopted."""
+
+SEAT_HEIGHT = 0.45
+"""[m] Height of a seat without a wheelchair; adopted."""
+
+HEEL_FRACTION = 0.25
+"""Distance of the ankle from the heel, as a fraction of the foot; adopted."""
 
 
 class PointSum(NamedTuple):
@@ -266,7 +284,7 @@ def leaning(degrees: float) -> FloatArray:
 
 def seated_sum(sex: str, stature: float, mass: float, in_chair: bool = False) -> PointSum:
     """Return the sum over a seated person [m], [kg], x from the hips, in a wheelchair or not."""
-    points, masses = _person(SEGMENTS["shares"], SEGMENTS[sex], stature, mass, in_chair)
+    points, masses = _person(BODY_SEGMENTS["shares"], BODY_SEGMENTS[sex], stature, mass, in_chair)
     if in_chair:
         middle = np.array([-CHAIR_BEHIND, 0.0, CHAIR_SIZE[2] / 2.0])
         _add(points, masses, CHAIR_MASS, middle, np.eye(3), CHAIR_SIZE**2 / 12.0)
@@ -292,22 +310,22 @@ def _person(
     def add(name: str, first: FloatArray, along: FloatArray) -> FloatArray:
         """Add a segment from its first end; return its second."""
         share, _, center, *radii = parts[name]
-        axes = np.column_stack([np.cross(LEFT, along), LEFT, along])
+        axes = np.column_stack([np.cross(LEFT_AXIS, along), LEFT_AXIS, along])
         squares = (np.array(radii) / 100.0 * length[name]) ** 2
         spread = squares.sum() / 2.0 - squares
         middle = first + center / 100.0 * length[name] * along
         _add(points, masses, mass * share / percent, middle, axes, spread)
         return np.asarray(first + length[name] * along)
 
-    seat = CHAIR_SEAT if in_chair else SEAT
+    seat = CHAIR_SEAT if in_chair else SEAT_HEIGHT
     upright = sum(length[name] for name in trunk)
-    hips = (seat + shares["sitting_height"] * stature - upright) * UP
+    hips = (seat + shares["sitting_height"] * stature - upright) * UP_AXIS
     down, end = leaning(10.0), hips
     for name in trunk[:3]:
         end = end - length[name] * down
         add(name, end, down)
     add("head", end - length["head"] * leaning(0.0), leaning(0.0))
-    for side in (LEFT, -LEFT):
+    for side in (LEFT_AXIS, -LEFT_AXIS):
         shoulder = hips + shares["shoulders"] / 2.0 * stature * side
         shoulder = shoulder - scale * own["shoulders_above_hips"] * down
         elbow = add("upper_arm", shoulder, leaning(20.0))
@@ -316,7 +334,9 @@ def _person(
         knee = add("thigh", hips + shares["hips"] / 2.0 * stature * side, leaning(90.0))
         ankle = add("shank", knee, leaning(15.0))
         toe = np.array([1.0, 0.0, 0.0])
-        heel = ankle - HEEL * length["foot"] * toe - shares["ankle"] * stature / 2.0 * UP
+        heel = (
+            ankle - HEEL_FRACTION * length["foot"] * toe - shares["ankle"] * stature / 2.0 * UP_AXIS
+        )
         add("foot", heel, toe)
     return points, masses
 

@@ -26,7 +26,7 @@ from twin.papers.driving_simulator.studies import (
     wrong_length,
 )
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.engines import BECAUSE
+from twin.validation.cases.driving_simulator.engines import MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
     accelerations_of,
     coordinates_of,
@@ -35,46 +35,55 @@ from twin.validation.cases.driving_simulator.figures import (
     wrong_length_plot,
 )
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
-from twin.validation.published.printed import SIMULATOR
+from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(
-    "simulator_actuation", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=1.0
+    "simulator_actuation",
+    __doc__,
+    machines=("driving_simulator",),
+    because=MACHINE_REASON,
+    cost=1.0,
 )
 
-STATES = 200
+STATE_COUNT = 200
 
-DERIVED = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
 
-EXCESS = 100.0
-"""[N] by which one actuator pushes too hard."""
+EXCESS_FORCE = 100.0
+"""[N] Excess of the force of one actuator."""
 
-OFFSET, STIFFNESS = 1e-3, 1e6
-"""[m] by which one length is commanded too long, [N/m] of the position loops; adopted."""
+LENGTH_ERROR = 1e-3
+"""[m] Excess of one commanded length; adopted."""
 
-DURATION = 10.0
-"""[s]"""
+LOOP_STIFFNESS = 1e6
+"""[N/m] Stiffness of the position loops; adopted."""
 
-COULOMB = 50.0
-"""[N] of dry friction under a foot; adopted: a foot carries some 650 N and slides on 0.08."""
+RUN_DURATION = 10.0
+"""[s] Duration of the runs with friction."""
+
+COULOMB_FRICTION = 50.0
+"""[N] Dry friction under a foot; adopted: a foot carries some 650 N and slides on 0.08."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     plate = PlateModel.from_parameters(platform.parameters)
-    states = random_states(platform, STATES)
+    states = random_states(platform, STATE_COUNT)
     rubbing = load(platform.name, configuration="hardware")
     viscous = SlidingFriction.from_legs(rubbing.parameters.legs)
     assert viscous is not None
     frictions = {
         f"viscous, {viscous.viscous:g} N s/m": viscous,
-        f"dry, {COULOMB:g} N": SlidingFriction(0.0, COULOMB),
+        f"dry, {COULOMB_FRICTION:g} N": SlidingFriction(0.0, COULOMB_FRICTION),
     }
     effects = {
-        name: friction_effect(plate, sinusoidal_inputs(plate), DURATION, friction)
+        name: friction_effect(plate, sinusoidal_inputs(plate), RUN_DURATION, friction)
         for name, friction in frictions.items()
     }
-    wrong = wrong_length(plate, [plate.home_length, 0.0, 0.0], CORNERS[1], OFFSET, STIFFNESS)
+    wrong = wrong_length(
+        plate, [plate.home_length, 0.0, 0.0], CORNERS[1], LENGTH_ERROR, LOOP_STIFFNESS
+    )
     measures = [
         *against_kernels("", platform, states),
         *against_kernels(", with friction", rubbing, states),
@@ -82,7 +91,7 @@ def run(platform: Platform) -> CaseResult:
         *_wrong(wrong),
         *_friction(effects),
     ]
-    plots = (friction_plot(effects), wrong_length_plot(plate, OFFSET, STIFFNESS))
+    plots = (friction_plot(effects), wrong_length_plot(plate, LENGTH_ERROR, LOOP_STIFFNESS))
     return CASE.result(platform, measures, plots, _statements(effects))
 
 
@@ -107,7 +116,7 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
             f"exact model against the machine's dynamics{what}: {name}",
             relative_error(ours, theirs).max(),
             1e-10,
-            DERIVED,
+            TOLERANCE_REASON,
         )
 
 
@@ -121,10 +130,10 @@ def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         1e-12,
         "they are the smallest ones: no part of them twists the plate",
     )
-    twisted = forces + EXCESS * np.array([1.0, -1.0, 1.0, -1.0])
+    twisted = forces + EXCESS_FORCE * np.array([1.0, -1.0, 1.0, -1.0])
     moved = platform.forward_dynamics(pose, twist, twisted)
     yield Measure(
-        f"accelerations that {EXCESS:g} N in the pattern (1, -1, 1, -1) change",
+        f"accelerations that {EXCESS_FORCE:g} N in the pattern (1, -1, 1, -1) change",
         relative_error(moved, acceleration).max(),
         1e-10,
         "the four lengths are tied by one equation; rounding",
@@ -132,19 +141,19 @@ def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Entry]:
 
 
 def _wrong(wrong: WrongLength) -> Iterator[Entry]:
-    split = wrong_force(CORNERS[1], EXCESS)
+    split = wrong_force(CORNERS[1], EXCESS_FORCE)
     yield Quantity(
-        f"internal force when one actuator pushes {EXCESS:g} N too hard",
+        f"internal force when one actuator pushes {EXCESS_FORCE:g} N too hard",
         largest(split.twisting),
         note="in all four actuators; the rest moves the plate",
         unit="N",
     )
     heave, roll, pitch = wrong.coordinates
     yield Quantity(
-        f"force of each actuator when one length is commanded {1e3 * OFFSET:g} mm too long",
+        f"force of each actuator when one length is commanded {1e3 * LENGTH_ERROR:g} mm too long",
         largest(wrong.forces),
-        note=f"with position loops of {STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} m, "
-        f"roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
+        note=f"with position loops of {LOOP_STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} "
+        f"m, roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
         unit="N",
     )
 
@@ -164,7 +173,7 @@ def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Entry]:
 def _statements(effects: dict[str, FrictionEffect]) -> tuple[Statement, ...]:
     name, effect = next(iter(effects.items()))
     return (
-        SIMULATOR["foot_friction"].not_given(
+        SIMULATOR_PAPER["foot_friction"].not_given(
             f"Friction ({name}) adds at most {np.abs(effect.force_difference).max():.2g} N; "
             "positions are prescribed and do not change at all.",
             "the coefficient is not printed; the one used is adopted",

@@ -19,27 +19,33 @@ from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae.index_reduction import IndexReduction, reduce_index
 from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
-from twin.papers.driving_simulator.dae.lagrange import PUSHING, symbolic_dae
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, symbolic_dae
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import exact_forces
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.engines import BECAUSE, RANK, RANKS
+from twin.validation.cases.driving_simulator.engines import (
+    CONSTRAINT_RANK,
+    LEVEL_RANKS,
+    MACHINE_REASON,
+)
 from twin.validation.cases.driving_simulator.figures import (
-    SIGMOIDS,
-    SINES,
+    SIGMOID_INPUTS,
+    SINE_INPUTS,
     paper_inputs,
     response_plot,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import SIMULATOR
+from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
-CASE = Case("simulator_dae", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=1.5)
+CASE = Case(
+    "simulator_dae", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=1.5
+)
 
-DURATIONS = {SINES: 10.0, SIGMOIDS: 3.0}
-"""[s]"""
+RUN_DURATIONS = {SINE_INPUTS: 10.0, SIGMOID_INPUTS: 3.0}
+"""[s] Duration of the run with each input."""
 
-DRIFT = 1e-9
+DRIFT_TOLERANCE = 1e-9
 
 DRIFT_REASON = (
     "nothing but the integrator's tolerance of 1e-11 holds the state on its constraints; over some "
@@ -51,7 +57,7 @@ class PrintedTerm(NamedTuple):
     """One term of a multiplier: coefficient times powers of the angles times what drives it."""
 
     multiplier: int
-    """from 1"""
+    """number of the multiplier, from 1"""
     coefficient: tuple[int, int]
     """numerator and denominator"""
     angles: tuple[int, int]
@@ -113,10 +119,10 @@ def run(platform: Platform) -> CaseResult:
     inputs = paper_inputs(plate)
     runs = {
         name: integrate_dae(plate.lumped(), inputs[name], seconds)
-        for name, seconds in DURATIONS.items()
+        for name, seconds in RUN_DURATIONS.items()
     }
     exact = {
-        name: exact_forces(plate.lumped(), inputs[name], runs[name].time)[:, list(PUSHING)]
+        name: exact_forces(plate.lumped(), inputs[name], runs[name].time)[:, list(DRIVEN_INDICES)]
         for name in runs
     }
     measures = [*_structure(reduction, rank), *_runs(runs), *_forces(runs, exact)]
@@ -125,9 +131,14 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:
-    off = sum(abs(ours - printed) for ours, printed in zip(reduction.ranks, RANKS, strict=True))
+    off = sum(
+        abs(ours - printed) for ours, printed in zip(reduction.ranks, LEVEL_RANKS, strict=True)
+    )
     yield Measure(
-        "rank of the constraints' Jacobian, off the printed 7 by", abs(rank - RANK), 0.0, "count"
+        "rank of the constraints' Jacobian, off the printed 7 by",
+        abs(rank - CONSTRAINT_RANK),
+        0.0,
+        "count",
     )
     yield Measure(
         "ranks through the two differentiations, off the printed 0, 0, 7 by", off, 0.0, "count"
@@ -139,14 +150,14 @@ def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
         yield Measure(
             f"{name}: integration against the solution that the constraints alone give",
             result.error,
-            DRIFT,
+            DRIFT_TOLERANCE,
             DRIFT_REASON,
             unit="m, rad",
         )
         yield Measure(
             f"{name}: drift of the constraints in {result.time[-1]:g} s",
             result.position_drift.max(),
-            DRIFT,
+            DRIFT_TOLERANCE,
             DRIFT_REASON,
             unit="m",
         )
@@ -172,15 +183,15 @@ def _statements(
 ) -> tuple[Statement, ...]:
     wrong = wrong_terms(reduction, plate)
     return (
-        SIMULATOR["constraint_rank"].judged(f"Rank {rank}.", rank == RANK),
-        SIMULATOR["index"].judged(
+        SIMULATOR_PAPER["constraint_rank"].judged(f"Rank {rank}.", rank == CONSTRAINT_RANK),
+        SIMULATOR_PAPER["index"].judged(
             f"Ranks {', '.join(map(str, reduction.ranks))}: index {reduction.index}.",
-            reduction.ranks == RANKS,
+            reduction.ranks == LEVEL_RANKS,
         ),
-        SIMULATOR["multipliers"].judged(
+        SIMULATOR_PAPER["multipliers"].judged(
             f"{len(PRINTED_TERMS) - len(wrong)} of them are the same fractions.", not wrong
         ),
-        SIMULATOR["responses"].not_given(
+        SIMULATOR_PAPER["responses"].not_given(
             "Both integrate from consistent states and stay on the known solution to "
             f"{max(result.error for result in runs.values()):.0e} m and rad.",
             "curves without numbers",

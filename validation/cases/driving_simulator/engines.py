@@ -21,7 +21,7 @@ from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.model.engine import State
 from twin.papers.driving_simulator.dae.integration import numeric_dae
-from twin.papers.driving_simulator.dae.lagrange import PUSHING
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
@@ -40,9 +40,9 @@ from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import (
-    DEGREES,
-    SIGMOIDS,
-    SINES,
+    DEGREES_PER_RADIAN,
+    SIGMOID_INPUTS,
+    SINE_INPUTS,
     coordinates_of,
     engines_plot,
     paper_inputs,
@@ -51,67 +51,76 @@ from twin.validation.cases.driving_simulator.figures import (
     states_along,
     without_feet,
 )
-from twin.validation.measures.comparison import LABELS, REASON, TOLERANCE, missing
+from twin.validation.measures.comparison import (
+    ENGINE_LABELS,
+    MODEL_REASON,
+    MODEL_TOLERANCE,
+    missing,
+)
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import SIMULATOR, PrintedValue
+from twin.validation.published.printed import SIMULATOR_PAPER, PrintedValue
 from twin.validation.results import CaseResult, Entry, Measure, Statement
 
-PAPER = "Driving simulator"
+PAPER_NAME = "Driving simulator"
 
-BECAUSE = "the paper is about its own machine, driving_simulator"
+MACHINE_REASON = "the paper is about its own machine, driving_simulator"
 
-RANGES = (
-    PrintedValue(f"{PAPER}, motion ranges", "heave to each side", "50", "mm"),
-    PrintedValue(f"{PAPER}, motion ranges", "roll to each side", "6.9873", "deg"),
-    PrintedValue(f"{PAPER}, motion ranges", "pitch to each side", "3.581", "deg"),
+MOTION_RANGES = (
+    PrintedValue(f"{PAPER_NAME}, motion ranges", "heave to each side", "50", "mm"),
+    PrintedValue(f"{PAPER_NAME}, motion ranges", "roll to each side", "6.9873", "deg"),
+    PrintedValue(f"{PAPER_NAME}, motion ranges", "pitch to each side", "3.581", "deg"),
 )
 
-EXAMPLE = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}
-"""[m] section "Direct kynematics": hrr, hrl, hfl."""
+EXAMPLE_LENGTHS = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}
+"""[m] Lengths of the example in section "Direct kynematics": hrr, hrl, hfl."""
 
-LINE = 1.0 / 342.0
-"""Of a curve's range: one pixel. Matlab draws lines of half a point in axes 342 pixels high; curves
-closer than that are identical to who looks at them, and the paper gives no more than curves."""
+LINE_WIDTH = 1.0 / 342.0
+"""Width of a drawn line, relative to the curve's range: one pixel. Matlab draws lines of half a
+point in axes 342 pixels high; curves closer than that look identical, and the paper gives no more
+than curves."""
 
-REST = [0.0, 0.0, 0.0]
+ZERO_RATES = [0.0, 0.0, 0.0]
 """Rates of heave, roll and pitch."""
 
 CASE = Case(
-    "simulator_engines", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=3.0
+    "simulator_engines", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0
 )
 
-DURATIONS = {SINES: 6.5, SIGMOIDS: 2.0}
-"""[s] a period of the sines; the sigmoids to 99 percent"""
+RUN_DURATIONS = {SINE_INPUTS: 6.5, SIGMOID_INPUTS: 2.0}
+"""[s] Duration of the runs: a period of the sines; the sigmoids to 99 percent."""
 
-STEPS = {"mujoco": 1e-3, "bullet": 5e-3}
-"""[s] of the engines"""
+ENGINE_TIMESTEPS = {"mujoco": 1e-3, "bullet": 5e-3}
+"""[s] Time steps of the engines."""
 
-LOOP = 30.0
-"""[rad/s] of the loops that hold the lengths, ten times faster than a tilted plate falls"""
+LOOP_BANDWIDTH = 30.0
+"""[rad/s] Bandwidth of the loops that hold the lengths, ten times faster than a tilted plate
+falls."""
 
-BARS = {
+POSE_TOLERANCES = {
     "mujoco": (1e-5, "springs at the feet give way by 1e-6 m and rad as they take the load"),
     "bullet": (1e-6, "forces held over 5 ms at their middle value, the rest is the loops'"),
 }
 """Largest distance [m], [rad] from the exact motion, by engine."""
 
-SETTLED = 0.3
-"""[s] after which the start has faded: by exp(-9)"""
+SETTLING_TIME = 0.3
+"""[s] Time after which the start has died away, to exp(-9)."""
 
 FORCE_BARS = {
     "mujoco": (5e-2, "of 1.3 kN; what the loops take back of the feet's springs"),
     "bullet": (1e-2, "of 1.3 kN; what the loops take back of forces held over 5 ms"),
 }
 
-STATES = 21
+STATE_COUNT = 21
 """States along each input at which engines give their forces."""
 
-HALF = 0.5
-"""Share of the inputs at which forces are taken again: shows the order of a difference."""
+REDUCED_FRACTION = 0.5
+"""Fraction of the inputs at which forces are taken again, to show the order of a difference."""
 
+CONSTRAINT_RANK = 7
+"""Rank of the constraints' Jacobian."""
 
-RANK, RANKS = 7, (0, 0, 7)
-"""Of the constraints' Jacobian; of the three levels' derivatives by the multipliers."""
+LEVEL_RANKS = (0, 0, 7)
+"""Ranks of the three levels' derivatives by the multipliers."""
 
 
 def printed_places(heave: Any, roll: Any, pitch: Any) -> dict[str, tuple[Any, Any]]:
@@ -151,43 +160,45 @@ def returned(model: PlateKinematics, coordinates: FloatArray) -> float:
 
 def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statement, ...]:
     """Return the statements about kinematics, ranges and the driver's head."""
-    small = SmallAngleKinematics(plate).direct(**EXAMPLE).coordinates
-    exact = ExactKinematics(plate).direct(**EXAMPLE).coordinates
+    small = SmallAngleKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
+    exact = ExactKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     heave, roll, pitch = small
     apart = np.abs(small - exact).max()
     grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
     both = max(returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics))
     worst = errors.worst
-    still = exact_head_motion(plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], REST, REST)
+    still = exact_head_motion(
+        plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
+    )
     felt, moved = float(still.specific_force[2]), float(still.acceleration[2])
     return (
-        SIMULATOR["direct_kinematics"].not_given(
-            f"Heave {heave:.5g} m, roll {DEGREES * roll:.5g} deg, pitch {DEGREES * pitch:.5g} deg; "
-            f"exact within {apart:.1e}.",
+        SIMULATOR_PAPER["direct_kinematics"].not_given(
+            f"Heave {heave:.5g} m, roll {DEGREES_PER_RADIAN * roll:.5g} deg, pitch "
+            f"{DEGREES_PER_RADIAN * pitch:.5g} deg; exact within {apart:.1e}.",
             "plots without numbers; the lengths lie outside the stroke about 0.3549 m",
         ),
-        SIMULATOR["closed_forms"].judged(
+        SIMULATOR_PAPER["closed_forms"].judged(
             f"The same to {printed_difference(plate, grid):.0e} m.",
             printed_difference(plate, grid) < 1e-14,
         ),
-        SIMULATOR["original_configuration"].judged(
+        SIMULATOR_PAPER["original_configuration"].judged(
             f"They do, to {both:.0e} m and rad in the small-angle and in the exact model.",
             both < 1e-14,
         ),
-        SIMULATOR["smaller_plate"].not_given(
+        SIMULATOR_PAPER["smaller_plate"].not_given(
             "Ranges grow as the plate shrinks: half the stroke over half its length and width.",
             "neither the data sheet's dimensions nor its angles are printed",
         ),
-        SIMULATOR["vertical_acceleration"].judged(
+        SIMULATOR_PAPER["vertical_acceleration"].judged(
             f"At rest the driver feels {felt:+.4g} m/s2, and is accelerated by {moved:.4g} m/s2.",
             min(abs(felt + plate.gravity), abs(moved + plate.gravity)) < 1e-9,
             "as printed a driver at rest feels -g, in free fall -2 g; see the errata",
         ),
-        SIMULATOR["small_angles"].judged(
+        SIMULATOR_PAPER["small_angles"].judged(
             f"Lengths are off by up to {1e3 * worst.length:.2g} mm of "
             f"{1e3 * plate.stroke:g} mm stroke, heave by {1e3 * worst.heave:.2g} mm, "
             f"feet by {1e3 * worst.foot:.2g} mm.",
-            max(worst.length, worst.heave, worst.foot) < LINE * plate.stroke,
+            max(worst.length, worst.heave, worst.foot) < LINE_WIDTH * plate.stroke,
             "curves that look alike do not show a few millimetres; the errors grow with the square "
             "of the angles",
         ),
@@ -207,12 +218,12 @@ def run(platform: Platform) -> CaseResult:
     for name, inputs in paper_inputs(plate).items():
         courses: list[Trajectory] = []
         forces: Forces = {}
-        for engine, label in LABELS.items():
+        for engine, label in ENGINE_LABELS.items():
             try:
-                course = followed(machine, plate, inputs, engine, DURATIONS[name])
+                course = followed(machine, plate, inputs, engine, RUN_DURATIONS[name])
                 whole, half = (
-                    forces_along(machine, plate, inputs.scaled(share), engine, DURATIONS[name])
-                    for share in (1.0, HALF)
+                    forces_along(machine, plate, inputs.scaled(share), engine, RUN_DURATIONS[name])
+                    for share in (1.0, REDUCED_FRACTION)
                 )
             except MissingDependencyError as error:
                 measures.append(missing(label, error))
@@ -231,10 +242,10 @@ def followed(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, engine: str, duration: float
 ) -> Trajectory:
     """Return an engine's course while forces and loops hold three lengths on the inputs."""
-    step = STEPS[engine]
+    step = ENGINE_TIMESTEPS[engine]
     steps = round(duration / step)
     begin = np.asarray(np.arange(steps) * step, dtype=np.float64)
-    lengths, driven = inputs.sample(begin), list(PUSHING)
+    lengths, driven = inputs.sample(begin), list(DRIVEN_INDICES)
     middle = exact_forces(plate, inputs, begin + 0.5 * step)
     carried = plate.lifted_mass / len(driven)
 
@@ -243,7 +254,7 @@ def followed(
         given: FloatArray = middle[k].copy()
         off = lengths.value[k] - state.lengths[driven]
         slower = lengths.rate[k] - state.rates[driven]
-        given[driven] += carried * (LOOP**2 * off + 2.0 * LOOP * slower)
+        given[driven] += carried * (LOOP_BANDWIDTH**2 * off + 2.0 * LOOP_BANDWIDTH * slower)
         return given
 
     start = states_along(plate, inputs, np.zeros(1))
@@ -266,8 +277,8 @@ def forces_along(
 
     Of the engine's open tree, of the exact model, of the printed and of the completed energies.
     """
-    time = np.linspace(0.0, duration, STATES)
-    driven = list(PUSHING)
+    time = np.linspace(0.0, duration, STATE_COUNT)
+    driven = list(DRIVEN_INDICES)
     rows = zip(*states_along(plate, inputs, time), strict=True)
     found = [projection(engine, machine, *row) for row in rows]
     sample = inputs.sample(time)
@@ -291,15 +302,15 @@ def _motion(
 ) -> Iterator[Entry]:
     found, wanted = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
-    bar, reason = BARS[course.engine]
-    off = largest(course.lengths[:, list(PUSHING)] - wanted)
+    bar, reason = POSE_TOLERANCES[course.engine]
+    off = largest(course.lengths[:, list(DRIVEN_INDICES)] - wanted)
     yield Measure(f"{title}: driven lengths off the inputs", off, bar, reason, unit="m")
     name = f"{title}: heave, roll, pitch off the exact closed forms"
     yield Measure(name, largest(found - exact), bar, reason, unit="m, rad")
-    later = course.time > SETTLED
+    later = course.time > SETTLING_TIME
     held = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(
-        f"{title}: forces that hold the lengths off the exact ones, from {SETTLED:g} s",
+        f"{title}: forces that hold the lengths off the exact ones, from {SETTLING_TIME:g} s",
         largest(held[later][:-1]),
         *FORCE_BARS[course.engine],
         unit="N",
@@ -317,8 +328,8 @@ def _motion(
 def _forces(title: str, whole: Forces, half: Forces) -> Iterator[Entry]:
     forces = whole["engine"]
     error = largest(forces - whole["exact"]) / largest(forces)
-    name = f"{title}: projected forces off the exact ones, per largest, {STATES} states"
-    yield Measure(name, error, TOLERANCE, REASON)
+    name = f"{title}: projected forces off the exact ones, per largest, {STATE_COUNT} states"
+    yield Measure(name, error, MODEL_TOLERANCE, MODEL_REASON)
     printed, complete = (
         np.log(largest(forces - whole[model]) / largest(half["engine"] - half[model])) / np.log(2.0)
         for model in ("printed", "complete")
@@ -352,9 +363,10 @@ def _line_widths(plate: PlateModel, inputs: DrivenLengths, course: Trajectory) -
 def _statement(seen: dict[str, FloatArray]) -> Statement:
     heave, roll, pitch = 100.0 * np.array(list(seen.values())).max(axis=0)
     worst = 0.01 * max(heave, roll, pitch)
-    return SIMULATOR["simscape"].judged(
+    return SIMULATOR_PAPER["simscape"].judged(
         f"In both engines and for both inputs the curves lie within {heave:.2f} % of their range "
         f"for heave, {roll:.2f} % for roll, {pitch:.2f} % for pitch; a printed curve is "
-        f"{100.0 * LINE:.2f} % wide. Inputs {LINE / worst:.1f} times as large would show it.",
-        worst < LINE,
+        f"{100.0 * LINE_WIDTH:.2f} % wide. Inputs {LINE_WIDTH / worst:.1f} times as large would "
+        "show it.",
+        worst < LINE_WIDTH,
     )

@@ -16,7 +16,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
-from twin.papers.driving_simulator.dae.lagrange import DRIVEN
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
 from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
@@ -34,24 +34,28 @@ from twin.papers.driving_simulator.studies import (
 )
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.simulation.trajectory import Trajectory
-from twin.validation.measures.comparison import LABELS, log_curve
+from twin.validation.measures.comparison import ENGINE_LABELS, log_curve
 from twin.validation.measures.sampling import RandomStates
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 
-FOOT = 2.0
-"""[kg] adopted"""
+FOOT_MASS = 2.0
+"""[kg] Mass of a foot; adopted."""
 
-DEGREES = 180.0 / np.pi
+DEGREES_PER_RADIAN = 180.0 / np.pi
 
 
-SINES, SIGMOIDS = "sines", "sigmoids"
+SINE_INPUTS = "sines"
+"""Name of the paper's sinusoidal inputs."""
+
+SIGMOID_INPUTS = "sigmoids"
+"""Name of the paper's sigmoid inputs."""
 
 
 def paper_machine(platform: Platform) -> Platform:
-    """Return the machine with the paper's 30 kg at each corner, and feet of `FOOT` beside them."""
+    """Return the machine with the paper's 30 kg at each corner, and feet of `FOOT_MASS`."""
     lumped = PlateModel.from_parameters(platform.parameters).lumped()
     content = platform.parameters.model_dump()
-    content["leg"].update(upper_mass=lumped.upper_mass, foot_mass=FOOT)
+    content["leg"].update(upper_mass=lumped.upper_mass, foot_mass=FOOT_MASS)
     return Platform(MachineParameters.model_validate(content))
 
 
@@ -62,7 +66,7 @@ def without_feet(plate: PlateModel) -> PlateModel:
 
 def paper_inputs(plate: PlateModel) -> dict[str, DrivenLengths]:
     """Return the paper's two sets of inputs by name."""
-    return {SINES: sinusoidal_inputs(plate), SIGMOIDS: sigmoid_inputs(plate)}
+    return {SINE_INPUTS: sinusoidal_inputs(plate), SIGMOID_INPUTS: sigmoid_inputs(plate)}
 
 
 def states_along(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> RandomStates:
@@ -111,7 +115,7 @@ def accelerations_of(pose: FloatArray, twist: FloatArray, acceleration: FloatArr
 def error_map(errors: ErrorMap) -> Map:
     """Return the errors of small angles over pitch and roll, at home height."""
     middle = len(errors.heave) // 2
-    pitch, roll = DEGREES * errors.pitch, DEGREES * errors.roll
+    pitch, roll = DEGREES_PER_RADIAN * errors.pitch, DEGREES_PER_RADIAN * errors.roll
     fields = (
         Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[middle])),
         Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[middle, ..., 0]),
@@ -149,7 +153,7 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
     """Return motion, forces and drift of an integrated response, exact forces `(k, 3)` beside."""
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
-    pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN)]
+    pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN_PILLARS)]
     forces = tuple(Curve(name, time, result.forces[:, k]) for k, name in pillars)
     missing = tuple(Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars)
     drift = (
@@ -230,16 +234,16 @@ def engines_plot(
     for course in courses:
         kept = slice(None, None, max(1, len(course.time) // 300))
         time, found = course.time[kept], coordinates_of(course.pose)[kept]
-        paper, label = small_angles(plate, inputs, time), LABELS[course.engine]
+        paper, label = small_angles(plate, inputs, time), ENGINE_LABELS[course.engine]
         heave.append(Curve(label, time, 1e3 * found[:, 0]))
         missed.append(Curve(label, time, 1e3 * (found - paper)[:, 0]))
         for k, axis in ((1, "roll"), (2, "pitch")):
-            angles.append(Curve(f"{axis}, {label}", time, DEGREES * found[:, k]))
+            angles.append(Curve(f"{axis}, {label}", time, DEGREES_PER_RADIAN * found[:, k]))
     time = np.linspace(0.0, max(course.time[-1] for course in courses), 300)
     paper = small_angles(plate, inputs, time)
     heave.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
     for k, axis in ((1, "roll"), (2, "pitch")):
-        angles.append(Curve(f"{axis}, paper", time, DEGREES * paper[:, k], "dot"))
+        angles.append(Curve(f"{axis}, paper", time, DEGREES_PER_RADIAN * paper[:, k], "dot"))
     states = np.linspace(0.0, time[-1], len(forces["engine"]))
     off = [
         Curve(origin, states, (given - forces["engine"])[:, 0])
@@ -250,6 +254,6 @@ def engines_plot(
         Panel("heave [mm]", *heave),
         Panel("angle [deg]", *angles),
         Panel("heave less the paper's [mm]", *missed),
-        Panel(f"force off the engine's, {DRIVEN[0].replace('_', ' ')} [N]", *off),
+        Panel(f"force off the engine's, {DRIVEN_PILLARS[0].replace('_', ' ')} [N]", *off),
     )
     return Plot(f"The paper's {name} in the engines", "time [s]", *panels)

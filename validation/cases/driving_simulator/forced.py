@@ -25,33 +25,36 @@ from twin.papers.driving_simulator.studies import Released, driven_motion, exact
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.cases.driving_simulator.engines import BECAUSE, LINE
+from twin.validation.cases.driving_simulator.engines import LINE_WIDTH, MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
-    SIGMOIDS,
-    SINES,
+    SIGMOID_INPUTS,
+    SINE_INPUTS,
     coordinates_of,
     paper_inputs,
     paper_machine,
     states_along,
     without_feet,
 )
-from twin.validation.measures.comparison import LABELS, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import fitted_order, largest
-from twin.validation.published.printed import SIMULATOR
+from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Statement
 
-CASE = Case("simulator_forced", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=3.0)
+CASE = Case(
+    "simulator_forced", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0
+)
 
-DURATIONS = {SINES: 1.0, SIGMOIDS: 1.5}
-"""[s] A tilted plate under constant forces falls further, by e in 0.3 s: longer runs only grow."""
+RUN_DURATIONS = {SINE_INPUTS: 1.0, SIGMOID_INPUTS: 1.5}
+"""[s] Durations of the runs. A tilted plate under constant forces falls further, by e in 0.3 s:
+longer runs only grow."""
 
-TIMESTEP = 1e-3
-"""[s] of the engines, over which forces are held"""
+ENGINE_TIMESTEP = 1e-3
+"""[s] Time step of the engines, over which forces are constant."""
 
-SHARES = (1.0, 0.5, 0.25)
-"""Of the paper's inputs"""
+INPUT_FRACTIONS = (1.0, 0.5, 0.25)
+"""Fractions of the paper's inputs that are compared."""
 
-BARS = {
+POSE_TOLERANCES = {
     "analytic": (2e-7, "forces held over 1 ms at their middle value; a tilt error grows 150-fold"),
     "bullet": (2e-7, "as the reference; the extrapolated steps add 1e-9"),
     "mujoco": (5e-6, "springs at the feet give way by 1e-7 m, less as they come to rest; likewise"),
@@ -66,9 +69,10 @@ def run(platform: Platform) -> CaseResult:
     measures: list[Entry] = []
     plots, whole = [], {}
     for name, inputs in paper_inputs(plate).items():
-        seconds = DURATIONS[name]
+        seconds = RUN_DURATIONS[name]
         found = {
-            share: released(without_feet(plate), inputs.scaled(share), seconds) for share in SHARES
+            share: released(without_feet(plate), inputs.scaled(share), seconds)
+            for share in INPUT_FRACTIONS
         }
         engines, courses = _engines(machine, plate, inputs, name)
         measures += [*engines, *_models(name, found)]
@@ -81,23 +85,23 @@ def _engines(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, name: str
 ) -> tuple[list[Entry], list[Trajectory]]:
     """Return errors and courses of all engines under the forces, held over each step."""
-    steps = round(DURATIONS[name] / TIMESTEP)
-    middle = np.asarray((np.arange(steps) + 0.5) * TIMESTEP, dtype=np.float64)
+    steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
+    middle = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
     forces = exact_forces(plate, inputs, middle)
     start = states_along(plate, inputs, np.zeros(1))
     measures: list[Entry] = []
     courses = []
-    for engine, (bar, reason) in BARS.items():
-        label = LABELS.get(engine, "reference")
+    for engine, (bar, reason) in POSE_TOLERANCES.items():
+        label = ENGINE_LABELS.get(engine, "reference")
         try:
             course = simulate(
                 machine,
-                DURATIONS[name],
+                RUN_DURATIONS[name],
                 pose=start.pose[0],
                 twist=start.twist[0],
                 forces=forces,
                 engine=engine,
-                timestep=TIMESTEP,
+                timestep=ENGINE_TIMESTEP,
                 progress=False,
             )
         except MissingDependencyError as error:
@@ -126,13 +130,14 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
         largest(each.printed_error[:, 1:] - each.derived) / largest(each.derived)
         for each in found.values()
     ]
-    shares: FloatArray = np.array(SHARES)
+    shares: FloatArray = np.array(INPUT_FRACTIONS)
     yield Measure(
         f"{name}: printed model, tilt off the exact one, against the two missing terms, relative",
         beside[-1],
         0.05,
-        f"derived to first order, so the rest falls with the inputs, here {SHARES[-1]:g} of them: "
-        f"{', '.join(f'{each:.2g}' for each in beside)} at {', '.join(map(str, SHARES))}",
+        "derived to first order, so the rest falls with the inputs, here "
+        f"{INPUT_FRACTIONS[-1]:g} of them: "
+        f"{', '.join(f'{each:.2g}' for each in beside)} at {', '.join(map(str, INPUT_FRACTIONS))}",
     )
     yield Measure(
         f"{name}: printed model's tilt against the two missing terms, order in the size of the "
@@ -171,7 +176,7 @@ def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
     for name, each in found.items():
         worst = largest(each.printed_error[:, 1:])
         shares.append(worst / np.ptp(each.exact[:, 1:], axis=0).max())
-        angles.append(f"{np.degrees(worst):.1f} deg after {DURATIONS[name]:g} s of the {name}")
+        angles.append(f"{np.degrees(worst):.1f} deg after {RUN_DURATIONS[name]:g} s of the {name}")
     inertia = home_inertia(plate)
     moments = ", ".join(
         f"{name} {printed:.1f} in place of {exact:.1f} kg m2"
@@ -179,10 +184,10 @@ def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
             ("roll", "pitch"), inertia.printed[1:], inertia.exact[1:], strict=True
         )
     )
-    return SIMULATOR["accuracy"].judged(
+    return SIMULATOR_PAPER["accuracy"].judged(
         "Prescribed lengths give the same motion for any masses. Under the forces that these "
         f"lengths take, the printed model is off by {', '.join(angles)}.",
-        max(shares) < LINE,
+        max(shares) < LINE_WIDTH,
         "identical movement confirms the constraints alone. The energies leave out that a plate "
         f"on pillars moves sideways and comes down as it tilts: {moments}, and no moment of its "
         "weight",
@@ -206,7 +211,7 @@ def _plot(name: str, found: Released, courses: list[Trajectory]) -> Plot:
     for course in courses:
         seen = slice(None, None, max(1, len(course.time) // 15))
         pitch = np.degrees(coordinates_of(course.pose)[seen, 2])
-        label = LABELS.get(course.engine, "reference")
+        label = ENGINE_LABELS.get(course.engine, "reference")
         angles.append(Curve(f"pitch, {label}", course.time[seen], pitch, "markers"))
     return Plot(
         f"Actuator forces of the {name} as inputs",

@@ -26,14 +26,14 @@ from twin.papers.driving_simulator.studies import (
 )
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.engines import (
-    BECAUSE,
-    RANGES,
+    MACHINE_REASON,
+    MOTION_RANGES,
     kinematics_statements,
     printed_difference,
     returned,
 )
 from twin.validation.cases.driving_simulator.figures import (
-    DEGREES,
+    DEGREES_PER_RADIAN,
     coordinates_of,
     envelope_plot,
     error_map,
@@ -43,17 +43,19 @@ from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import Comparison, compared
 from twin.validation.results import CaseResult, Entry, Measure, Quantity
 
-CASE = Case("simulator_kinematics", __doc__, machines=("driving_simulator",), because=BECAUSE)
+CASE = Case(
+    "simulator_kinematics", __doc__, machines=("driving_simulator",), because=MACHINE_REASON
+)
 
-STATES = 200
+STATE_COUNT = 200
 
-ROUNDING = "rounding of some ten operations on lengths below a metre"
+ROUNDING_REASON = "rounding of some ten operations on lengths below a metre"
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     plate = PlateModel.from_parameters(platform.parameters)
-    poses = random_states(platform, STATES).pose
+    poses = random_states(platform, STATE_COUNT).pose
     errors = small_angle_errors(plate)
     ranges = _ranges(plate)
     measures = [
@@ -73,8 +75,8 @@ def run(platform: Platform) -> CaseResult:
 
 def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
     heave, roll, pitch = small_angle_ranges(plate)
-    ours = (1e3 * heave, DEGREES * roll, DEGREES * pitch)
-    return tuple(compared(*pair) for pair in zip(RANGES, ours, strict=True))
+    ours = (1e3 * heave, DEGREES_PER_RADIAN * roll, DEGREES_PER_RADIAN * pitch)
+    return tuple(compared(*pair) for pair in zip(MOTION_RANGES, ours, strict=True))
 
 
 def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
@@ -82,7 +84,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
         f"small-angle forms against the printed ones, {len(coordinates)} poses",
         printed_difference(plate, coordinates),
         1e-14,
-        ROUNDING,
+        ROUNDING_REASON,
         unit="m",
     )
     for name, model in (
@@ -93,7 +95,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
             f"{name}: direct kinematics of inverse kinematics",
             returned(model, coordinates),
             1e-14,
-            ROUNDING,
+            ROUNDING_REASON,
             unit="m, rad",
         )
 
@@ -134,7 +136,7 @@ def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Entry]:
         yield Quantity(f"small angles: {name}", value, note=note, unit=unit)
     yield Quantity(
         "exact range of roll with the centre held at its height",
-        DEGREES * exact.roll,
-        note=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
+        DEGREES_PER_RADIAN * exact.roll,
+        note=f"pitch {DEGREES_PER_RADIAN * exact.pitch:.4g} deg; the longest pillar ends it",
         unit="deg",
     )

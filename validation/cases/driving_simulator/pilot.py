@@ -24,7 +24,7 @@ from twin.papers.driving_simulator.studies import (
     small_angle_head_motion,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import SIMULATOR
+from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import Entry, Measure, Quantity, Statement
 
 HEAD_POSITION = (0.0, 0.0, 1.1)
@@ -252,12 +252,12 @@ def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, 
     in_plate = np.einsum("jik,kj->ki", np.array(to_base), in_base)
     off_base, off_plate = (largest(vectors["velocity"] - rate) for rate in (in_base, in_plate))
     return (
-        SIMULATOR["pilot_vectors"].judged(
+        SIMULATOR_PAPER["pilot_vectors"].judged(
             f"Our small-angle model agrees with all five within {off:.0e} (m, m/s, m/s2, rad/s, "
             "rad/s2). The -981/100 of the acceleration is left out; the errata list it.",
             off < VECTOR_TOLERANCE,
         ),
-        SIMULATOR["pilot_frame"].judged(
+        SIMULATOR_PAPER["pilot_frame"].judged(
             "In the paper's motion the printed velocity differs from the derivative of the printed "
             f"position by {off_base:.0e} m/s in base axes, by {off_plate:.0e} m/s in plate axes.",
             off_plate < off_base,
@@ -282,7 +282,7 @@ def _clipped_statement(platform: Platform) -> Statement:
     outcomes = [outcome(platform, manoeuvre, name) for name in ALGORITHMS]
     given = max(one.use.acceleration for one in outcomes)
     lost = min(one.error.total for one in outcomes)
-    return SIMULATOR["clipped_commands"].judged(
+    return SIMULATOR_PAPER["clipped_commands"].judged(
         f"A heave of 1 g at {HEAVE_FREQUENCY:g} Hz needs {needed.acceleration:.3g} times the "
         f"actuators' largest acceleration. All three cueing algorithms need at most {given:.2f} "
         f"times it, and their perceived error is at least {lost:.1f} perception thresholds.",

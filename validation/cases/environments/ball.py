@@ -34,59 +34,59 @@ from twin.validation.cases.environments.cueing import (
     reward_measure,
     smoothness,
 )
-from twin.validation.measures.comparison import LABELS, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-"""[m/s2]"""
+"""[m/s2] Gravity in the base frame."""
 
-RESISTANCE = 0.02
+ROLLING_RESISTANCE = 0.02
 """Coefficient of rolling resistance: large, so that half of it is seen."""
 
-STATES = 10
+MOTION_COUNT = 10
 """Random motions of plate and ball."""
 
 SLOWEST_SPIN = 20.0
-"""[rad/s] Least spin of the ball along the plate in them."""
+"""[rad/s] Smallest spin of the ball along the plate in the random motions."""
 
 SMOOTH_SPEED = 1e-3
-"""[m/s] docs/ball.md: rolling resistance is smoothed below it."""
+"""[m/s] Speed below which rolling resistance is smoothed; docs/ball.md."""
 
-STEP = 1e-3
-"""[s] of the engines."""
+ENGINE_TIMESTEP = 1e-3
+"""[s] Time step of the engines."""
 
-PERIODS = 40
+STEP_COUNT = 40
 """Steps of the engines."""
 
 PLATE_TWIST = (0.1, -0.05, 0.0, 0.3, -0.2, 0.8)
-"""[m/s], [rad/s] of the platform at the start, as far as the machine can."""
+"""[m/s], [rad/s] Twist of the platform at the start, as far as the machine can."""
 
-START = (0.3, -0.2, 0.1, 0.4)
+START_STATE = (0.3, -0.2, 0.1, 0.4)
 """Place and velocity of the ball on the plate at the start, in plate radii (per second)."""
 
 SPLINE_DEGREE = 5
-"""Of the splines through the engines' record of the platform."""
+"""Degree of the splines through the engines' record of the platform."""
 
 START_TILT = (0.08, -0.06, 0.0)
 """[rad] Rotation vector of the platform at the start, as far as the machine can."""
 
-SPAN = STEP * PERIODS
-"""[s] of the engines' runs."""
+RUN_DURATION = ENGINE_TIMESTEP * STEP_COUNT
+"""[s] Duration of the engines' runs."""
 
 SLOWEST_ROLL = 0.03
-"""[m/s] Least speed of the ball against the plate in them."""
+"""[m/s] Smallest speed of the ball relative to the plate in the engines' runs."""
 
-ONSET = 2.0 * STEP
-"""[s] docs/ball.md, docs/engines.md: time constant of contacts in MuJoCo, that of its loops."""
+CONTACT_TIME = 2.0 * ENGINE_TIMESTEP
+"""[s] Time constant of contacts in MuJoCo, that of its loops; docs/ball.md, docs/engines.md."""
 
-SINKING = 1e-5
-"""[m] docs/ball.md: by which a ball may sink into the plate in the engines."""
+MAX_PENETRATION = 1e-5
+"""[m] Largest distance that a ball may sink into the plate in the engines; docs/ball.md."""
 
-TILT = (1.0, -0.5)
+TILT_ACTIONS = (1.0, -0.5)
 """Actions that tilt the plate of the environment."""
 
-TILTING = 5
+TILT_PERIODS = 5
 """Control periods of these actions."""
 
 FIRST_HELD = 20
@@ -95,11 +95,11 @@ FIRST_HELD = 20
 LAST_HELD = 36
 """Control periods of the episode."""
 
-DURATION = 0.01 * LAST_HELD
-"""[s] of the episode, with the usual control period of 10 ms."""
+EPISODE_DURATION = 0.01 * LAST_HELD
+"""[s] Duration of the episode, with the default control period of 10 ms."""
 
-SETTLING = 6e-3
-"""[s] Stewart thesis, section 4.3.1.1: in which velocity loops reach their command."""
+SETTLING_TIME = 6e-3
+"""[s] Time in which velocity loops reach their command; Stewart thesis, section 4.3.1.1."""
 
 ROLLING_START = (0.2, -0.2, -1.0, 1.5)
 """Place and velocity of the ball in the environment at the start, in plate radii (per second)."""
@@ -109,7 +109,7 @@ class Plate(NamedTuple):
     """Motion of the plate: rotation matrix, twist and acceleration of the reference point."""
 
     turn: FloatArray
-    """`(3, 3)` from plate axes to base axes"""
+    """`(3, 3)` rotation from plate axes to base axes"""
     twist: FloatArray
     """`(6,)` [m/s], [rad/s]"""
     acceleration: FloatArray
@@ -120,11 +120,11 @@ class Laws(NamedTuple):
     """Motion of a ball and the force on it by the laws of mechanics, base axes."""
 
     acceleration: FloatArray
-    """`(3,)` of the centre [m/s2]"""
+    """`(3,)` acceleration of the centre [m/s2]"""
     angular: FloatArray
     """`(3,)` angular acceleration [rad/s2]"""
     force: FloatArray
-    """`(3,)` of the plate on the ball [N]"""
+    """`(3,)` force of the plate on the ball [N]"""
 
 
 def skew(vector: FloatArray) -> FloatArray:
@@ -192,18 +192,18 @@ def by_equations(
 
 def equations(platform: Platform) -> Iterator[Measure]:
     """Yield closed forms of the incline and the turntable, and the laws in random motion."""
-    ball = replace(ball_for(platform.parameters), rolling_resistance=RESISTANCE)
+    ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
     tilt, speed = 0.1, 0.5
     plate = at_rest(Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix())
     spin = speed / ball.radius * plate.turn[:, 1]
     found, _ = by_equations(ball, plate, np.zeros(2), spin)
     downhill = plate.turn[:, 0] @ (found.force / ball.mass + GRAVITY)
-    expected = 5.0 / 7.0 * 9.81 * (np.sin(tilt) - RESISTANCE * np.cos(tilt))
+    expected = 5.0 / 7.0 * 9.81 * (np.sin(tilt) - ROLLING_RESISTANCE * np.cos(tilt))
     smooth = 0.5 * (SMOOTH_SPEED / speed) ** 2
     yield Measure(
         "ball on an incline: acceleration against 5/7 g (sin - b cos)",
         abs(downhill / expected - 1.0),
-        2.0 * smooth * RESISTANCE / (np.tan(tilt) - RESISTANCE),
+        2.0 * smooth * ROLLING_RESISTANCE / (np.tan(tilt) - ROLLING_RESISTANCE),
         "solid sphere, coefficient b of rolling resistance, which is smoothed below 1 mm/s: at "
         "0.5 m/s it lacks 2e-6",
     )
@@ -222,9 +222,9 @@ def equations(platform: Platform) -> Iterator[Measure]:
         "circles in the base frame at 2/7 of the rate of the turntable; rounding",
     )
     yield Measure(
-        f"ball on a plate in {STATES} random motions: accelerations against Newton and Euler",
-        largest([_off(ball, np.random.default_rng(seed)) for seed in range(STATES)]),
-        (SMOOTH_SPEED / (SLOWEST_SPIN * ball.radius)) ** 2 * RESISTANCE,
+        f"ball on a plate in {MOTION_COUNT} random motions: accelerations against Newton and Euler",
+        largest([_off(ball, np.random.default_rng(seed)) for seed in range(MOTION_COUNT)]),
+        (SMOOTH_SPEED / (SLOWEST_SPIN * ball.radius)) ** 2 * ROLLING_RESISTANCE,
         "force and angular acceleration, per weight; the smoothing of rolling resistance below "
         "1 mm/s",
     )
@@ -265,14 +265,14 @@ class Record(NamedTuple):
 def engine_record(platform: Platform, ball: Ball, name: str) -> Record:
     """Return a short run of ball and platform, which turns and tilts under constant forces."""
     engine = make_engine(
-        name, platform, STEP, "fast" if name == "analytic" else "accurate", ball=ball
+        name, platform, ENGINE_TIMESTEP, "fast" if name == "analytic" else "accurate", ball=ball
     )
     turn = Rotation.from_rotvec(START_TILT) * Rotation.from_quat(
         platform.home[3:], scalar_first=True
     )
     leaning = np.concatenate([platform.home[:3], turn.as_quat(scalar_first=True)])
     home, twist, _ = platform.constrain(leaning, np.array(PLATE_TWIST))
-    start = ball.plate_radius * np.array(START)
+    start = ball.plate_radius * np.array(START_STATE)
     weight = ball.mass * GRAVITY
     matrix = Rotation.from_quat(home[3:], scalar_first=True).as_matrix()
     place = matrix @ [*start[:2], ball.plate_height]
@@ -280,7 +280,7 @@ def engine_record(platform: Platform, ball: Ball, name: str) -> Record:
     forces = platform.inverse_dynamics(home, np.zeros(6), np.zeros(6), wrench)
     states = [engine.reset(home, twist, ball=start)]
     balls = [np.array(engine.ball)]
-    for _ in range(PERIODS):
+    for _ in range(STEP_COUNT):
         states.append(engine.step(forces))
         balls.append(np.array(engine.ball))
     engine.close()
@@ -296,7 +296,7 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
 
     Beside it the friction per mass [m/s2] that it needs at the start.
     """
-    time = STEP * np.arange(len(record.pose))
+    time = ENGINE_TIMESTEP * np.arange(len(record.pose))
     turns = Rotation.from_quat(record.pose[:, 3:], scalar_first=True)
     vectors = (turns * turns[0].inv()).as_rotvec()
     place = make_interp_spline(time, record.pose[:, :3], SPLINE_DEGREE)
@@ -322,8 +322,8 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
 
 def engines(platform: Platform) -> Iterator[Entry]:
     """Yield the distance of every engine's ball from one that the laws move on the same plate."""
-    ball = replace(ball_for(platform.parameters), rolling_resistance=RESISTANCE)
-    for name, label in (("analytic", "reference"), *LABELS.items()):
+    ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
+    for name, label in (("analytic", "reference"), *ENGINE_LABELS.items()):
         try:
             record = engine_record(platform, ball, name)
         except MissingDependencyError as error:
@@ -332,10 +332,19 @@ def engines(platform: Platform) -> Iterator[Entry]:
         last, friction = integrated(ball, record)
         speed = float(np.linalg.norm(record.ball[0, 7:9]))
         if name == "analytic":
-            tolerance = 0.5 * RESISTANCE * 9.81 * (SMOOTH_SPEED / SLOWEST_ROLL) ** 2 * SPAN**2
+            tolerance = (
+                0.5
+                * ROLLING_RESISTANCE
+                * 9.81
+                * (SMOOTH_SPEED / SLOWEST_ROLL) ** 2
+                * RUN_DURATION**2
+            )
             reason = "rolling resistance is smoothed below 1 mm/s: at 30 mm/s it lacks 6e-4"
         else:
-            tolerance = friction * ONSET * SPAN + SINKING / ball.radius * speed * SPAN
+            tolerance = (
+                friction * CONTACT_TIME * RUN_DURATION
+                + MAX_PENETRATION / ball.radius * speed * RUN_DURATION
+            )
             reason = (
                 "the ball begins at no depth, and the contact, as stiff as the loops with 2 ms, "
                 f"sets in as much late, and with it a friction of {friction:.2g} N/kg; and the "
@@ -344,8 +353,8 @@ def engines(platform: Platform) -> Iterator[Entry]:
         off = last - record.ball[-1, :3]
         normal = Rotation.from_quat(record.pose[-1, 3:], scalar_first=True).apply([0.0, 0.0, 1.0])
         yield Measure(
-            f"ball, {label}: distance from the laws' ball after {1e3 * SPAN:g} ms on a turning "
-            "plate",
+            f"ball, {label}: distance from the laws' ball after {1e3 * RUN_DURATION:g} ms on a "
+            "turning plate",
             float(np.linalg.norm(off - (off @ normal) * normal)),
             tolerance,
             reason,
@@ -355,10 +364,10 @@ def engines(platform: Platform) -> Iterator[Entry]:
 
 def environment(platform: Platform) -> Iterator[Measure]:
     """Yield observations, rewards and the ball's acceleration in twin/BallBalance-v0."""
-    ball = replace(ball_for(platform.parameters), rolling_resistance=RESISTANCE)
+    ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
     env = BallBalanceEnv(platform, ball=ball, target="circle")
     actions = np.zeros((LAST_HELD, 2))
-    actions[:TILTING] = TILT
+    actions[:TILT_PERIODS] = TILT_ACTIONS
     start = ball.plate_radius * np.array(ROLLING_START)
     instants = course(env, actions, {"ball": start})
     places = np.array(env.task.batch.ball[0])
@@ -395,7 +404,7 @@ def _observed(
         "coordinate": platform.inverse_kinematics(info["pose"])
         - 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates),
         "rate": platform.jacobian(info["pose"]) @ info["twist"],
-        "displacement": env.task.actions[0].scale * TILTING * np.array(TILT),
+        "displacement": env.task.actions[0].scale * TILT_PERIODS * np.array(TILT_ACTIONS),
         "last action": last.action,
     }
     # The target goes round the middle of the plate: its rate is the angle between two of them.
@@ -431,10 +440,10 @@ def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float
 def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
     """Return how far the plate is off the tilt that the increments of the actions add up to."""
     step = np.asarray(env.task.actions[0].scale)
-    wanted = TILTING * step * np.array(TILT)
+    wanted = TILT_PERIODS * step * np.array(TILT_ACTIONS)
     level = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
     turn = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * level.inv()
-    lag = 0.5 * SETTLING * largest(step * np.array(TILT)) / env.task.settings.period
+    lag = 0.5 * SETTLING_TIME * largest(step * np.array(TILT_ACTIONS)) / env.task.settings.period
     return Measure(
         "BallBalance: tilt of the plate against the increments of the actions",
         largest(turn.as_rotvec()[:2] - wanted),
@@ -447,11 +456,11 @@ def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
 def _held_plate(ball: Ball, instants: list[Instant]) -> Measure:
     """Return how far the ball's gain of velocity on the tilted, held plate is off 5/7 of g sin."""
     held = instants[FIRST_HELD:]
-    period = DURATION / len(instants[1:])
+    period = EPISODE_DURATION / len(instants[1:])
     velocity, slope = column(held, "ball_velocity"), column(held, "slope")
     across = np.sqrt(1.0 - (slope**2).sum(axis=1))[:, None]
     direction = velocity / np.linalg.norm(velocity, axis=1)[:, None]
-    rate = 5.0 / 7.0 * 9.81 * (slope - RESISTANCE * across * direction)
+    rate = 5.0 / 7.0 * 9.81 * (slope - ROLLING_RESISTANCE * across * direction)
     gained = period * (rate[1:] + rate[:-1]).sum(axis=0) / 2.0
     moved = []
     for instant in (held[0], held[-1]):

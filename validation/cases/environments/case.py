@@ -24,12 +24,12 @@ CASE = Case(
     cost=1.0,
 )
 
-TASKS = {
+MACHINE_TASKS = {
     "stewart": ("car", "tracking", "cueing", "ball", "shaking"),
     "compliant_stewart": ("shaking",),
     "driving_simulator": ("tracking", "cueing", "ball"),
 }
-"""Machine -> parts of the case."""
+"""Parts of the case by machine."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -50,5 +50,5 @@ def _measures(platform: Platform) -> Iterator[Entry]:
         "ball": ball_measures,
         "shaking": shaking_measures,
     }
-    for name in TASKS[platform.name]:
+    for name in MACHINE_TASKS[platform.name]:
         yield from parts[name](platform)

@@ -20,80 +20,81 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_slices
 from twin.envs.environment import PlatformEnv
-from twin.envs.motion_cueing.environment import MotionCueingEnv
 from twin.envs.motion_cueing.manoeuvres import wheel_angle
+from twin.envs.motion_cueing.task import MotionCueingEnv
 from twin.motion.cueing import Car, Manoeuvre
-from twin.motion.cueing.manoeuvre import STEP, Tyre
+from twin.motion.cueing.manoeuvre import TIME_STEP, Tyre
 from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
-LARGEST = 10.0
-"""Observations are clipped to it, in parts of their scales."""
+OBSERVATION_CLIP = 10.0
+"""Value at which observations are clipped, relative to their scales."""
 
-ROUNDING = 1e-6
-"""Of an observation: single precision of numbers up to 10."""
+OBSERVATION_TOLERANCE = 1e-6
+"""Rounding of an observation: single precision of numbers up to 10."""
 
-SEED = 5
-"""Of all episodes."""
+EPISODE_SEED = 5
+"""Seed of all episodes."""
 
 GRAVITY = 9.81
-"""[m/s2]"""
+"""[m/s2] Gravity."""
 
-SPEED = 25.0
-"""[m/s] of the car at the start."""
+INITIAL_SPEED = 25.0
+"""[m/s] Speed of the car at the start."""
 
-DURATION = 1.0
-"""[s] of the bend."""
+BEND_DURATION = 1.0
+"""[s] Duration of the bend."""
 
-STEER = 0.05
+MAX_STEERING = 0.05
 """[rad] Largest steering angle in the bend."""
 
-BRAKING = 4.0
+MAX_DECELERATION = 4.0
 """[m/s2] Largest deceleration in the bend."""
 
-RISE = 0.4
-"""[s] in which wheel and brakes reach them."""
+RISE_TIME = 0.4
+"""[s] Time in which the steering angle reaches its value on the way into the circle."""
 
 SPLINE_DEGREE = 7
-"""Of the splines that are differentiated."""
+"""Degree of the splines that are differentiated."""
 
-ENDS = 8
+END_SAMPLES = 8
 """Samples at either end that are not compared, where a spline is less exact."""
 
-CIRCLE = 3.0
+CIRCLE_DURATION = 3.0
 """[s] Length of the drive into a steady circle."""
 
-SIDE = 1.0
+SIDE_ACCELERATION = 1.0
 """[m/s2] Side acceleration in the circle."""
 
 LARGEST_SIDE = 50.0
 """[m/s2] Bound of the side accelerations that are looked for."""
 
-LAG = 0.5
-"""[s] in which roll and yaw of the car settle at this speed, at most."""
+SETTLING_TIME = 0.5
+"""[s] Longest time in which roll and yaw of the car settle at this speed."""
 
-PERIOD = 0.01
-"""[s] of control."""
+CONTROL_PERIOD = 0.01
+"""[s] Control period."""
 
-PERIODS = 40
+PERIOD_COUNT = 40
 """Control periods of the episode."""
 
-HEAD = (0.15, -0.2, 0.9)
-"""[m] of the driver from the reference point, platform axes: off all axes of rotation."""
+HEAD_POSITION = (0.15, -0.2, 0.9)
+"""[m] Head of the driver from the reference point, platform axes: off all axes of rotation."""
 
-THRESHOLDS = np.array([0.17, 0.17, 0.28, *np.radians([3.0, 3.6, 2.6])])
-"""[m/s2], [rad/s] docs/motion_cueing.md, after Reid and Nahon, UTIAS report 296."""
+PERCEPTION_THRESHOLDS = np.array([0.17, 0.17, 0.28, *np.radians([3.0, 3.6, 2.6])])
+"""[m/s2], [rad/s] Thresholds of perception; docs/motion_cueing.md, after Reid and Nahon, UTIAS
+report 296."""
 
-STRENGTH = 0.08
+ACTION_AMPLITUDE = 0.08
 """Amplitude of the actions, which keep all limits."""
 
-FREQUENCY = 2.5
-"""[Hz] of the actions."""
+ACTION_FREQUENCY = 2.5
+"""[Hz] Frequency of the actions."""
 
 ENGINE_STEP = 1e-3
-"""[s] of the engine, in which the drives' velocity loops act."""
+"""[s] Time step of the engine, in which the drives' velocity loops act."""
 
-WEIGHTS = {
+REWARD_WEIGHTS = {
     "force": 1.0,
     "rotation": 1.0,
     "false_cue": 0.5,
@@ -101,7 +102,7 @@ WEIGHTS = {
     "smoothness": 0.05,
     "end": 100.0,
 }
-"""Of the reward's terms in the documentation."""
+"""Weights of the reward's terms in the documentation."""
 
 
 class Instant(NamedTuple):
@@ -111,7 +112,7 @@ class Instant(NamedTuple):
     reward: float
     info: dict[str, Any]
     action: FloatArray
-    """of the period; zeros after a reset"""
+    """action of the period; zeros after a reset"""
 
 
 def course(
@@ -121,7 +122,7 @@ def course(
     each: Callable[[], Any] | None = None,
 ) -> list[Instant]:
     """Return the k + 1 instants of an episode under actions `(k, a)`; `each` follows every step."""
-    observation, info = environment.reset(seed=SEED, options=dict(options or {}))
+    observation, info = environment.reset(seed=EPISODE_SEED, options=dict(options or {}))
     instants = [Instant(observation, 0.0, info, np.zeros(actions.shape[1]))]
     for action in actions:
         observation, reward, _, _, info = environment.step(action)
@@ -144,7 +145,7 @@ def observation_error(
     slices = channel_slices(environment.task.observations)
     errors = [
         instant.observation[slices[name]]
-        - np.clip(np.asarray(value) / channels[name].scale, -LARGEST, LARGEST)
+        - np.clip(np.asarray(value) / channels[name].scale, -OBSERVATION_CLIP, OBSERVATION_CLIP)
         for name, value in expected.items()
     ]
     return largest(np.concatenate(errors))
@@ -174,7 +175,7 @@ def observation_measure(name: str, what: str, error: float) -> Measure:
     return Measure(
         f"{name}: observations against {what}",
         error,
-        ROUNDING,
+        OBSERVATION_TOLERANCE,
         "in parts of the scales: single precision of numbers up to 10",
     )
 
@@ -191,8 +192,8 @@ def reward_measure(name: str, error: float) -> Measure:
 
 def bend(time: Any) -> tuple[Any, Any]:
     """Return steering angle [rad] and commanded acceleration [m/s2] of a bend under braking."""
-    share = np.sin(0.5 * np.pi * np.asarray(time) / DURATION) ** 2
-    return STEER * share, -BRAKING * share
+    share = np.sin(0.5 * np.pi * np.asarray(time) / BEND_DURATION) ** 2
+    return MAX_STEERING * share, -MAX_DECELERATION * share
 
 
 def axle_loads(car: Car, along: float) -> tuple[float, float]:
@@ -266,9 +267,11 @@ def head_motion(car: Car, time: Any) -> FloatArray:
         return road_rate(car, state, float(steer), float(along))
 
     start = np.zeros(10)
-    start[3] = SPEED
+    start[3] = INITIAL_SPEED
     span = (time[0], time[-1])
-    states = solve_ivp(rate, span, start, "DOP853", time, rtol=1e-11, atol=1e-12, max_step=STEP).y
+    states = solve_ivp(
+        rate, span, start, "DOP853", time, rtol=1e-11, atol=1e-12, max_step=TIME_STEP
+    ).y
     attitude = Rotation.from_euler("ZYX", states[[2, 8, 6]].T)
     path = attitude.apply(car.head)
     path[:, :2] += states[:2].T
@@ -287,9 +290,9 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
     """
     del platform
     car = Car()
-    half = 0.5 * STEP * np.arange(2 * round(DURATION / STEP) + 1)
-    found = car.felt(SPEED, *bend(half))
-    off = (found - head_motion(car, half[::2]))[ENDS:-ENDS]
+    half = 0.5 * TIME_STEP * np.arange(2 * round(BEND_DURATION / TIME_STEP) + 1)
+    found = car.felt(INITIAL_SPEED, *bend(half))
+    off = (found - head_motion(car, half[::2]))[END_SAMPLES:-END_SAMPLES]
     reason = (
         "the car's Runge-Kutta steps of 5 ms: (w T)^4 / 120 of a motion of at most 15 rad/s is "
         "3e-7, of a size of 10"
@@ -321,10 +324,10 @@ def _steady_circle(car: Car) -> Measure:
 
     front, rear = (replace(tyre, linear=True) for tyre in (car.front_tyre, car.rear_tyre))
     linear = replace(car, front_tyre=front, rear_tyre=rear)
-    half = 0.5 * STEP * np.arange(2 * round(CIRCLE / STEP) + 1)
-    share = np.sin(0.5 * np.pi * np.minimum(half / RISE, 1.0)) ** 2
-    steer = wheel_angle(linear, np.full(len(half), SPEED), SIDE * share)
-    felt = linear.felt(SPEED, steer, np.zeros(len(half)))[-1]
+    half = 0.5 * TIME_STEP * np.arange(2 * round(CIRCLE_DURATION / TIME_STEP) + 1)
+    share = np.sin(0.5 * np.pi * np.minimum(half / RISE_TIME, 1.0)) ** 2
+    steer = wheel_angle(linear, np.full(len(half), INITIAL_SPEED), SIDE_ACCELERATION * share)
+    felt = linear.felt(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
     lever, turn = car.sprung_mass * car.arm, float(np.linalg.norm(felt[3:]))
     lean = lever / (car.roll_stiffness - lever * GRAVITY)
 
@@ -338,12 +341,12 @@ def _steady_circle(car: Car) -> Measure:
     base, speed = car.front + car.rear, side / turn
     difference = car.rear / car.front_tyre.stiffness - car.front / car.rear_tyre.stiffness
     gradient = car.mass / base * difference
-    angle = SIDE * (base / SPEED**2 + gradient)
-    slowing = SIDE * car.rear / base * angle / SPEED
+    angle = SIDE_ACCELERATION * (base / INITIAL_SPEED**2 + gradient)
+    slowing = SIDE_ACCELERATION * car.rear / base * angle / INITIAL_SPEED
     return Measure(
         "car on a steady circle: steering angle against the understeer law",
         abs((base / speed + gradient * speed) * turn / angle - 1.0),
-        3.0 * LAG * slowing,
+        3.0 * SETTLING_TIME * slowing,
         f"the front wheels' drag slows the car by {1e2 * slowing:.3f} percent a second; side "
         "acceleration, yaw and roll each follow the speed within half a second",
     )
@@ -367,17 +370,19 @@ def sensed(first: FloatArray, second: FloatArray) -> FloatArray:
     for j in range(6):
         model = models()[j // 3]
         # Before the first period the input rises from rest within one period.
-        state = lsim(model, [0.0, second[0, j]], [0.0, PERIOD])[2][-1]
+        state = lsim(model, [0.0, second[0, j]], [0.0, CONTROL_PERIOD])[2][-1]
         found[0, j] = (model.C @ state + model.D[0] * second[0, j])[0]
         for k in range(len(first)):
-            output, states = lsim(model, [first[k, j], second[k + 1, j]], [0.0, PERIOD], state)[1:]
+            output, states = lsim(
+                model, [first[k, j], second[k + 1, j]], [0.0, CONTROL_PERIOD], state
+            )[1:]
             found[k + 1, j], state = output[-1], states[-1]
     return found
 
 
 def manoeuvre() -> Manoeuvre:
     """Return a manoeuvre in all six senses."""
-    time = np.arange(PERIODS + 1, dtype=np.float64) * PERIOD
+    time = np.arange(PERIOD_COUNT + 1, dtype=np.float64) * CONTROL_PERIOD
     angle: FloatArray = 2.0 * np.pi * np.outer(time, [1.0, 1.5, 2.0, 1.2, 0.7, 0.9]) + np.arange(6)
     felt = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
     felt[:, 2] += GRAVITY
@@ -392,7 +397,7 @@ def felt_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatAr
     pose, twist = column(instants, "pose"), column(instants, "twist")
     turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
     velocity = twist[:, :3] + np.cross(twist[:, 3:], turn.apply(head))
-    mean = np.diff(velocity, axis=0) / PERIOD
+    mean = np.diff(velocity, axis=0) / CONTROL_PERIOD
     upward, rest = np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, GRAVITY])
     pushes = 0.5 * (turn[:-1].inv().apply(mean) + turn[1:].inv().apply(mean))
     lean = turn.inv().apply(np.tile(upward, (len(instants), 1))) - rest
@@ -407,19 +412,24 @@ def felt_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatAr
 def cueing_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the measures of perception, commands, observations and rewards on one machine."""
     drive = manoeuvre()
-    env = MotionCueingEnv(platform, manoeuvre=drive, head=HEAD)
+    env = MotionCueingEnv(platform, manoeuvre=drive, head=HEAD_POSITION)
     size = env.task.actions[0].size
-    time = PERIOD * np.arange(PERIODS)
-    actions = STRENGTH * np.cos(2.0 * np.pi * FREQUENCY * time[:, None] + np.arange(size))
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT)
+    actions = ACTION_AMPLITUDE * np.cos(
+        2.0 * np.pi * ACTION_FREQUENCY * time[:, None] + np.arange(size)
+    )
     instants = course(env, actions)
     given = np.hstack([drive.specific_force - [0.0, 0.0, GRAVITY], drive.angular_rate])
-    vehicle, shown = sensed(given[:-1], given), sensed(*felt_on_platform(np.array(HEAD), instants))
+    vehicle, shown = (
+        sensed(given[:-1], given),
+        sensed(*felt_on_platform(np.array(HEAD_POSITION), instants)),
+    )
     reason = "rounding of steps of both that are exact for inputs linear within a period"
     for name, exact in (("vehicle", vehicle), ("platform", shown)):
         yield Measure(
             f"MotionCueing: motion perceived by the {name}'s driver against scipy's simulation, in "
             "thresholds",
-            largest((column(instants, f"perceived_{name}") - exact) / THRESHOLDS),
+            largest((column(instants, f"perceived_{name}") - exact) / PERCEPTION_THRESHOLDS),
             1e-9,
             reason,
         )
@@ -438,9 +448,9 @@ def _commanded(
 ) -> Iterator[Measure]:
     """Yield the command against the actions' integral, and the platform against the command."""
     free = env.task.axes.free
-    steps = PERIOD * actions * env.task.actions[0].scale
+    steps = CONTROL_PERIOD * actions * env.task.actions[0].scale
     rates = np.vstack([np.zeros(len(free)), np.cumsum(steps, axis=0)])
-    ways = np.cumsum(0.5 * PERIOD * (rates[1:] + rates[:-1]), axis=0)
+    ways = np.cumsum(0.5 * CONTROL_PERIOD * (rates[1:] + rates[:-1]), axis=0)
     command = column(instants, "command")[:, free]
     yield Measure(
         "MotionCueing: command against the actions integrated twice",
@@ -502,11 +512,12 @@ def _rewarded(
     env: MotionCueingEnv, instants: list[Instant], vehicle: FloatArray, shown: FloatArray
 ) -> float:
     """Return the largest error of rewards, score and false cues from their formulae."""
-    share = (shown - vehicle) / (10.0 * THRESHOLDS)
+    share = (shown - vehicle) / (10.0 * PERCEPTION_THRESHOLDS)
     known, cued = (
-        np.sign(part) * np.maximum(np.abs(part) - THRESHOLDS, 0.0) for part in (vehicle, shown)
+        np.sign(part) * np.maximum(np.abs(part) - PERCEPTION_THRESHOLDS, 0.0)
+        for part in (vehicle, shown)
     )
-    false = np.where(known * cued > 0.0, 0.0, cued) / (10.0 * THRESHOLDS)
+    false = np.where(known * cued > 0.0, 0.0, cued) / (10.0 * PERCEPTION_THRESHOLDS)
     free, axes = env.task.axes.free, axes_about_home(env, instants)
     travel = next(c.scale for c in env.task.observations if c.name == "displacement")
     errors = []
@@ -521,7 +532,7 @@ def _rewarded(
                 0.0,
             ]
         )
-        errors.append(reward_error(env, instants[k], WEIGHTS, terms))
+        errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
         score = float(np.sqrt(np.mean((10.0 * share[: k + 1]) ** 2)))
         cues = float(np.sqrt(np.mean((10.0 * false[: k + 1]) ** 2)))
         errors.append(abs(instants[k].info["score"] - score))

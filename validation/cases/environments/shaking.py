@@ -22,7 +22,7 @@ from twin.envs.vibration_isolation import VibrationIsolationEnv
 from twin.errors import MissingDependencyError
 from twin.machine import MachineParameters
 from twin.validation.cases.environments.cueing import (
-    SEED,
+    EPISODE_SEED,
     Instant,
     closeness,
     column,
@@ -33,43 +33,43 @@ from twin.validation.cases.environments.cueing import (
     reward_measure,
     smoothness,
 )
-from twin.validation.measures.comparison import LABELS, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 GRAVITY = 9.81
-"""[m/s2]"""
+"""[m/s2] Gravity."""
 
-PERIOD = 5e-3
-"""[s] of control."""
+CONTROL_PERIOD = 5e-3
+"""[s] Control period."""
 
-PERIODS = 40
+PERIOD_COUNT = 40
 """Control periods of the shaking."""
 
-ACCELERATION = 2.0
-"""[m/s2] RMS of the base along each axis."""
+BASE_ACCELERATION = 2.0
+"""[m/s2] RMS acceleration of the base along each axis."""
 
-BAND = (3.0, 10.0)
-"""[Hz] Lowest and highest frequency of the base."""
+FREQUENCY_BAND = (3.0, 10.0)
+"""[Hz] Lowest and highest frequency of the base's motion."""
 
-LINES = 4
+LINES_PER_AXIS = 4
 """Sines along each axis."""
 
-FADE = 0.25 * PERIOD * PERIODS
-"""[s] over which the base begins to shake, and ends: a quarter of so short a time."""
+FADE_TIME = 0.25 * CONTROL_PERIOD * PERIOD_COUNT
+"""[s] Time in which shaking begins and ends: a quarter of so short a time."""
 
-LIGHT = {"ups": 1e-3, "viscoelastic": 1e-2}
-"""Masses of the legs in the comparison in the room, in parts of their own."""
+LEG_MASS_FRACTIONS = {"ups": 1e-3, "viscoelastic": 1e-2}
+"""Masses of the legs in the comparison in the room, relative to their own masses."""
 
 
 def options(**changes: Any) -> dict[str, Any]:
     """Return options of the environment: a short, strong shaking and sensors without noise."""
     return {
-        "acceleration": ACCELERATION,
-        "lowest_frequency": BAND[0],
-        "highest_frequency": BAND[1],
-        "lines": LINES,
-        "duration": PERIOD * PERIODS,
+        "acceleration": BASE_ACCELERATION,
+        "lowest_frequency": FREQUENCY_BAND[0],
+        "highest_frequency": FREQUENCY_BAND[1],
+        "lines": LINES_PER_AXIS,
+        "duration": CONTROL_PERIOD * PERIOD_COUNT,
         "accelerometer_noise": 0.0,
         "gyroscope_noise": 0.0,
         **changes,
@@ -90,7 +90,9 @@ def displacement(lines: FloatArray, time: Any) -> Any:
     omega, size, phase = 2.0 * np.pi * lines[..., 0], lines[..., 1], lines[..., 2]
     angle = omega * time[:, None, None] + phase
     sines = -(size / omega**2 * np.sin(angle)).sum(axis=2)
-    fade = smooth_step(time / FADE) * smooth_step((PERIOD * PERIODS - time) / FADE)
+    fade = smooth_step(time / FADE_TIME) * smooth_step(
+        (CONTROL_PERIOD * PERIOD_COUNT - time) / FADE_TIME
+    )
     return fade[:, None] * sines
 
 
@@ -103,7 +105,7 @@ def velocity(lines: FloatArray, time: Any) -> FloatArray:
 def with_light_legs(platform: Platform) -> Platform:
     """Return the machine with legs of a small part of their mass."""
     content = platform.parameters.model_dump()
-    part = LIGHT[platform.kind]
+    part = LEG_MASS_FRACTIONS[platform.kind]
     for name, entry in content["leg"].items():
         if name.endswith("_mass"):
             content["leg"][name] = part * entry
@@ -148,7 +150,7 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
         turned = spin - 0.5 * np.cross(vector, spin) + np.cross(vector, np.cross(vector, spin)) / 12
         return np.concatenate([state[6:9], turned, linear, alpha])
 
-    time = PERIOD * np.arange(PERIODS + 1)
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
     span = (0.0, time[-1])
     found = solve_ivp(rate, span, np.zeros(12), "RK45", time, rtol=1e-8, atol=1e-10)
     return np.asarray(found.y[:6].T)
@@ -158,10 +160,12 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     """Yield the measures of base, platform, observations and rewards on one machine."""
     env = VibrationIsolationEnv(platform, **options())
     size = env.task.actions[0].size
-    actions = 0.1 * np.random.default_rng(SEED).uniform(-1.0, 1.0, (PERIODS, size))
+    actions = 0.1 * np.random.default_rng(EPISODE_SEED).uniform(-1.0, 1.0, (PERIOD_COUNT, size))
     given: list[FloatArray] = []
     instants = course(env, actions, each=lambda: given.append(np.array(env.task.shaking)[0]))
-    lines = random_lines(np_random(SEED)[0], ACCELERATION, *BAND, LINES)
+    lines = random_lines(
+        np_random(EPISODE_SEED)[0], BASE_ACCELERATION, *FREQUENCY_BAND, LINES_PER_AXIS
+    )
     yield from _base(env, instants, np.array(given), lines)
     yield observation_measure(
         "VibrationIsolation",
@@ -181,15 +185,17 @@ def _base(
     `given` `(p, ratio, 3)` [m/s2] are the accelerations that the engine was given.
     """
     root = np.sqrt(0.5 * (lines[..., 1] ** 2).sum(axis=1))
-    edges = BAND[0] * (BAND[1] / BAND[0]) ** (np.arange(LINES + 1) / LINES)
+    edges = FREQUENCY_BAND[0] * (FREQUENCY_BAND[1] / FREQUENCY_BAND[0]) ** (
+        np.arange(LINES_PER_AXIS + 1) / LINES_PER_AXIS
+    )
     outside = np.maximum(edges[:-1] - lines[..., 0], lines[..., 0] - edges[1:]).max()
     yield Measure(
         "VibrationIsolation, base: RMS acceleration of the sines against the requested one",
-        largest([*(root / ACCELERATION - 1.0), max(0.0, float(outside))]),
+        largest([*(root / BASE_ACCELERATION - 1.0), max(0.0, float(outside))]),
         1e-12,
         "rounding; one line in each equal part of the logarithm of the band",
     )
-    time = PERIOD * np.arange(PERIODS + 1)
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
     pose, moved = column(instants, "pose"), column(instants, "absolute_displacement")
     found = moved - (pose[:, :3] - pose[0, :3])
     scale = largest(displacement(lines, time))
@@ -199,7 +205,7 @@ def _base(
         1e-12,
         "rounding",
     )
-    step = PERIOD / given.shape[1]
+    step = CONTROL_PERIOD / given.shape[1]
     fine = step * np.arange(given.shape[0] * given.shape[1] + 1)
     mean = np.diff(velocity(lines, fine), axis=0) / step
     yield Measure(
@@ -214,19 +220,19 @@ def _observed(
     platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
 ) -> float:
     """Return the largest error of the sensors' readings at all instants, in parts of the scales."""
-    fade = np.exp(-PERIOD / 1.0)
-    speed = velocity(lines, PERIOD * np.arange(PERIODS + 1))
+    fade = np.exp(-CONTROL_PERIOD / 1.0)
+    speed = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1))
     integrals, errors = np.zeros((2, 3)), []
     for k in range(1, len(instants)):
         now, before = instants[k].info, instants[k - 1].info
         turn = Rotation.from_quat(now["pose"][3:], scalar_first=True).inv()
         last = Rotation.from_quat(before["pose"][3:], scalar_first=True).inv()
-        base = (speed[k] - speed[k - 1]) / PERIOD
-        absolute = (now["twist"][:3] - before["twist"][:3]) / PERIOD + base
+        base = (speed[k] - speed[k - 1]) / CONTROL_PERIOD
+        absolute = (now["twist"][:3] - before["twist"][:3]) / CONTROL_PERIOD + base
         felt = turn.apply(absolute + np.array([0.0, 0.0, GRAVITY])) - [0.0, 0.0, GRAVITY]
         spin = turn.apply(now["twist"][3:])
-        change = (spin - last.apply(before["twist"][3:])) / PERIOD
-        integrals = fade * integrals + PERIOD * np.array([felt, base])
+        change = (spin - last.apply(before["twist"][3:])) / CONTROL_PERIOD
+        integrals = fade * integrals + CONTROL_PERIOD * np.array([felt, base])
         expected = {
             "platform acceleration": felt,
             "platform angular rate": spin,
@@ -257,25 +263,25 @@ def _rewarded(
 
     def root_mean_square(order: int) -> float:
         """Return the RMS of the sines' integral of an order: even over the band's logarithm."""
-        low, high = np.log(BAND)
+        low, high = np.log(FREQUENCY_BAND)
         power = quad(lambda x: (2.0 * np.pi * np.exp(x)) ** (-2 * order), low, high)[0]
-        return float(ACCELERATION * np.sqrt(power / (high - low)))
+        return float(BASE_ACCELERATION * np.sqrt(power / (high - low)))
 
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
     levels = np.sqrt(3.0) * np.array(
-        [ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
+        [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )
     half = 0.5 * (platform.maximum_coordinates - platform.minimum_coordinates)
     coordinate = next(c for c in env.task.observations if c.name == "coordinate")
     place = channel_slices(env.task.observations)["coordinate"]
-    speed, errors = velocity(lines, PERIOD * np.arange(PERIODS + 1)), []
+    speed, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []
     squares = np.zeros(2)
     for k in range(1, len(instants)):
         now, before = instants[k], instants[k - 1]
-        base = (speed[k] - speed[k - 1]) / PERIOD
+        base = (speed[k] - speed[k - 1]) / CONTROL_PERIOD
         relative = now.info["twist"] - before.info["twist"]
         moves = (
-            relative[:3] / PERIOD + base,
+            relative[:3] / CONTROL_PERIOD + base,
             now.info["absolute_displacement"],
             now.info["twist"][3:],
         )
@@ -295,9 +301,9 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
     light = with_light_legs(platform)
     body, leg = light.parameters.platform.body, light.parameters.leg
     share = light.n_actuators * leg.mass / body.mass
-    time = PERIOD * np.arange(PERIODS + 1)
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
     exact, size = in_the_room(light, lines), largest(displacement(lines, time))
-    for name, label in (("analytic", "reference"), *LABELS.items()):
+    for name, label in (("analytic", "reference"), *ENGINE_LABELS.items()):
         try:
             env = VibrationIsolationEnv(light, engine=name, **options(action="forces"))
         except MissingDependencyError as error:
@@ -306,7 +312,7 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
         late = 0.0
         if name == "bullet":
             late = 0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / size
-        instants = course(env, np.zeros((PERIODS, light.n_actuators)))
+        instants = course(env, np.zeros((PERIOD_COUNT, light.n_actuators)))
         env.close()
         found = column(instants, "absolute_displacement")
         reason = f"the legs keep {100.0 * share:.2g} percent of the platform's mass"

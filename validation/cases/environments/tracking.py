@@ -16,7 +16,7 @@ from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.motion import MultiSineMotion
 from twin.validation.cases.environments.cueing import (
-    SEED,
+    EPISODE_SEED,
     Instant,
     closeness,
     column,
@@ -30,41 +30,41 @@ from twin.validation.cases.environments.cueing import (
 from twin.validation.measures.sampling import largest
 from twin.validation.results import Measure
 
-PERIOD = 0.01
-"""[s] of control."""
+CONTROL_PERIOD = 0.01
+"""[s] Control period."""
 
-PERIODS = 40
+PERIOD_COUNT = 40
 """Control periods of the motion."""
 
-SETTLING = 6e-3
-"""[s] Stewart thesis, section 4.3.1.1: in which velocity loops reach their command."""
+SETTLING_TIME = 6e-3
+"""[s] Time in which velocity loops reach their command; Stewart thesis, section 4.3.1.1."""
 
-PREVIEW = 3
-"""Control periods ahead that are observed, as usual."""
+PREVIEW_PERIODS = 3
+"""Control periods of preview in the observation, the default."""
 
-FADE = 0.25 * PERIOD * PERIODS
-"""[s] over which a random motion rises and returns: a quarter of so short a time."""
+FADE_TIME = 0.25 * CONTROL_PERIOD * PERIOD_COUNT
+"""[s] Time in which a random motion rises and returns: a quarter of so short a time."""
 
-FASTEST = 6.0
+MAX_FREQUENCY = 6.0
 """[Hz] Highest frequency of the motion, so that it moves within its short time."""
 
-STRENGTH = 0.1
-"""Of the random actions."""
+ACTION_AMPLITUDE = 0.1
+"""Amplitude of the random actions."""
 
-PUSHED = 10
+FORCE_PERIODS = 10
 """Control periods under commanded forces."""
 
-SAMPLES = 100
+SAMPLES_PER_PART = 100
 """Samples in each part of the motion."""
 
 SPLINE_DEGREE = 7
-"""Of the splines through them."""
+"""Degree of the splines through the samples."""
 
-ENDS = 10
+END_SAMPLES = 10
 """Samples at either end that are not compared, where a spline is less exact."""
 
-WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "economy": 0.0}
-"""Of the reward's terms in the documentation."""
+REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "economy": 0.0}
+"""Weights of the reward's terms in the documentation."""
 
 
 def smooth_step(share: FloatArray) -> FloatArray:
@@ -81,7 +81,7 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     angle = 2.0 * np.pi * time[:, None] * motion.frequencies
     sines = np.cos(angle) @ motion.cosines + np.sin(angle) @ motion.sines
     end = motion.duration
-    window = smooth_step(time / FADE) * smooth_step((end - time) / FADE)
+    window = smooth_step(time / FADE_TIME) * smooth_step((end - time) / FADE_TIME)
     axes = window[:, None] * sines
     home = Rotation.from_quat(motion.center[3:], scalar_first=True)
     turn = Rotation.from_euler("xyz", axes[:, 3:]) * home
@@ -90,14 +90,18 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
 
 def tracking_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the measures of motion, commands, observations and rewards on one machine."""
-    env = PoseTrackingEnv(platform, duration=PERIOD * PERIODS, highest_frequency=FASTEST)
+    env = PoseTrackingEnv(
+        platform, duration=CONTROL_PERIOD * PERIOD_COUNT, highest_frequency=MAX_FREQUENCY
+    )
     size = env.task.actions[0].size
-    actions = STRENGTH * np.random.default_rng(SEED).uniform(-1.0, 1.0, (PERIODS, size))
+    actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
+        -1.0, 1.0, (PERIOD_COUNT, size)
+    )
     commands: list[FloatArray] = []
     instants = course(env, actions, each=lambda: commands.append(env.task.drive_commands[0].copy()))
     task = as_instance(env.task, "task", PoseTracking)
     motion = as_instance(task.motions[0], "motion", MultiSineMotion)
-    time = PERIOD * np.arange(PERIODS + PREVIEW + 2)
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + PREVIEW_PERIODS + 2)
     poses = reference_poses(motion, np.minimum(time, motion.duration))
     twist = motion.sample(np.minimum(time, motion.duration)).twist
     if platform.dof < 6:
@@ -106,7 +110,7 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
     rates = (platform.jacobian(poses) @ twist[..., None])[..., 0]
     yield Measure(
         "PoseTracking: reference poses against the sum of the motion's sines",
-        largest(column(instants, "reference_pose") - poses[: PERIODS + 1]),
+        largest(column(instants, "reference_pose") - poses[: PERIOD_COUNT + 1]),
         1e-12,
         "rounding",
     )
@@ -125,8 +129,8 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
 def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
     """Yield twist and acceleration of the motion against derivatives of its path."""
     errors, sizes = np.zeros((2, 2))
-    for begin, end in pairwise((0.0, FADE, motion.duration - FADE, motion.duration)):
-        time = np.linspace(begin, end, SAMPLES)
+    for begin, end in pairwise((0.0, FADE_TIME, motion.duration - FADE_TIME, motion.duration)):
+        time = np.linspace(begin, end, SAMPLES_PER_PART)
         sample, poses = motion.sample(time), reference_poses(motion, time)
         turn = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
         turning = make_interp_spline(time, turn, SPLINE_DEGREE).derivative()(time)
@@ -136,7 +140,7 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
         acceleration = make_interp_spline(time, sample.twist, SPLINE_DEGREE).derivative()(time)
         pairs = ((sample.twist, twist), (sample.acceleration, acceleration))
         for k, (found, exact) in enumerate(pairs):
-            errors[k] = np.maximum(errors[k], largest((found - exact)[ENDS:-ENDS]))
+            errors[k] = np.maximum(errors[k], largest((found - exact)[END_SAMPLES:-END_SAMPLES]))
             sizes[k] = np.maximum(sizes[k], largest(exact))
     for name, error, size in zip(("velocity", "acceleration"), errors, sizes, strict=True):
         yield Measure(
@@ -162,8 +166,8 @@ def _commanded(
     """
     coordinates = platform.inverse_kinematics(column(instants, "pose"))
     actions = np.array([instant.action for instant in instants[1:]])
-    reference = table[: PERIODS + 1]
-    expected = np.diff(reference, axis=0) / PERIOD + task.actions[0].scale * actions
+    reference = table[: PERIOD_COUNT + 1]
+    expected = np.diff(reference, axis=0) / CONTROL_PERIOD + task.actions[0].scale * actions
     expected += task.acting.law.gain * (reference[:-1] - coordinates[:-1])
     scale = largest(expected)
     yield Measure(
@@ -172,11 +176,11 @@ def _commanded(
         1e-9,
         "rounding of coordinates of 1 m, divided by a period of 10 ms",
     )
-    off = np.diff(coordinates, axis=0) / PERIOD - expected
+    off = np.diff(coordinates, axis=0) / CONTROL_PERIOD - expected
     yield Measure(
         "PoseTracking: mean speeds of the actuators against the commanded ones, per largest change",
         largest(off) / largest(np.diff(expected, axis=0)),
-        0.5 * SETTLING / PERIOD,
+        0.5 * SETTLING_TIME / CONTROL_PERIOD,
         "velocity loops that settle within 6 ms, as the thesis specifies, lose half of that time "
         "in each period of 10 ms",
     )
@@ -194,14 +198,14 @@ def _observed(
     `table` `(k, n)` and `rates` are the reference's coordinates and their rates.
     """
     middle = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
-    speeds = np.diff(table, axis=0) / PERIOD
+    speeds = np.diff(table, axis=0) / CONTROL_PERIOD
     changes = np.diff(speeds, axis=0)
-    fade, total, errors = np.exp(-PERIOD / 1.0), np.zeros(platform.n_actuators), []
+    fade, total, errors = np.exp(-CONTROL_PERIOD / 1.0), np.zeros(platform.n_actuators), []
     for k, instant in enumerate(instants):
         pose, twist = instant.info["pose"], instant.info["twist"]
         coordinate = platform.inverse_kinematics(pose)
         off = table[k] - coordinate
-        total = fade * total + PERIOD * off if k else total
+        total = fade * total + CONTROL_PERIOD * off if k else total
         expected = {
             "coordinate error": off,
             "accumulated error": total,
@@ -211,7 +215,7 @@ def _observed(
             "reference rate": speeds[k],
             "last action": instant.action,
         }
-        for ahead in range(1, PREVIEW + 1):
+        for ahead in range(1, PREVIEW_PERIODS + 1):
             expected[f"reference change {ahead}"] = changes[k + ahead - 1]
         errors.append(observation_error(env, instant, expected))
     return largest(errors)
@@ -242,7 +246,7 @@ def _rewarded(
                 -float(np.mean((info["forces"] / limit) ** 2)),
             ]
         )
-        errors.append(reward_error(env, instants[k], WEIGHTS, terms))
+        errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
         errors.append(largest(info["position_error"] - away))
         errors.append(largest(info["orientation_error"] - turned))
     return largest(errors)
@@ -250,9 +254,11 @@ def _rewarded(
 
 def _pushed(platform: Platform) -> Iterator[Measure]:
     """Yield work and motion under commanded forces in the environment."""
-    env = PoseTrackingEnv(platform, action="forces", duration=PERIOD * PERIODS)
+    env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
     size, scale = platform.n_actuators, env.task.actions[0].scale
-    actions = STRENGTH * np.random.default_rng(SEED).uniform(-1.0, 1.0, (PUSHED, size))
+    actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
+        -1.0, 1.0, (FORCE_PERIODS, size)
+    )
     instants = course(env, actions)
     env.close()
     rest = np.zeros(6)
@@ -280,11 +286,11 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
     state = np.concatenate([pose[0], twist[0]])
     for push in forces:
         state = solve_ivp(
-            rate, (0.0, PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(push,)
+            rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(push,)
         ).y[:, -1]
     moved = largest(pose[-1, :3] - pose[0, :3])
     yield Measure(
-        f"PoseTracking: path after {PUSHED} periods of commanded forces against scipy's "
+        f"PoseTracking: path after {FORCE_PERIODS} periods of commanded forces against scipy's "
         "integration, relative to the distance",
         largest(state[:3] - pose[-1, :3]) / moved,
         1e-8,

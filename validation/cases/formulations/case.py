@@ -19,11 +19,11 @@ from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, FormulationRun
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import (
+    ERROR_ROUNDINGS,
     FALL_TIME,
     OUTPUT_STEP,
-    PRINTED,
+    PRINTED_RESULTS,
     PRINTED_STOP,
-    ROUNDINGS,
     box_plot,
     falls,
     run_times,
@@ -51,15 +51,15 @@ CASE = Case(
 )
 
 AGREEMENT_TIME = 0.3
-"""[s]"""
+"""[s] Duration in which engines are compared."""
 
-STATES = 50
+STATE_COUNT = 50
 
-LOOSE = 1e-7
-"""Tolerance per step at which constraints that are integrated have the printed errors."""
+LOOSE_TOLERANCE = 1e-7
+"""Tolerance per step at which integrated constraints have the printed errors."""
 
-TOLERANCES = (LOOSE, 1e-10)
-"""Beside that of the other runs."""
+STEP_TOLERANCES = (LOOSE_TOLERANCE, 1e-10)
+"""Tolerances per step that are compared with that of the other runs."""
 
 ENERGY_GAIN = 100.0
 """The energy error has to be this much smaller than printed."""
@@ -68,7 +68,7 @@ ENERGY_GAIN = 100.0
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     runs, stops = falls(platform)
-    by_tolerance = {value: falls(platform, value)[0] for value in TOLERANCES} | {1e-13: runs}
+    by_tolerance = {value: falls(platform, value)[0] for value in STEP_TOLERANCES} | {1e-13: runs}
     times = run_times(platform)
     seconds = {name: float(np.median(values)) for name, values in times.items()}
     measures = [*_agreement(platform, runs), *_singular(platform, runs, stops)]
@@ -78,7 +78,7 @@ def run(platform: Platform) -> CaseResult:
         stop_statement(stops),
         branch_statement(platform, runs["configuration"]),
         *time_statements(seconds),
-        *error_statements(runs, by_tolerance[LOOSE]),
+        *error_statements(runs, by_tolerance[LOOSE_TOLERANCE]),
         modelling_statement(platform),
         leg_inertia_statement(platform),
     )
@@ -88,7 +88,7 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
-    states = random_states(platform, STATES, seed=11)
+    states = random_states(platform, STATE_COUNT, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
     joints = legs.accelerations
@@ -102,9 +102,9 @@ def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[
             expected = {6: states.acceleration[k], 18: joints[k].reshape(18)}[_dof(name)]
             expected = joints[k, :, 2] if "actuator" in name else expected
             worst = max(worst, float(np.abs(found - expected).max() / np.abs(expected).max()))
-        title = PRINTED[name].title
+        title = PRINTED_RESULTS[name].title
         yield Measure(
-            f"{title}: accelerations at {STATES} random states",
+            f"{title}: accelerations at {STATE_COUNT} random states",
             worst,
             1e-9,
             "two derivations of one equation; forces from inverse dynamics",
@@ -136,7 +136,7 @@ def _singular(
     for name, error in stops.items():
         data = error.data
         yield Measure(
-            f"{PRINTED[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
+            f"{PRINTED_RESULTS[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
             abs(data["run"].time[-1] - PRINTED_STOP),
             1e-9,
             f"last time of the result in steps of {OUTPUT_STEP} s, as in the paper",
@@ -146,7 +146,7 @@ def _singular(
         if name in stops:
             continue
         yield Measure(
-            f"{PRINTED[name].title}: branch behind the singular pose, height at the end",
+            f"{PRINTED_RESULTS[name].title}: branch behind the singular pose, height at the end",
             fall.pose[-1, 2],
             0.0,
             "negative: it goes on through the base, as momentum has it; positive: it turns back",
@@ -154,7 +154,7 @@ def _singular(
         )
         apart = largest(fall.pose[-1] - integrate(platform, FALL_TIME).pose[-1])
         yield Measure(
-            f"{PRINTED[name].title}: pose after {FALL_TIME:g} s against the reference",
+            f"{PRINTED_RESULTS[name].title}: pose after {FALL_TIME:g} s against the reference",
             apart,
             1e-9,
             "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
@@ -163,10 +163,10 @@ def _singular(
 
 
 def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
-    printed = PRINTED[name]
+    printed = PRINTED_RESULTS[name]
     least = fall.resolution.max(axis=0)
     for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
-        allowed = ROUNDINGS[name][k]
+        allowed = ERROR_ROUNDINGS[name][k]
         yield Measure(
             f"{printed.title}: e{k + 1}",
             error.max(),
@@ -188,7 +188,9 @@ def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
         Panel(
             label,
             *(
-                log_curve(PRINTED[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:])
+                log_curve(
+                    PRINTED_RESULTS[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:]
+                )
                 for name, fall in runs.items()
             ),
             log_y=True,
@@ -201,7 +203,8 @@ def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
         )
     )
     heights = tuple(
-        Curve(PRINTED[name].title, fall.time, fall.pose[:, 2]) for name, fall in runs.items()
+        Curve(PRINTED_RESULTS[name].title, fall.time, fall.pose[:, 2])
+        for name, fall in runs.items()
     )
     return (
         Plot(

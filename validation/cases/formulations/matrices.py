@@ -17,9 +17,14 @@ from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.formulation import Operations, operations
 from twin.validation.case import Case
-from twin.validation.cases.formulations.runs import PRINTED, Structure, Structures, structures
+from twin.validation.cases.formulations.runs import (
+    PRINTED_RESULTS,
+    Structure,
+    Structures,
+    structures,
+)
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import EXTENDED
+from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import CaseResult, Field, Map, Measure, Statement, Table
 
 CASE = Case(
@@ -30,7 +35,7 @@ CASE = Case(
     cost=1.0,
 )
 
-SIZES = {
+EXPRESSION_SIZES = {
     "M, extended": ("4.1", "35.515"),
     "C, extended": ("15.5", "100.984"),
     "M, configuration": ("900", "13369"),
@@ -38,9 +43,9 @@ SIZES = {
     "constraint Jacobian, angles": ("27", "246"),
     "constraint Jacobian, lengths": ("15", "143"),
 }
-"""[KB] of expressions in C++ and Mathematica, tables 1, 2 and 4."""
+"""[KB] Sizes of the expressions in C++ and Mathematica, tables 1, 2 and 4."""
 
-SOLVED = {
+LINEAR_SYSTEMS = {
     "configuration": "18 and 12, Cholesky",
     "actuator": "12 per step of the root, LU; 6, Cholesky",
     "task": "6, Cholesky",
@@ -49,11 +54,11 @@ SOLVED = {
 }
 """Systems of linear equations of one evaluation."""
 
-KINDS = 3
-"""Of entries: zero, constant, varying."""
+ENTRY_KINDS = 3
+"""Number of kinds of entries: zero, constant, varying."""
 
-DIFFERENCES = 1e-7
-"""What central differences of a mass matrix leave, relative."""
+DIFFERENCE_TOLERANCE = 1e-7
+"""Relative error that central differences of a mass matrix leave."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -87,7 +92,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     yield Measure(
         "extended: C by eq. (15) times the rates, against the formulations' forces of the legs",
         largest(off) / largest(found.leg_forces),
-        DIFFERENCES,
+        DIFFERENCE_TOLERANCE,
         "central differences of M",
     )
     coriolis = found.configuration_coriolis.values
@@ -98,7 +103,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         "constraints allow",
         max(largest(one.T @ rest) for one, rest in zip(free, off, strict=True))
         / largest(found.configuration_forces),
-        DIFFERENCES,
+        DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
     closing = np.einsum("kij,kj->ki", found.closure.values, rates[:, 6:])
@@ -145,7 +150,7 @@ def _matrix_table(found: Structures) -> Table:
             str(one.filled),
             str(one.constant),
             f"{100.0 * one.share:.1f}",
-            *SIZES[name],
+            *EXPRESSION_SIZES[name],
         )
         for name, one in _rows(found).items()
     )
@@ -159,11 +164,11 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
     base = counts["extended_to_task"].total
     rows = tuple(
         (
-            PRINTED[name].title,
+            PRINTED_RESULTS[name].title,
             *(str(number) for number in count),
             str(count.total),
             f"{count.total / base:.2f}",
-            SOLVED[name],
+            LINEAR_SYSTEMS[name],
         )
         for name, count in counts.items()
     )
@@ -182,8 +187,8 @@ def _maps(found: Structures) -> tuple[Map, ...]:
     ):
         places = np.arange(1.0, mass.kinds.shape[0] + 1.0)
         fields = (
-            Field("M", places, places, mass.kinds, classes=KINDS),
-            Field("C", places, places, coriolis.kinds, classes=KINDS),
+            Field("M", places, places, mass.kinds, classes=ENTRY_KINDS),
+            Field("C", places, places, coriolis.kinds, classes=ENTRY_KINDS),
         )
         caption = (
             f"Figure 6. 0 zero, 1 constant, 2 varying. M: {mass.filled} entries other than zero, "
@@ -204,27 +209,27 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
         rows[f"constraint Jacobian, {by}"].filled for by in ("angles", "lengths")
     )
     return (
-        EXTENDED["sparse_matrices"].judged(
+        EXTENDED_SPACE_PAPER["sparse_matrices"].judged(
             f"Not zero: M {shares['M, extended']} against {shares['M, configuration']}, C "
             f"{shares['C, extended']} against {shares['C, configuration']} of the entries.",
             found.extended_mass.share < found.configuration_mass.share
             and found.extended_coriolis.share < found.configuration_coriolis.share,
         ),
-        EXTENDED["sizes_differ"].judged(
+        EXTENDED_SPACE_PAPER["sizes_differ"].judged(
             f"Entries other than zero: M {filled[0]:.1f} times, C {filled[1]:.1f} times as many; "
             f"operations per evaluation {ratio:.1f} times as many in configuration space.",
             min(*filled, ratio) >= 1e3,
             "a recursion over the bodies does not grow as expressions do; the printed sizes of M "
             "differ by 220 and 376 themselves, see the errata",
         ),
-        EXTENDED["sizes_task_space"].judged(
+        EXTENDED_SPACE_PAPER["sizes_task_space"].judged(
             f"An evaluation takes {totals['task']} operations in the task space and "
             f"{totals['configuration']} in the configuration space; C is not formed.",
             totals["task"] > totals["configuration"],
             "a closed form of M in task coordinates repeats the inverse kinematics in every entry, "
             "a recursion over the bodies evaluates it once",
         ),
-        EXTENDED["sizes_actuator_space"].judged(
+        EXTENDED_SPACE_PAPER["sizes_actuator_space"].judged(
             f"Of the Jacobian by the angles {by_angles} of 144 entries are not zero, of that by "
             f"the lengths {by_lengths} of 72; the ratio is {by_angles / by_lengths:.2f}.",
             abs(by_angles / by_lengths - 27.0 / 15.0) < 0.05,

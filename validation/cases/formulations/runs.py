@@ -23,7 +23,7 @@ from twin.validation.results import Curve, Panel, Plot, Table
 
 STRUCTURE_STATES = 4
 
-ROUNDINGS = {
+ERROR_ROUNDINGS = {
     "configuration": (150.0, 150.0, 4.0),
     "actuator": (20.0, 4.0, 1000.0),
     "task": (4.0, 4.0, 4.0),
@@ -32,27 +32,30 @@ ROUNDINGS = {
 }
 """Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
 root that is tracked, a Jacobian that becomes singular at the end, alike in both actuator spaces.
-Processors round differently: of five kinds, one left 235 in
-e3 of the actuator space of the 6-RSS machine, which ends at the singular pose."""
+Processors round differently: of five kinds, one left 235 in e3 of the actuator space of the 6-RSS
+machine, which ends at the singular pose."""
 
 PRINTED_STOP = 0.48
-"""[s] at which actuator-space simulations end; section 5.2, table 6."""
+"""[s] Time at which actuator-space simulations end; section 5.2, table 6."""
 
 FALL_TIME = 1.0
-"""[s]"""
+"""[s] Duration of the fall."""
 
 OUTPUT_STEP = 0.01
-"""[s] the paper's 100 equal steps."""
+"""[s] Length of the paper's 100 equal steps."""
 
-RUNS = 11
+RUN_COUNT = 11
 """Runs of each formulation; the median counts."""
 
-QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
+TIME_QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
+"""Quantiles of the run times in the table."""
 
+ZERO_TOLERANCE = 1e-8
+"""Largest entry, relative to the largest of the matrix, that counts as zero: differences of eq.
+(15) leave as much."""
 
-ZERO, CONSTANT = 1e-8, 1e-8
-"""Largest entry, and largest change of an entry, relative to the largest of the matrix, that
-differences of eq. (15) leave of nothing."""
+CONSTANT_TOLERANCE = 1e-8
+"""Largest change of an entry, relative to the largest of the matrix, that counts as constant."""
 
 
 class Structure(NamedTuple):
@@ -65,8 +68,8 @@ class Structure(NamedTuple):
     def kinds(self) -> FloatArray:
         """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
         size = np.abs(self.values).max()
-        filled = np.abs(self.values).max(axis=0) > ZERO * size
-        varies = np.ptp(self.values, axis=0) > CONSTANT * size
+        filled = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * size
+        varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * size
         return np.asarray(filled.astype(float) + (filled & varies))
 
     @property
@@ -94,13 +97,13 @@ class Structures(NamedTuple):
     configuration_coriolis: Structure
     closure: Structure
     rates: FloatArray
-    """`(states, 24)` of the extended coordinates"""
+    """`(states, 24)` rates of the extended coordinates"""
     leg_forces: FloatArray
     """`(states, 18)` Coriolis and centrifugal forces of the legs by the formulations"""
     configuration_forces: FloatArray
     """`(states, 18)` those of the configuration space"""
     kinetic: FloatArray
-    """`(states,)` [J] of the reference"""
+    """`(states,)` kinetic energy [J] of the reference"""
 
 
 def structures(platform: Platform) -> Structures:
@@ -158,7 +161,7 @@ class Printed(NamedTuple):
     """order of the energy error [percent], table 7"""
 
 
-PRINTED = {
+PRINTED_RESULTS = {
     "configuration": Printed("configuration", 1.0, 0.705, 0.794, (1e-7, 1e-6, 1e-4), 1e-8),
     "actuator": Printed("actuator", 0.48, 0.717, 1.619, (1e-15, 1e-15, 1e-13), 1e-7),
     "task": Printed("task", 1.0, 0.469, 0.721, (1e-15, 1e-14, 1e-13), 1e-6),
@@ -167,7 +170,7 @@ PRINTED = {
         "extended-to-actuator", 0.48, 0.423, 0.143, (1e-16, 1e-15, 1e-13), 1e-7
     ),
 }
-"""By the formulation's name here."""
+"""What the paper prints, by the formulation's name here."""
 
 
 def falls(
@@ -194,12 +197,12 @@ def run_times(platform: Platform) -> dict[str, FloatArray]:
     """
     names = formulation_names()
     formulations = {name: Formulation(platform, name) for name in names}
-    times = {name: np.empty(RUNS) for name in names}
-    for index in range(RUNS):
+    times = {name: np.empty(RUN_COUNT) for name in names}
+    for index in range(RUN_COUNT):
         for name in names:
             start = thread_time()
-            formulations[name].integrate(PRINTED[name].real_time, OUTPUT_STEP)
-            times[name][index] = (thread_time() - start) / PRINTED[name].real_time
+            formulations[name].integrate(PRINTED_RESULTS[name].real_time, OUTPUT_STEP)
+            times[name][index] = (thread_time() - start) / PRINTED_RESULTS[name].real_time
     return times
 
 
@@ -244,16 +247,16 @@ def box_plot(times: Mapping[str, FloatArray]) -> Plot:
             np.array([np.quantile(values, part) for values in times.values()]),
             "markers",
         )
-        for name, part in QUANTILES.items()
+        for name, part in TIME_QUANTILES.items()
     ]
-    printed = np.array([PRINTED[name].compiled for name in times])
+    printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
     panel = Panel(
         "run time per real time",
         *curves,
         Curve("printed, C++", place, printed, "markers"),
         log_y=True,
     )
-    names = [PRINTED[name].title for name in times]
+    names = [PRINTED_RESULTS[name].title for name in times]
     title = "Run times of the formulations (figure 10)"
     return Plot(title, "formulation", panel, names=names)
 
@@ -263,14 +266,14 @@ def time_table(times: Mapping[str, FloatArray]) -> Table:
     base = float(np.median(times["extended_to_task"]))
     rows = tuple(
         (
-            PRINTED[name].title,
-            f"{PRINTED[name].mathematica:g}",
-            f"{PRINTED[name].compiled:g}",
-            *(f"{np.quantile(values, part):.4f}" for part in QUANTILES.values()),
+            PRINTED_RESULTS[name].title,
+            f"{PRINTED_RESULTS[name].mathematica:g}",
+            f"{PRINTED_RESULTS[name].compiled:g}",
+            *(f"{np.quantile(values, part):.4f}" for part in TIME_QUANTILES.values()),
             f"{np.median(values) / base:.2f}",
         )
         for name, values in times.items()
     )
-    columns = ("table 5, Mathematica", "table 6, C++", *QUANTILES, "per extended-to-task")
+    columns = ("table 5, Mathematica", "table 6, C++", *TIME_QUANTILES, "per extended-to-task")
     caption = "Seconds per simulated second, of one processor, here and now."
     return Table("Run times per real time", ("formulation", *columns), rows, caption)

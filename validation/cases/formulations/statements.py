@@ -12,25 +12,25 @@ from twin.errors import IntegrationError
 from twin.model.machine_base import changed
 from twin.papers.formulations import FormulationRun, simulate_formulation
 from twin.validation.cases.formulations.runs import (
+    ERROR_ROUNDINGS,
     OUTPUT_STEP,
-    PRINTED,
+    PRINTED_RESULTS,
     PRINTED_STOP,
-    ROUNDINGS,
     rigidity_ranks,
     tips_of,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import EXTENDED
+from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import Statement, Table
 
 
 def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
     """Return the statement about the end of the actuator spaces."""
-    times = {PRINTED[name].title: error.data["time"] for name, error in stops.items()}
+    times = {PRINTED_RESULTS[name].title: error.data["time"] for name, error in stops.items()}
     found = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
     last = [error.data["run"].time[-1] for error in stops.values()]
     same = len(last) == 2 and bool(np.abs(np.array(last) - PRINTED_STOP).max() < 1e-9)
-    return EXTENDED["end_of_actuator_spaces"].judged(
+    return EXTENDED_SPACE_PAPER["end_of_actuator_spaces"].judged(
         f"They stop at the singular pose: {found}; the last of the paper's output times before is "
         f"{PRINTED_STOP} s.",
         same,
@@ -43,7 +43,7 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     spread = largest(ranks / ranks[0] - 1.0)
     through = fall.pose[-1, 2] < 0.0
     branch = "goes on through the base" if through else "turns back"
-    return EXTENDED["configuration_space_branch"].judged(
+    return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
         f"It {branch}.",
         not through,
         "what loses rank at the singular pose is the constraint Jacobian of the passive angles, "
@@ -57,27 +57,29 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
 def time_statements(seconds: dict[str, float]) -> tuple[Statement, ...]:
     """Return the statements about tables 5 and 6, given seconds per simulated second."""
     base, found = seconds["extended_to_task"], _order(seconds)
-    ours = "; ".join(f"{PRINTED[name].title} {seconds[name]:.2g}" for name in found)
-    ratios = ", ".join(f"{PRINTED[name].title} {seconds[name] / base:.1f}" for name in found)
+    ours = "; ".join(f"{PRINTED_RESULTS[name].title} {seconds[name]:.2g}" for name in found)
+    ratios = ", ".join(
+        f"{PRINTED_RESULTS[name].title} {seconds[name] / base:.1f}" for name in found
+    )
     tables = {
-        "times_in_mathematica": {name: row.mathematica for name, row in PRINTED.items()},
-        "times_compiled": {name: row.compiled for name, row in PRINTED.items()},
+        "times_in_mathematica": {name: row.mathematica for name, row in PRINTED_RESULTS.items()},
+        "times_compiled": {name: row.compiled for name, row in PRINTED_RESULTS.items()},
     }
     why = (
         "the paper times how long symbolic expressions take to evaluate, largest for the Coriolis "
         "matrix of configuration space; here each term is a short recursion, and what costs is to "
         "track a root, in configuration space to solve with 18 and 12 unknowns"
     )
-    orders = EXTENDED["times_in_mathematica"], EXTENDED["times_compiled"]
+    orders = EXTENDED_SPACE_PAPER["times_in_mathematica"], EXTENDED_SPACE_PAPER["times_compiled"]
     return (
-        EXTENDED["fastest_formulation"].judged(
+        EXTENDED_SPACE_PAPER["fastest_formulation"].judged(
             f"Run time per real time: {ours}.", found[0] == "extended_to_task"
         ),
         *(
             order.judged(f"Per extended-to-task: {ratios}.", found == _order(table), why)
             for order, table in zip(orders, tables.values(), strict=True)
         ),
-        EXTENDED["larger_matrices_faster"].judged(
+        EXTENDED_SPACE_PAPER["larger_matrices_faster"].judged(
             f"Extended-to-task {base:.2g} against configuration space "
             f"{seconds['configuration']:.2g}; extended-to-actuator, which tracks its root in small "
             f"steps towards the singular pose, {seconds['extended_to_actuator']:.2g}.",
@@ -91,7 +93,7 @@ def _order(seconds: dict[str, float]) -> list[str]:
     return sorted(seconds, key=lambda name: seconds[name])
 
 
-ORDERS = "e1 {0:.0e} m, e2 {1:.0e} m/s, e3 {2:.0e} m/s2, energy {3:.0e} percent"
+ERRORS_TEMPLATE = "e1 {0:.0e} m, e2 {1:.0e} m/s, e3 {2:.0e} m/s2, energy {3:.0e} percent"
 
 
 def error_statements(
@@ -104,29 +106,32 @@ def error_statements(
     ratio = float(runs["configuration"].e1.max() / runs["actuator"].e1.max())
     other = float(loose["configuration"].e1.max() / loose["actuator"].e1.max())
     sentences = {
-        "configuration": EXTENDED["errors_configuration"],
-        "actuator": EXTENDED["errors_actuator"],
-        "task": EXTENDED["errors_task"],
-        "extended_to_task": EXTENDED["errors_extended_to_task"],
-        "extended_to_actuator": EXTENDED["errors_extended_to_actuator"],
+        "configuration": EXTENDED_SPACE_PAPER["errors_configuration"],
+        "actuator": EXTENDED_SPACE_PAPER["errors_actuator"],
+        "task": EXTENDED_SPACE_PAPER["errors_task"],
+        "extended_to_task": EXTENDED_SPACE_PAPER["errors_extended_to_task"],
+        "extended_to_actuator": EXTENDED_SPACE_PAPER["errors_extended_to_actuator"],
     }
     for name, fall in runs.items():
-        found, printed = _errors(fall), (*PRINTED[name].errors, PRINTED[name].energy)
+        found, printed = (
+            _errors(fall),
+            (*PRINTED_RESULTS[name].errors, PRINTED_RESULTS[name].energy),
+        )
         least = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
         same = all(_same_order(ours, order) for ours, order in zip(found, printed, strict=True))
         yield sentences[name].judged(
-            ORDERS.format(*found) + f"; one rounding of the terms that cancel is {least}",
+            ERRORS_TEMPLATE.format(*found) + f"; one rounding of the terms that cancel is {least}",
             same,
             ERROR_REASONS[name],
         )
-    yield EXTENDED["configuration_error_ratio"].judged(
+    yield EXTENDED_SPACE_PAPER["configuration_error_ratio"].judged(
         f"{ratio:.0f} times at a tolerance of 1e-13 per step, {other:.0e} times at 1e-7.",
         _same_order(ratio, 1e8),
         "configuration space integrates its constraints: the conclusion is about the tolerance "
         "of the integration, not about formulations",
     )
     task, actuator = runs["extended_to_task"], runs["actuator"]
-    yield EXTENDED["extended_is_more_precise"].judged(
+    yield EXTENDED_SPACE_PAPER["extended_is_more_precise"].judged(
         f"e1 {task.e1.max():.1e} m against {actuator.e1.max():.1e} m; one rounding is "
         f"{task.resolution[:, 0].max():.0e} m",
         bool(5.0 * task.e1.max() < actuator.e1.max()),
@@ -153,7 +158,7 @@ ERROR_REASONS = {
 def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
     """Return table 7 beside the errors of runs with several tolerances per step."""
     rows = []
-    for name, row in PRINTED.items():
+    for name, row in PRINTED_RESULTS.items():
         rows.append((row.title, "printed", *(f"{v:.0e}" for v in (*row.errors, row.energy))))
         for tolerance, runs in by_tolerance.items():
             found = (f"{value:.0e}" for value in _errors(runs[name]))
@@ -208,7 +213,7 @@ def modelling_statement(platform: Platform) -> Statement:
     machines = (platform, changed(platform, content), changed(platform, turned))
     falls = [_fall(machine) for machine in machines]
     differences = [largest(fall.pose[-1] - falls[0].pose[-1]) for fall in falls[1:]]
-    return EXTENDED["unseen_modelling_errors"].judged(
+    return EXTENDED_SPACE_PAPER["unseen_modelling_errors"].judged(
         f"One model has legs {100.0 * (WRONG_DENSITY - 1.0):.0f} percent denser, one a platform "
         f"frame rotated by {WRONG_ANGLE:g} rad. After {WRONG_MODEL_TIME:g} s of free fall their "
         f"poses differ by {differences[0]:.1g} and {differences[1]:.1g} (m, quaternion) from the "
@@ -227,7 +232,7 @@ def _fall(machine: Platform) -> FormulationRun:
 
 def _consistent(fall: FormulationRun) -> bool:
     """Return whether a fall keeps the bounds that the case sets for the true model."""
-    bounds = np.array(ROUNDINGS["extended_to_task"]) * fall.resolution.max(axis=0)
+    bounds = np.array(ERROR_ROUNDINGS["extended_to_task"]) * fall.resolution.max(axis=0)
     errors = np.array([fall.e1.max(), fall.e2.max(), fall.e3.max()])
     return bool((errors <= bounds).all()) and largest(fall.energy_error) <= ENERGY_TOLERANCE
 
@@ -242,7 +247,7 @@ def leg_inertia_statement(platform: Platform) -> Statement:
     masses, speeds = (
         ", ".join(f"{one:g}" for one in line) for line in (PAYLOAD_MASSES, MOTION_FREQUENCIES)
     )
-    return EXTENDED["leg_inertia"].judged(
+    return EXTENDED_SPACE_PAPER["leg_inertia"].judged(
         f"The share of the legs' inertial forces in the actuator forces is {percent[0]} percent "
         f"with platforms of {masses} kg at {MOTION_FREQUENCIES[-1]:g} Hz, and {percent[1]} percent "
         f"at {speeds} Hz with {PAYLOAD_MASSES[0]:g} kg.",

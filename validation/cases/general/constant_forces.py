@@ -19,14 +19,14 @@ from twin.validation.results import CaseResult
 
 CASE = Case("constant_forces", __doc__, cost=0.4)
 
-DURATION = 0.3
-"""[s] at most"""
+MAX_DURATION = 0.3
+"""[s] Longest duration of the run."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
-    duration = followed_duration(platform, duration_for(platform, DURATION), forces)
+    duration = followed_duration(platform, duration_for(platform, MAX_DURATION), forces)
     deflection = rest(platform).deflection
     measures, plots = trajectory_comparison(
         platform, duration, "Constant forces", forces, deflection=deflection

@@ -20,22 +20,22 @@ from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.general.sinusoidal_forces import followed_sines, sinusoidal_forces
-from twin.validation.measures.comparison import LABELS, log_curve, missing
-from twin.validation.measures.equilibrium import TIMESTEP, rest, step_for
+from twin.validation.measures.comparison import ENGINE_LABELS, log_curve, missing
+from twin.validation.measures.equilibrium import COMPARED_TIMESTEP, rest, step_for
 from twin.validation.measures.sampling import platform_radius, position_error
 from twin.validation.results import CaseResult, Entry, Panel, Plot, Quantity, entry_of
 
 CASE = Case("constraint_settings", __doc__, cost=0.6)
 
-DURATION = 0.3
-"""[s] at most"""
+MAX_DURATION = 0.3
+"""[s] Longest duration of a run."""
 
-LEAST_GAIN = 10.0
-"""Defaults' position error per position error."""
+MIN_GAIN = 10.0
+"""Smallest position error of the defaults per position error of the tuned settings."""
 
-LARGEST_GAPS = {"tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
-"""[m] Bullet's at 1 ms: for plain steps what loops that are not corrected exceed; corrected ones of
-the shipped machines keep 6e-7."""
+MAX_GAPS = {"tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
+"""[m] Largest gaps of Bullet's loops at 1 ms: for plain steps what loops that are not corrected
+exceed; corrected ones of the shipped machines keep 6e-7."""
 
 NOT_JUDGED = "tuned, plain steps"
 FIRST_ORDER = (
@@ -44,8 +44,8 @@ FIRST_ORDER = (
 )
 
 NO_GUARD = 10.0
-"""[m] largest loop gap: the defaults may open the loops as far as they like. Where they open them
-by more, or to numbers that are not finite, gap and error count as much."""
+"""[m] Largest loop gap of the defaults, which may open the loops as far as they like. Where they
+open them by more, or to numbers that are not finite, gap and error count as much."""
 
 
 class Setting(NamedTuple):
@@ -56,7 +56,7 @@ class Setting(NamedTuple):
     options: dict[str, Any]
 
 
-SETTINGS = (
+COMPARED_SETTINGS = (
     Setting("mujoco", "defaults", {"engine_defaults": True}),
     Setting("mujoco", "tuned", {}),
     Setting("bullet", "defaults", {"engine_defaults": True, "fidelity": "fast"}),
@@ -77,16 +77,16 @@ class Outcome(NamedTuple):
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    duration = followed_sines(platform, DURATION)
-    step = step_for(platform, TIMESTEP)
+    duration = followed_sines(platform, MAX_DURATION)
+    step = step_for(platform, COMPARED_TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
     options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=step, **options)
     measures: list[Entry] = []
     outcomes: list[Outcome] = []
     defaults: dict[str, Outcome] = {}
-    for setting in SETTINGS:
-        name = f"{LABELS[setting.engine]}, {setting.label}"
+    for setting in COMPARED_SETTINGS:
+        name = f"{ENGINE_LABELS[setting.engine]}, {setting.label}"
         try:
             outcome = _outcome(platform, setting, name, forces, reference)
         except MissingDependencyError as error:
@@ -137,7 +137,7 @@ def _outcome(
     finally:
         engine.close()
     error = position_error(trajectory.pose, reference.pose)
-    largest = LARGEST_GAPS.get(setting.label)
+    largest = MAX_GAPS.get(setting.label)
     if setting.label == "tuned":
         largest = _yield_of_loops(platform, reference)
     return Outcome(name, reference.time[1:], np.array(gaps)[1:], error[1:], largest)
@@ -181,7 +181,7 @@ def _measures(outcome: Outcome, defaults: Outcome) -> list[Entry]:
             entry_of(
                 f"{outcome.name}: position error, times smaller than with defaults",
                 defaults.error.max() / outcome.error.max(),
-                LEAST_GAIN if judged else None,
+                MIN_GAIN if judged else None,
                 "less would not be worth settings of our own" if judged else FIRST_ORDER,
                 at_least=True,
             ),

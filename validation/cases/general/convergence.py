@@ -19,7 +19,13 @@ from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.general.constant_forces import constant_forces
-from twin.validation.measures.comparison import BARS, LABELS, log_curve, missing, motion_share
+from twin.validation.measures.comparison import (
+    ENGINE_BARS,
+    ENGINE_LABELS,
+    log_curve,
+    missing,
+    motion_share,
+)
 from twin.validation.measures.equilibrium import duration_for, followed_duration, rest, stiff_scale
 from twin.validation.measures.sampling import fitted_order, position_error, rotation_error
 from twin.validation.results import (
@@ -35,14 +41,16 @@ from twin.validation.results import (
 
 CASE = Case("convergence", __doc__, cost=2.5)
 
-DURATION = 0.2
-"""[s] at most"""
+MAX_DURATION = 0.2
+"""[s] Longest duration of a run."""
 
-STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4])
-"""[s]: a half of the last one would cost as much as all of them, for 0.01 of an order."""
+TIME_STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4])
+"""[s] Time steps: a half of the last one would cost as much as all of them, for 0.01 of an
+order."""
 
-TINY = 1e-2
-"""Of an engine's bar: errors below it may be of another order, that of what else is left."""
+SMALL_ERROR_FRACTION = 1e-2
+"""Fraction of an engine's bar below which errors may be of another order, that of what else is
+left."""
 
 
 class Method(NamedTuple):
@@ -65,7 +73,7 @@ class Errors(NamedTuple):
     """[rad]"""
 
 
-METHODS = (
+COMPARED_METHODS = (
     Method(
         "accurate fidelity",
         "mujoco",
@@ -103,17 +111,17 @@ METHODS = (
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
-    duration = followed_duration(platform, duration_for(platform, DURATION), forces)
-    steps = STEPS * stiff_scale(platform)
+    duration = followed_duration(platform, duration_for(platform, MAX_DURATION), forces)
+    steps = TIME_STEPS * stiff_scale(platform)
     start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
     share = motion_share(platform, reference)
-    tiny = {bar.engine: TINY * bar.tolerance * share for bar in BARS}
+    tiny = {bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * share for bar in ENGINE_BARS}
     measures: list[Entry] = []
     positions: list[Curve] = []
     rotations: list[Curve] = []
-    for method in METHODS:
-        name = f"{LABELS[method.engine]}, {method.label}"
+    for method in COMPARED_METHODS:
+        name = f"{ENGINE_LABELS[method.engine]}, {method.label}"
         try:
             name += _integrator(method)
             errors = _errors(platform, method, forces, reference, steps)

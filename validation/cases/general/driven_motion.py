@@ -35,37 +35,40 @@ from twin.validation.results import CaseResult, Quantity
 
 CASE = Case("driven_motion", __doc__, cost=1.5)
 
-SHARE = 0.08
-"""Of the stroke, by each of the six sines."""
+AMPLITUDE_FRACTION = 0.08
+"""Amplitude of each of the six sines, as a fraction of the stroke."""
 
 SPEED_SHARE = 0.8
-"""Of the actuators' speed"""
+"""Largest speed of the motion, as a fraction of the actuators' speed."""
 
-FREQUENCY = {"x": 1.0, "y": 2.0, "z": 1.0, "yaw": 1.0, "pitch": 2.0, "roll": 1.0}
-PHASE = {"x": 0.0, "y": 0.5, "z": 1.0, "yaw": 1.5, "pitch": 2.0, "roll": 2.5}
-"""[Hz], [rad]"""
+SINE_FREQUENCIES = {"x": 1.0, "y": 2.0, "z": 1.0, "yaw": 1.0, "pitch": 2.0, "roll": 1.0}
+"""[Hz] Frequency of each axis."""
 
-DURATION = 1.0
-"""[s] the common period"""
+SINE_PHASES = {"x": 0.0, "y": 0.5, "z": 1.0, "yaw": 1.5, "pitch": 2.0, "roll": 2.5}
+"""[rad] Phase of each axis."""
 
-STEP = 2.5e-4
-"""[s] between samples, at most"""
+MOTION_DURATION = 1.0
+"""[s] Duration of the motion: the common period of its sines."""
+
+MAX_SAMPLE_STEP = 2.5e-4
+"""[s] Longest time between samples."""
 
 SAMPLED_RATE = 0.1
-"""Fastest rate of springs in series with actuators per step between samples, at most."""
+"""Largest product of the fastest rate of springs in series with actuators and the time between
+samples."""
 
-LEAST_STEP = 5e-6
-"""[s] between samples, at least."""
+MIN_SAMPLE_STEP = 5e-6
+"""[s] Shortest time between samples."""
 
 ENGINE_TIME = 0.3
-"""[s] at most"""
+"""[s] Longest time that the engines run."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = sines(platform)
-    count = round(DURATION / sample_step(platform))
-    course = driven(platform, motion, np.linspace(0.0, DURATION, count + 1))
+    count = round(MOTION_DURATION / sample_step(platform))
+    course = driven(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
     title = "Sines in all degrees of freedom"
     engines, plots = engines_along(platform, motion, course, title, ENGINE_TIME)
     measures = [
@@ -81,19 +84,19 @@ def run(platform: Platform) -> CaseResult:
 def sample_step(platform: Platform) -> float:
     """Return the time [s] between samples; springs in series swing in as fast as they can."""
     if not platform.n_deflections:
-        return STEP
-    return max(min(STEP, SAMPLED_RATE / fastest_rate(platform)), LEAST_STEP)
+        return MAX_SAMPLE_STEP
+    return max(min(MAX_SAMPLE_STEP, SAMPLED_RATE / fastest_rate(platform)), MIN_SAMPLE_STEP)
 
 
 def sines(platform: Platform) -> SineMotion:
     """Return one period of sines about home, scaled to stroke and speed of the actuators."""
     drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    shift = SHARE * stroke(platform) / float(drives)
+    shift = AMPLITUDE_FRACTION * stroke(platform) / float(drives)
     motion = followed_motion(platform, lambda size: _sines(platform, size), shift)
     speed = platform.parameters.leg.actuator.speed
     if speed is None:
         return motion
-    pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, DURATION, MOTION_SAMPLES)))
+    pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, MOTION_DURATION, MOTION_SAMPLES)))
     fastest = np.abs(np.einsum("kij,kj->ki", platform.jacobian(pose), twist)).max()
     return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_SHARE * speed / fastest))
 
@@ -105,9 +108,9 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
     return SineMotion(
         platform.home,
         amplitude={axis: shift if len(axis) == 1 else turn for axis in free},
-        frequency={axis: FREQUENCY[axis] for axis in free},
-        phase={axis: PHASE[axis] for axis in free},
-        duration=DURATION,
+        frequency={axis: SINE_FREQUENCIES[axis] for axis in free},
+        phase={axis: SINE_PHASES[axis] for axis in free},
+        duration=MOTION_DURATION,
         convention=convention,
     )
 

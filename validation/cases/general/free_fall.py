@@ -33,7 +33,7 @@ from twin.validation.measures.equilibrium import (
 from twin.validation.measures.laws import balance_of, free_motion
 from twin.validation.measures.sampling import moved, platform_radius, stroke
 from twin.validation.published.printed import (
-    EXTENDED,
+    EXTENDED_SPACE_PAPER,
     FREE_FALLS,
     Comparison,
     FreeFall,
@@ -45,17 +45,23 @@ from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, St
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
 
 ENGINE_TIME = 0.3
+"""[s] Longest time that the engines fall."""
+
 FALL_TIME = 1.0
-"""[s]"""
+"""[s] Longest fall of the reference."""
 
-ASIDE = np.array([0.8, -0.5, 0.3])
-"""Along or about x, y and z, of the start beside home."""
+START_DIRECTION = np.array([0.8, -0.5, 0.3])
+"""Displacement of the start from home along or about x, y and z, in parts of its size."""
 
-TILT = np.radians(2.5)
-SHARE = 0.01
-"""Of the stroke."""
+START_TILT = np.radians(2.5)
+"""[rad] Size of the rotation of the start from home."""
 
-SAMPLES = 2001
+OFFSET_FRACTION = 0.01
+"""Size of the displacement of the start from home as a fraction of the stroke, for legs with
+springs along them."""
+
+TIME_SAMPLES = 2001
+"""Times at which the fall is looked at."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -66,7 +72,7 @@ def run(platform: Platform) -> CaseResult:
     if fall.time[-1] < duration:
         duration = whole_steps(platform, float(fall.time[-1]))
     measures, plots = trajectory_comparison(platform, duration, "Free fall", **start)
-    time = np.linspace(0.0, fall.time[-1], SAMPLES)
+    time = np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
     pose = fall(time)[0]
     condition = platform.condition_number(pose)
     balance = balance_of(platform, fall)
@@ -100,12 +106,14 @@ def run(platform: Platform) -> CaseResult:
 def start_pose(platform: Platform) -> FloatArray:
     """Return the pose `(7,)` from which a machine falls."""
     if platform.leg.has_axial_spring:
-        beside = SHARE * stroke(platform)
-        shift = np.concatenate([beside * ASIDE, beside / platform_radius(platform) * ASIDE])
+        beside = OFFSET_FRACTION * stroke(platform)
+        shift = np.concatenate(
+            [beside * START_DIRECTION, beside / platform_radius(platform) * START_DIRECTION]
+        )
     elif platform.name in FREE_FALLS:
         return platform.home
     else:
-        shift = np.concatenate([np.zeros(3), TILT * ASIDE])
+        shift = np.concatenate([np.zeros(3), START_TILT * START_DIRECTION])
     return np.asarray(platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0])
 
 
@@ -119,7 +127,7 @@ def free_fall(platform: Platform) -> Solution:
 
 
 CROSSING_STEP = 1e-5
-"""[s]; the legs of srspm pass three singular poses within 0.2 ms."""
+"""[s] Time step near singular poses; the legs of srspm pass three of them within 0.2 ms."""
 
 
 def singular_time(platform: Platform, fall: Solution) -> float | None:
@@ -157,7 +165,7 @@ def tracked_until(platform: Platform, fall: Solution, step: float) -> float:
 
 
 def _benchmark(printed: FreeFall, end: FloatArray) -> Iterator[Comparison]:
-    source = f"{EXTENDED}, code published with the paper: free fall from home"
+    source = f"{EXTENDED_SPACE_PAPER}, code published with the paper: free fall from home"
     for axis, value, expected in (("x", end[0], printed.x), ("z", end[2], printed.z)):
         name = f"{axis} after {FALL_TIME:g} s"
         yield compared(PrintedValue(source, name, expected, "m"), float(value))
@@ -170,17 +178,17 @@ def _statements(
     passes = "none is passed" if crossing is None else f"it is passed at {crossing:.4f} s"
     percent = 100.0 * float(np.abs(total - total[0]).max() / abs(total[0]))
     return (
-        EXTENDED["singular_fall"].judged(
+        EXTENDED_SPACE_PAPER["singular_fall"].judged(
             f"The singular pose: {passes}. Tracking the legs' lengths in steps of "
             f"{1e3 * printed.output_step:g} ms, forward kinematics finds the platform until "
             f"{tracked:.2f} s and not after.",
             abs(tracked - printed.singular_time) < 1e-6,
         ),
-        EXTENDED["task_space_passes"].judged(
+        EXTENDED_SPACE_PAPER["task_space_passes"].judged(
             f"The task-space reference runs through to {FALL_TIME:g} s without a stop.",
             bool(fall(FALL_TIME)[0][2] < 0.0),
         ),
-        EXTENDED["total_energy"].not_given(
+        EXTENDED_SPACE_PAPER["total_energy"].not_given(
             f"Largest change {percent:.1e} percent of the energy at the start.",
             "a curve without numbers",
         ),

@@ -22,13 +22,13 @@ from twin.validation.results import CaseResult, Panel, Plot, Quantity
 
 CASE = Case("projection", __doc__, cost=0.5)
 
-STATES = 50
+STATE_COUNT = 50
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    states = random_states(platform, STATES)
-    measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATES + 1.0))
+    states = random_states(platform, STATE_COUNT)
+    measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATE_COUNT + 1.0))
     pose, twist, acceleration, deflection = states
     spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
     name = f"largest {force_name(platform)} of an actuator among the states"

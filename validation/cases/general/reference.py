@@ -19,15 +19,16 @@ from twin.validation.results import CaseResult, Plot
 
 CASE = Case("reference", __doc__)
 
-STATES = 1000
+STATE_COUNT = 1000
 
 FREE_MOTION = 0.3
-"""[s] at most; not so long that a falling leg may come to lie along its joint's first axis."""
+"""[s] Longest free motion; not so long that a falling leg may come to lie along its joint's first
+axis."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    states = random_states(platform, STATES)
+    states = random_states(platform, STATE_COUNT)
     motion = free_motion(
         platform,
         duration_for(platform, FREE_MOTION),

@@ -25,17 +25,17 @@ from twin.validation.results import CaseResult, Panel, Plot
 
 CASE = Case("sinusoidal_forces", __doc__, cost=0.6)
 
-DURATION = 0.5
-"""[s] at most"""
+MAX_DURATION = 0.5
+"""[s] Longest duration of the run."""
 
-FREQUENCIES = (3.0, 8.0)
-"""[Hz] at steps of 1 ms of the first and the last actuator's sine; the others lie evenly
-between."""
+FREQUENCY_RANGE = (3.0, 8.0)
+"""[Hz] Frequencies of the first and the last actuator's sine at steps of 1 ms; the others lie
+evenly between."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    duration = followed_sines(platform, DURATION)
+    duration = followed_sines(platform, MAX_DURATION)
     step = compared_step(platform)
     forces = sinusoidal_forces(platform, duration, step)
     measures, plots = trajectory_comparison(
@@ -62,6 +62,8 @@ def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> F
     """
     time = np.arange(round(duration / timestep))[:, None] * timestep
     legs = np.arange(platform.n_actuators)
-    frequency = np.linspace(*FREQUENCIES, platform.n_actuators) * (1e-3 / compared_step(platform))
+    frequency = np.linspace(*FREQUENCY_RANGE, platform.n_actuators) * (
+        1e-3 / compared_step(platform)
+    )
     sines = np.sin(2.0 * np.pi * frequency * time + 1.3 * legs)
     return np.asarray(rest(platform).forces + offset_force(platform) * sines)

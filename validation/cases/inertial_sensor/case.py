@@ -23,20 +23,20 @@ from twin.analysis.inertial.report import decibels
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.sensors import InertialSensor
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.encoder import EncoderDecoder, Encoders
 from twin.plant.homing import Homing, HomingInputs, homing_settings
 from twin.plant.inertial_sensor import InertialUnit
 from twin.validation.case import Case
 from twin.validation.cases.inertial_sensor.data_sheet import (
-    BAND,
-    CHANNEL,
+    CASCADE_PERIOD,
     DAMPING_RATIO,
-    PERIOD,
-    PITCH,
-    PRINTED,
-    PROPORTIONAL,
+    MOTION_BAND,
+    PITCH_CHANNEL,
+    PITCH_COLUMN,
+    PRINTED_GAINS,
+    PROPORTIONAL_GAINS,
     LoggedRun,
     PlatformLogs,
     at_rest,
@@ -45,7 +45,7 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
     tilted_sensor,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import THESIS
+from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -70,11 +70,11 @@ COUNT_LENGTH = 5.08e-3 / COUNTS_PER_TURN
 CONTROL_PERIOD = 1e-3
 """[s] Control period of the homing."""
 
-BANDS = ((0.5, 5.0), (5.0, 15.0), (15.0, 30.0), (30.0, 50.0), (50.0, 70.0))
-"""[Hz] in which the ratio is taken together"""
+RATIO_BANDS = ((0.5, 5.0), (5.0, 15.0), (15.0, 30.0), (30.0, 50.0), (50.0, 70.0))
+"""[Hz] Bands in each of which the ratio is taken together."""
 
-SLOW = (1.0, 15.0)
-"""[Hz] far below the filter's 75 Hz, where its delay is that of any frequency"""
+SLOW_BAND = (1.0, 15.0)
+"""[Hz] Band far below the filter's 75 Hz, where its delay is that of any frequency."""
 
 CASE = Case(
     "inertial_sensor",
@@ -146,7 +146,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
             f"noise and backlash cause {spread:.2f} dB; the filter and the steps cause the rest",
             unit="dB",
         )
-    found, known = delay_of_log(logs.runs[PROPORTIONAL]), filter_delay(logs)
+    found, known = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
     yield Measure(
         f"delay of the log against the filter's group delay of {1e3 * known:.2f} ms, error",
         abs(found - known),
@@ -154,9 +154,9 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
         "noise at the frequencies up to 15 Hz; the log's sample time is 5 ms",
         unit="s",
     )
-    before = logs.runs[PROPORTIONAL].difference(logs.reference)
+    before = logs.runs[PROPORTIONAL_GAINS].difference(logs.reference)
     yield Measure(
-        f"{PROPORTIONAL}: difference from the reference without compensation, per that with "
+        f"{PROPORTIONAL_GAINS}: difference from the reference without compensation, per that with "
         "amplification and phase compensated",
         before / logs.turned.difference(logs.reference),
         5.0,
@@ -174,16 +174,18 @@ def filter_delay(logs: PlatformLogs) -> float:
 
 def delay_of_log(run: LoggedRun) -> float:
     """Return the delay [s] of the readings behind the platform, from the slope of the phase."""
-    every = round(1.0 / (run.found.log.rate * PERIOD))
+    every = round(1.0 / (run.found.log.rate * CASCADE_PERIOD))
     given, read = run.rate[::every], run.log.angular_rate[:, 1]
-    found = spectra(given, read, every * PERIOD, round(1.0 / (every * PERIOD)), detrend="linear")
-    slow = (found.frequency >= SLOW[0]) & (found.frequency <= SLOW[1])
+    found = spectra(
+        given, read, every * CASCADE_PERIOD, round(1.0 / (every * CASCADE_PERIOD)), detrend="linear"
+    )
+    slow = (found.frequency >= SLOW_BAND[0]) & (found.frequency <= SLOW_BAND[1])
     turn, weight = 2.0 * np.pi * found.frequency[slow], np.abs(found.cross[slow])
     return float(-(weight * turn * np.angle(found.cross[slow])).sum() / (weight * turn**2).sum())
 
 
 class BandRatios(NamedTuple):
-    """Ratio of a log to its motion in each of `BANDS` [dB], of all that the motion has there."""
+    """Ratio [dB] of a log to its motion in each of `RATIO_BANDS`, over all of its content there."""
 
     ratio: FloatArray
     uncertainty: FloatArray
@@ -194,7 +196,7 @@ def band_ratios(run: LoggedRun) -> BandRatios:
     """Return the ratios that the log of a run gives."""
     found = run.response
     values, spreads = [], []
-    for low, high in BANDS:
+    for low, high in RATIO_BANDS:
         kept = (found.frequency >= low) & (found.frequency <= high)
         had = found.reference[kept] * found.amplification[kept] ** 2
         values.append(10.0 * np.log10(had.sum() / found.reference[kept].sum()))
@@ -206,7 +208,7 @@ def amplification_table(logs: PlatformLogs) -> Table:
     """Return differences from the reference, and ratios by band, of all runs."""
     named = dict(logs.runs)
     named |= {f"{name}, command decreased": run for name, run in logs.lowered.items()}
-    named[f"{PROPORTIONAL}, ratio and phase taken out"] = logs.turned
+    named[f"{PROPORTIONAL_GAINS}, ratio and phase taken out"] = logs.turned
     rows = [
         (
             name,
@@ -215,7 +217,7 @@ def amplification_table(logs: PlatformLogs) -> Table:
         )
         for name, run in named.items()
     ]
-    columns = [f"ratio {low:g} to {high:g} Hz [dB]" for low, high in BANDS]
+    columns = [f"ratio {low:g} to {high:g} Hz [dB]" for low, high in RATIO_BANDS]
     return Table(
         "Pitch under the thesis' cascade",
         ("run", "rms difference from the reference pitch rate [mrad/s]", *columns),
@@ -230,20 +232,20 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
     sizes, coherences = [], []
     for name, run in logs.runs.items():
         found = run.response
-        shown = (found.frequency >= BAND[0]) & (found.frequency <= BAND[1])
+        shown = (found.frequency >= MOTION_BAND[0]) & (found.frequency <= MOTION_BAND[1])
         frequency = found.frequency[shown]
         ratio = decibels(found.amplification[shown])
         sizes.append(Curve(f"{name}, log", frequency, ratio, "markers"))
         sizes.append(Curve(f"{name}, platform", frequency, decibels(run.amplification()[shown])))
         coherences.append(Curve(name, frequency, found.coherence[shown]))
     change = logs.change
-    some = (change.frequency >= BAND[0]) & (change.frequency <= BAND[1])
+    some = (change.frequency >= MOTION_BAND[0]) & (change.frequency <= MOTION_BAND[1])
     gain = decibels(np.abs(change.gains["pitch"][some]))
-    sizes.append(Curve(f"{PROPORTIONAL}, compensation", change.frequency[some], gain, "dash"))
+    sizes.append(Curve(f"{PROPORTIONAL_GAINS}, compensation", change.frequency[some], gain, "dash"))
     tank = logs.tank
     time, read = tank.log.time, tank.log.angular_rate[:, 1]
     later = time - filter_delay(logs)
-    given = tank.motion(np.maximum(later, 0.0)).twist[:, PITCH]
+    given = tank.motion(np.maximum(later, 0.0)).twist[:, PITCH_COLUMN]
     view = (time > 1.0) & (time < 2.0)
     return (
         Plot(
@@ -259,7 +261,7 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
             Panel(
                 "pitch rate [rad/s]",
                 Curve("reference, later by the filter's delay", time[view], given[view], "dash"),
-                Curve(f"log ({CHANNEL}), {PRINTED}", time[view], read[view]),
+                Curve(f"log ({PITCH_CHANNEL}), {PRINTED_GAINS}", time[view], read[view]),
             ),
             caption="As thesis figure 4.34; the recorded track is not published.",
         ),
@@ -268,18 +270,18 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
 
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     """Return the thesis' statement about compensation beside ours, with the printed gains."""
-    printed, proportional = logs.runs[PRINTED], logs.runs[PROPORTIONAL]
+    printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
     sensor = logs.hardware.parameters.imu
     assert sensor is not None and sensor.gyroscopes is not None
     noise = sensor.gyroscopes.noise
     left = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
     return (
-        THESIS["decreased_demand"].judged(
+        STEWART_THESIS["decreased_demand"].judged(
             "The rms difference of the pitch rates falls from "
-            f"{1e3 * printed.difference(logs.reference):.0f} to {1e3 * left[PRINTED]:.0f} mrad/s; "
-            "with gains in proportion, from "
+            f"{1e3 * printed.difference(logs.reference):.0f} to {1e3 * left[PRINTED_GAINS]:.0f} "
+            "mrad/s; with gains in proportion, from "
             f"{1e3 * proportional.difference(logs.reference):.0f} to "
-            f"{1e3 * left[PROPORTIONAL]:.0f} mrad/s. The sensor's noise is {1e3 * noise:.1f} "
+            f"{1e3 * left[PROPORTIONAL_GAINS]:.0f} mrad/s. The sensor's noise is {1e3 * noise:.1f} "
             "mrad/s.",
             max(left.values()) < noise,
             "the platform also lags, and more at higher frequencies: with the phase compensated as "
@@ -318,7 +320,7 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     sensor, to_platform = tilted_sensor((0.1, -0.2, 0.05))
     unit = InertialUnit(sensor, gravity=9.81)
     up = to_platform.inv().apply([0.0, 0.0, 9.81])
-    error = largest(unit.start(platform.home, REST) - [*up, 0.0, 0.0, 0.0])
+    error = largest(unit.start(platform.home, ZERO_VECTOR) - [*up, 0.0, 0.0, 0.0])
     yield Measure("reading at rest against gravity", error, 1e-13, "rounding", unit="m/s2")
     motion = SineMotion(
         platform.home, amplitude={"pitch": 0.05, "x": 0.01}, frequency=3.0, duration=1.0
@@ -396,7 +398,7 @@ def _noise_statement() -> Statement:
     root = np.sqrt(2.0 * bandwidth)
     random_walk = 0.5 / root * 60.0
     in_band = 1.0 / 60.0 * root / 9.80665e-3
-    return THESIS["sensor_noise"].judged(
+    return STEWART_THESIS["sensor_noise"].judged(
         f"White noise of 0.5 deg/s in band is a random walk of {random_walk:.1f} deg/sqrt(h); a "
         f"random walk of 1.0 m/s/sqrt(h) is {in_band:.0f} mg in band.",
         bool(abs(random_walk - 1.0) < 0.05 and abs(in_band - 5.0) < 0.05),

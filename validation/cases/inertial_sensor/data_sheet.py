@@ -78,14 +78,14 @@ SENSOR_ATTITUDE = (0.4, -0.3, 0.2)
 NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
 """Quaternion of a platform that is not turned."""
 
-BAND = (0.5, 70.0)
-"""[Hz] thesis, section 4.3.2.3: content of the tank motion in pitch"""
+MOTION_BAND = (0.5, 70.0)
+"""[Hz] Content of the tank motion in pitch; thesis, section 4.3.2.3."""
 
 TANK_BEGIN = 2.0
-"""[s] from which the tank motion has its full size"""
+"""[s] Time from which on the tank motion has its full size."""
 
-COHERENT = 0.8
-"""From which a ratio is trusted, as in the compensation"""
+MIN_COHERENCE = 0.8
+"""Coherence from which a ratio is trusted, as in the compensation."""
 
 
 def sheet_measures(sensor: InertialSensor) -> Iterator[Entry]:
@@ -311,37 +311,53 @@ def _turntable() -> Measure:
     return Measure("readings off the axis of a turntable", error, 1e-12, reason, unit="m/s2")
 
 
-PRINTED, PROPORTIONAL = "gains as printed", "gains in proportion"
-"""Of the velocity loops: the thesis' 20 N per mm/s, and as much more as the armature is heavier
-than what the thesis' model moves."""
+PRINTED_GAINS = "gains as printed"
+"""Runs with the thesis' gain of the velocity loops, 20 N per mm/s."""
 
-PERIOD, STEP = 1e-3, 5e-4
-"""[s] of the cascade, and of the engine and the drives"""
+PROPORTIONAL_GAINS = "gains in proportion"
+"""Runs with a gain that is larger as the armature is heavier than what the thesis' model moves."""
 
-DURATION, TANK_DURATION = 4.0, 3.0
-"""[s] of runs along sines and along the tank motion"""
+CASCADE_PERIOD = 1e-3
+"""[s] Control period of the cascade."""
 
-FADE, BEYOND = 0.5, 0.01
-"""[s] rise and fall of the sines; how far a reference goes beyond the run"""
+ENGINE_TIMESTEP = 5e-4
+"""[s] Time step of the engine and the drives."""
 
+SINES_DURATION = 4.0
+"""[s] Duration of the runs along sines."""
 
-RATE, CORNER = 0.06, 10.0
-"""[rad/s] root mean square of the pitch rate, [Hz] above which it falls as a vehicle's does: ten
-times the sensor's noise, and within the drives' forces"""
+TANK_DURATION = 3.0
+"""[s] Duration of the run along the tank motion."""
 
+FADE_TIME = 0.5
+"""[s] Time in which the sines rise and fall."""
 
-PITCH, CHANNEL = 4, "wy"
+EXTRA_TIME = 0.01
+"""[s] Time by which a reference goes beyond the run."""
+
+PITCH_RATE_RMS = 0.06
+"""[rad/s] Root mean square of the pitch rate: ten times the sensor's noise, and within the drives'
+forces."""
+
+CORNER_FREQUENCY = 10.0
+"""[Hz] Frequency above which the pitch rate falls as a vehicle's does."""
+
+PITCH_COLUMN = 4
+"""Column of the pitch rate in a twist."""
+
+PITCH_CHANNEL = "wy"
+"""Channel of the sensor that reads the pitch rate."""
 
 
 class LoggedRun(NamedTuple):
     """A platform driven in pitch, at `k` control instants, and what its sensor wrote down."""
 
     motion: Motion
-    """that was given to the controller"""
+    """the motion that was given to the controller"""
     time: FloatArray
     """`(k,)` [s]"""
     rate: FloatArray
-    """`(k,)` [rad/s] of the platform in pitch"""
+    """`(k,)` pitch rate [rad/s] of the platform"""
     log: InertialLog
     found: InertialComparison
     """the log against the motion, on one clock"""
@@ -349,31 +365,31 @@ class LoggedRun(NamedTuple):
     @property
     def response(self) -> ChannelResponse:
         """The pitch channel of the log against the motion."""
-        return self.found.responses[CHANNEL]
+        return self.found.responses[PITCH_CHANNEL]
 
     @property
     def trusted(self) -> FloatArray:
-        """Frequencies of the response in `BAND` at which it is coherent, as truth values."""
+        """Frequencies of the response in `MOTION_BAND` at which it is coherent, as truth values."""
         found = self.response
-        inside = (found.frequency >= BAND[0]) & (found.frequency <= BAND[1])
-        return np.asarray(inside & (found.coherence >= COHERENT))
+        inside = (found.frequency >= MOTION_BAND[0]) & (found.frequency <= MOTION_BAND[1])
+        return np.asarray(inside & (found.coherence >= MIN_COHERENCE))
 
     def rate_of(self, motion: Motion) -> FloatArray:
         """Return the pitch rate `(k,)` of a motion at the same times."""
-        return motion(self.time).twist[:, PITCH]
+        return motion(self.time).twist[:, PITCH_COLUMN]
 
     def difference(self, motion: Motion) -> float:
         """Return the rms difference [rad/s] of the platform's pitch rate from a motion's."""
-        inside = (self.time > FADE) & (self.time < self.time[-1] - FADE)
+        inside = (self.time > FADE_TIME) & (self.time < self.time[-1] - FADE_TIME)
         off = (self.rate - self.rate_of(motion))[inside]
         return float(np.sqrt(np.mean(off**2)))
 
     def amplification(self) -> FloatArray:
         """Return the platform's own ratio at the response's frequencies, by the same windows."""
-        every = round(1.0 / (self.found.log.rate * PERIOD))
+        every = round(1.0 / (self.found.log.rate * CASCADE_PERIOD))
         given, had = (part[::every] for part in (self.rate_of(self.motion), self.rate))
         size = 2 * (len(self.response.frequency) - 1)
-        own = spectra(given, had, every * PERIOD, size, detrend="linear")
+        own = spectra(given, had, every * CASCADE_PERIOD, size, detrend="linear")
         return np.asarray(np.abs(own.transfer))
 
 
@@ -392,54 +408,58 @@ class PlatformLogs(NamedTuple):
     tank: LoggedRun
     """gains as printed: tank motion in pitch"""
     change: Compensation
-    """of the gains in proportion, by the ratio"""
+    """compensation of the run with gains in proportion, by the ratio"""
 
 
 def platform_logs() -> PlatformLogs:
     """Drive the platform along the reference, and with what its logs say taken out of it."""
     hardware = load("stewart", "hardware")
     heavier = lumped_mass(hardware)[0] / lumped_mass(load("stewart"), drives=False)[0]
-    gains = {PRINTED: 1.0, PROPORTIONAL: float(heavier)}
-    frequency = np.arange(BAND[0], BAND[1] + 0.25, 0.5)
-    shape = 1.0 / np.hypot(1.0, frequency / CORNER)
-    size = RATE * np.sqrt(2.0 / (shape**2).sum()) * shape / (2.0 * np.pi * frequency)
+    gains = {PRINTED_GAINS: 1.0, PROPORTIONAL_GAINS: float(heavier)}
+    frequency = np.arange(MOTION_BAND[0], MOTION_BAND[1] + 0.25, 0.5)
+    shape = 1.0 / np.hypot(1.0, frequency / CORNER_FREQUENCY)
+    size = PITCH_RATE_RMS * np.sqrt(2.0 / (shape**2).sum()) * shape / (2.0 * np.pi * frequency)
     sines = MultiSineMotion(
         hardware.home,
         frequencies=frequency,
         amplitude={"pitch": size},
         phases="random",
         seed=3,
-        duration=DURATION + BEYOND,
-        fade_in=FADE,
-        fade_out=FADE,
+        duration=SINES_DURATION + EXTRA_TIME,
+        fade_in=FADE_TIME,
+        fade_out=FADE_TIME,
     )
     # Evaluated many times: a spline is ten times faster than 140 sines.
-    time = np.asarray(np.arange(round(sines.duration / PERIOD) + 1) * PERIOD)
+    time = np.asarray(np.arange(round(sines.duration / CASCADE_PERIOD) + 1) * CASCADE_PERIOD)
     reference = _pitch_of(sines, time)
     runs = {name: logged(hardware, reference, share) for name, share in gains.items()}
     changes = {name: compensate(reference, run.found) for name, run in runs.items()}
     lowered = {
         name: logged(hardware, _recorded(change), gains[name]) for name, change in changes.items()
     }
-    both = compensate(reference, runs[PROPORTIONAL].found, phase=True)
-    turned = logged(hardware, _recorded(both), gains[PROPORTIONAL])
+    both = compensate(reference, runs[PROPORTIONAL_GAINS].found, phase=True)
+    turned = logged(hardware, _recorded(both), gains[PROPORTIONAL_GAINS])
     tank = logged(hardware, _tank_in_pitch(), 1.0, TANK_DURATION)
-    return PlatformLogs(hardware, reference, runs, lowered, turned, tank, changes[PROPORTIONAL])
+    return PlatformLogs(
+        hardware, reference, runs, lowered, turned, tank, changes[PROPORTIONAL_GAINS]
+    )
 
 
-def logged(machine: Platform, motion: Motion, gain: float, duration: float = DURATION) -> LoggedRun:
+def logged(
+    machine: Platform, motion: Motion, gain: float, duration: float = SINES_DURATION
+) -> LoggedRun:
     """Return the run of a machine along a motion, by the cascade with `gain` times its gains."""
     own = Cascade(machine).loop_gains[0, 0]
     controller = Cascade(
         machine,
         motion,
-        period=PERIOD,
+        period=CASCADE_PERIOD,
         velocity_gain=gain * own,
         feedforward_start=0.0,
         feedforward_rise=0.0,
     )
     reference = controller.reference
-    engine = make_engine("analytic", machine, STEP, "fast")
+    engine = make_engine("analytic", machine, ENGINE_TIMESTEP, "fast")
     course = simulate(
         machine,
         duration,
@@ -447,18 +467,18 @@ def logged(machine: Platform, motion: Motion, gain: float, duration: float = DUR
         twist=reference.twist[0],
         controller=controller,
         engine=engine,
-        every=round(PERIOD / STEP),
+        every=round(CASCADE_PERIOD / ENGINE_TIMESTEP),
         progress=False,
     )
     engine.close()
     sensor = machine.parameters.imu
     assert sensor is not None and sensor.output_rate is not None
     # The loop reads the sensor every period; it writes a line when it has a new reading.
-    every = round(1.0 / (sensor.output_rate * PERIOD))
+    every = round(1.0 / (sensor.output_rate * CASCADE_PERIOD))
     lines = course.signals["inertial"][::every]
     log = InertialLog(course.signals["time"][::every], lines[:, :3], lines[:, 3:])
     found = compare_log(machine, motion, log, sensor, offset=0.0)
-    return LoggedRun(motion, course.time, course.twist[:, PITCH], log, found)
+    return LoggedRun(motion, course.time, course.twist[:, PITCH_COLUMN], log, found)
 
 
 def _recorded(change: Compensation) -> RecordedMotion:
@@ -466,7 +486,9 @@ def _recorded(change: Compensation) -> RecordedMotion:
 
 
 def _tank_in_pitch() -> RecordedMotion:
-    time = np.asarray(np.arange(round((TANK_DURATION + BEYOND) / PERIOD) + 1) * PERIOD)
+    time = np.asarray(
+        np.arange(round((TANK_DURATION + EXTRA_TIME) / CASCADE_PERIOD) + 1) * CASCADE_PERIOD
+    )
     return _pitch_of(tank_motion(load("stewart")), time, TANK_BEGIN)
 
 

@@ -20,30 +20,38 @@ from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import value_text
 from twin.engines.mechanism import make_mechanism
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.case import Case
 from twin.validation.cases.machine_data.composition import Composition, Piece
 from twin.validation.measures.equilibrium import free_rates, rest
 from twin.validation.measures.sampling import largest
-from twin.validation.published.machines import NAMES, typed_numbers
+from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
 from twin.validation.results import CaseResult, Entry, Measure, Table
 
 CASE = Case(
     "machine_data",
     __doc__,
-    machines=NAMES,
+    machines=MACHINE_NAMES,
     because="no paper prints this machine's numbers: nothing to hold the file against",
     cost=1.0,
 )
 
-SHIFT, TILT = np.array([0.004, -0.006, 0.005]), np.array([0.02, -0.015, 0.01])
-"""[m], [rad] away from home, where symmetry hides nothing."""
+POSE_SHIFT = np.array([0.004, -0.006, 0.005])
+"""[m] Displacement of a pose away from home, where symmetry hides nothing."""
 
-TYPED = "both were typed: rounding alone"
-JOINTS = f"{TYPED}; a joint off by 1 mm shows at 1e-3"
-COMPOSED = "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
-MODES = "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
-PRINTED = "half a unit of the last printed digit; one unit where digits were cut"
+POSE_TILT = np.array([0.02, -0.015, 0.01])
+"""[rad] Rotation vector of that pose."""
+
+
+TYPED_REASON = "both were typed: rounding alone"
+JOINTS_REASON = f"{TYPED_REASON}; a joint off by 1 mm shows at 1e-3"
+COMPOSED_REASON = (
+    "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
+)
+MODES_REASON = (
+    "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
+)
+PRINTED_REASON = "half a unit of the last printed digit; one unit where digits were cut"
 
 PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
     "crank mass [kg]": ("leg_1_crank", None),
@@ -52,7 +60,7 @@ PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
     "moment about x [kg m2]": ("platform", (0, 0)),
     "moment about y [kg m2]": ("platform", (1, 1)),
 }
-"""Body, and entry of its tensor or None for its mass, of numbers that are printed rounded."""
+"""Body, and entry of its tensor or None for its mass, of each number that is printed rounded."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -88,17 +96,17 @@ def _typed_text(value: Any) -> str:
 
 def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:
     gravity = abs(platform.parameters.gravity - own.gravity)
-    yield Measure("gravity against the table", gravity, 1e-12, TYPED, unit="m/s2")
+    yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, unit="m/s2")
     for name, value, expected in (
         ("base joints", platform.base_joints, own.base),
         ("platform joints", platform.platform_joints, own.corners),
         ("home pose", platform.home, own.pose),
     ):
         error = largest(value - expected)
-        yield Measure(f"{name} against the table", error, 1e-12, JOINTS, unit="m")
+        yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, unit="m")
     error = largest(platform.home_coordinates - own.home_coordinates)
     name = "actuator coordinates at home against angles and radii of the table"
-    yield Measure(name, error, 1e-12, JOINTS, unit=platform.coordinate_unit)
+    yield Measure(name, error, 1e-12, JOINTS_REASON, unit=platform.coordinate_unit)
 
 
 def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
@@ -109,7 +117,7 @@ def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
         for key, value in limits.items()
     ]
     name = f"actuators against the table: {', '.join(limits)}"
-    yield Measure(name, max(errors), 1e-12, TYPED)
+    yield Measure(name, max(errors), 1e-12, TYPED_REASON)
 
 
 def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
@@ -124,17 +132,17 @@ def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
         centers.append(largest(origin + frame @ body.mass.center - piece.center))
         tensors.append(relative(tensor, in_base(piece)))
     bodies = f"{len(pairs)} bodies at home, base frame"
-    yield Measure(f"masses of {bodies}: relative error", max(masses), 1e-12, TYPED)
-    yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED, unit="m")
-    yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED)
+    yield Measure(f"masses of {bodies}: relative error", max(masses), 1e-12, TYPED_REASON)
+    yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED_REASON, unit="m")
+    yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
     expected = sum(piece.mass * moving(own, piece) for piece in own.pieces(own.origin))
     name = "weight of all moving bodies of the engines' model: relative error"
-    yield Measure(name, relative(total, expected), 1e-12, TYPED)
+    yield Measure(name, relative(total, expected), 1e-12, TYPED_REASON)
 
 
 def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
-    tilted = Composition(own.typed, SHIFT, TILT)
+    tilted = Composition(own.typed, POSE_SHIFT, POSE_TILT)
     tilted.deflection = own.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
     inside = {"deflection": deflection} if own.series else {}
@@ -143,17 +151,17 @@ def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
     mass = twists.T @ platform.mass_matrix(tilted.pose, **inside) @ twists
     expected = tilted.mass_matrix()[:freedoms, :freedoms]
     name = "mass matrix of the reference in a tilted pose: relative error"
-    yield Measure(name, relative(mass, expected), 1e-10, COMPOSED)
-    forces = platform.inverse_dynamics(tilted.pose, REST, REST, **inside)
+    yield Measure(name, relative(mass, expected), 1e-10, COMPOSED_REASON)
+    forces = platform.inverse_dynamics(tilted.pose, ZERO_VECTOR, ZERO_VECTOR, **inside)
     name = "holding forces of the reference in a tilted pose: relative error"
-    yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED)
+    yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED_REASON)
     at_home = own.holding()
     found = rest(platform)
     name = "holding forces at home against the weights of the table: relative error"
-    yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED)
+    yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED_REASON)
     if own.series:
         error = largest(found.deflection[: len(own.base)] - at_home.deflection)
-        yield Measure("static deflection at home", error, 1e-10, COMPOSED, unit="m")
+        yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
 
 
 def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
@@ -164,10 +172,10 @@ def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
     error = max(
         relative(ours.stiffness, spring["stiffness"]), relative(ours.damping, spring["damping"])
     )
-    yield Measure("springs and dampers against the table", error, 1e-12, TYPED)
+    yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
     errors = np.abs(free_rates(platform) / own.free_rates() - 1.0)
     name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
-    yield Measure(name, errors.max(), 1e-6, MODES)
+    yield Measure(name, errors.max(), 1e-6, MODES_REASON)
 
 
 def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
@@ -175,7 +183,9 @@ def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])
         name = "actuator coordinates at home against print"
-        yield Measure(name, error, 0.5 * home["unit"], PRINTED, unit=platform.coordinate_unit)
+        yield Measure(
+            name, error, 0.5 * home["unit"], PRINTED_REASON, unit=platform.coordinate_unit
+        )
     printed = own.typed.get("printed")
     if printed is None:
         return
@@ -187,7 +197,7 @@ def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
         own_mass = bodies[body]
         value = own_mass.mass if entry is None else own_mass.tensor[entry]
         error = abs(value - expected) / printed["unit"]
-        yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED)
+        yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED_REASON)
 
 
 def _hardware(platform: Platform, own: Composition) -> Iterator[Measure]:

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 Z = np.array([0.0, 0.0, 1.0])
 
-STEP = 1e-30
-"""Imaginary part: derivatives are exact."""
+COMPLEX_STEP = 1e-30
+"""Imaginary part of a complex step, whose derivatives are exact."""
 
 SECOND_STEP = 1e-5
-"""[m], [rad] of the differences between two gradients."""
+"""[m], [rad] Step of the differences between two gradients."""
 
-ROUNDS = 6
-"""Of the static deflection: each leaves a thousandth of the error before."""
+DEFLECTION_ROUNDS = 6
+"""Iterations of the static deflection, each of which leaves a thousandth of the error before."""
 
 
 Array = NDArray[Any]
@@ -35,11 +35,11 @@ class Piece(NamedTuple):
     mass: float
     """[kg]"""
     center: Array
-    """`(3,)` [m] in the base"""
+    """`(3,)` centre of mass [m] in the base frame"""
     frame: Array
-    """`(3, 3)` body to base"""
+    """`(3, 3)` rotation from body to base"""
     tensor: Array
-    """`(3, 3)` [kg m2] about the centre, body frame"""
+    """`(3, 3)` inertia [kg m2] about the centre, body frame"""
 
 
 class Legs(NamedTuple):
@@ -52,7 +52,8 @@ class Legs(NamedTuple):
 
 Typed = dict[str, Any]
 Assembly = Callable[[Typed, Array, Array, Array], Legs]
-"""Returns the legs for typed numbers, base joints and tips `(n, 3)` [m], and series deflections."""
+"""Function that returns the legs for typed numbers, base joints and tips `(n, 3)` [m], and series
+deflections."""
 
 
 def unit(vector: Array) -> Array:
@@ -201,7 +202,7 @@ def _point(leg: int, part: str, mass: float, place: Array) -> Piece:
     return Piece(_name(leg, part), mass, place, np.eye(3), np.zeros((3, 3)))
 
 
-ASSEMBLIES: dict[str, Assembly] = {
+LEG_ASSEMBLIES: dict[str, Assembly] = {
     "universal": universal,
     "series_spring": series_spring,
     "crank": crank,
@@ -213,20 +214,20 @@ class Rates(NamedTuple):
     """Derivatives by the coordinates, one column each."""
 
     centers: Array
-    """`(bodies, 3, k)`"""
+    """`(bodies, 3, k)` derivatives of the bodies' centres"""
     turns: Array
-    """`(bodies, 3, k)` in base axes"""
+    """`(bodies, 3, k)` rotations of the bodies, base axes"""
     coordinates: Array
-    """`(n, k)` of the actuator coordinates"""
+    """`(n, k)` derivatives of the actuator coordinates"""
 
 
 class Rest(NamedTuple):
     """Equilibrium."""
 
     forces: Array
-    """`(n,)` of the actuators"""
+    """`(n,)` forces of the actuators"""
     deflection: Array
-    """`(n,)` [m] of springs in series; zeros without"""
+    """`(n,)` deflections [m] of springs in series; zeros without springs"""
 
 
 class Composition:
@@ -285,7 +286,7 @@ class Composition:
         position, rotation = self.place(q)
         tips = position + self.corners @ rotation.T
         stretched = self.deflection + q[6:] if self.series else self.deflection
-        return ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, stretched)
+        return LEG_ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, stretched)
 
     def pieces(self, q: Array) -> list[Piece]:
         """Return all bodies, the platform first."""
@@ -300,13 +301,13 @@ class Composition:
         frames = np.array([piece.frame for piece in self.pieces(q)])
         centers, turns, coordinates = [], [], []
         for along in np.eye(len(q)):
-            moved = q + 1j * STEP * along
+            moved = q + 1j * COMPLEX_STEP * along
             pieces = self.pieces(moved)
-            centers.append(np.array([piece.center for piece in pieces]).imag / STEP)
-            slopes = np.array([piece.frame for piece in pieces]).imag / STEP
+            centers.append(np.array([piece.center for piece in pieces]).imag / COMPLEX_STEP)
+            slopes = np.array([piece.frame for piece in pieces]).imag / COMPLEX_STEP
             spin = slopes @ np.swapaxes(frames, 1, 2)
             turns.append(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1))
-            coordinates.append(np.array(self.legs(moved).coordinates).imag / STEP)
+            coordinates.append(np.array(self.legs(moved).coordinates).imag / COMPLEX_STEP)
         return Rates(*(np.stack(columns, axis=-1) for columns in (centers, turns, coordinates)))
 
     def twists(self) -> Array:
@@ -335,7 +336,7 @@ class Composition:
 
     def holding(self) -> Rest:
         """Return forces and deflections that hold the machine still; springs are left so."""
-        for _ in range(ROUNDS if self.series else 0):
+        for _ in range(DEFLECTION_ROUNDS if self.series else 0):
             left = self._gradient(self.origin, self.balanced())[6:]
             self.deflection = self.deflection - left / self.typed["spring"]["stiffness"]
         return Rest(self.balanced(), self.deflection)

@@ -21,9 +21,9 @@ from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.columns import VELOCITY
+from twin.kernels.plant.columns import VELOCITY_MODE
 from twin.machine.hardware.drive import AnyDrive, ScrewDrive
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
 from twin.plant.plant import Plant
 from twin.validation.case import Case
@@ -63,7 +63,7 @@ from twin.validation.cases.plant.trials import (
 )
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import THESIS, PrintedValue
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 from twin.validation.results import (
     CaseResult,
     Curve,
@@ -77,33 +77,35 @@ from twin.validation.results import (
 )
 
 INCH = 0.0254
-"""[m]"""
+"""[m] One inch."""
 
 POUND_FORCE = 4.4482216152605
-"""[N]"""
+"""[N] One pound of force."""
 
 THOUSAND_RPM = 1000.0 * 2.0 * pi / 60.0
-"""[rad/s]"""
+"""[rad/s] A thousand revolutions per minute."""
 
-MOTOR_FIGURE = f"{THESIS}, figure B.2"
+MOTOR_FIGURE = f"{STEWART_THESIS}, figure B.2"
 
-ARMATURE = PrintedValue(f"{THESIS}, figure B.1", "armature inertia", "0.00047", "kg m2")
+ARMATURE_INERTIA = PrintedValue(
+    f"{STEWART_THESIS}, figure B.1", "armature inertia", "0.00047", "kg m2"
+)
 
-FRICTION = PrintedValue(MOTOR_FIGURE, "friction torque", "0.23", "N m")
+FRICTION_TORQUE = PrintedValue(MOTOR_FIGURE, "friction torque", "0.23", "N m")
 
-VISCOUS = PrintedValue(MOTOR_FIGURE, "damping constant", "0.14", "N m/krpm")
+DAMPING_CONSTANT = PrintedValue(MOTOR_FIGURE, "damping constant", "0.14", "N m/krpm")
 
-BRAKE = PrintedValue(MOTOR_FIGURE, "brake torque, dry", "8.81", "N m")
+BRAKE_TORQUE = PrintedValue(MOTOR_FIGURE, "brake torque, dry", "8.81", "N m")
 
 IMPERIAL_VALUES = (0.00416, 2.00, 1.23, 78.0)
 """[lbf in s2], [lbf in], [lbf in/krpm], [lbf in] These four in imperial units, as printed."""
 
-TOP_SPEED = PrintedValue(f"{THESIS}, figure B.1", "largest speed", "254", "mm/s")
+TOP_SPEED = PrintedValue(f"{STEWART_THESIS}, figure B.1", "largest speed", "254", "mm/s")
 
 BUS_SPEED = 3000.0
 """[rpm] Motor speed at bus voltage; figure B.2."""
 
-THRUST = PrintedValue(f"{THESIS}, section 4.2", "thrust", "3073", "N")
+PRINTED_THRUST = PrintedValue(f"{STEWART_THESIS}, section 4.2", "thrust", "3073", "N")
 
 TORQUE_CONSTANT = PrintedValue(MOTOR_FIGURE, "torque constant, rms", "4.4", "lbf in/A")
 
@@ -119,7 +121,7 @@ PEAK_CURRENT = 10.0
 RATED_TORQUE = 3.03
 """[N m] Continuous torque of the motor with two stacks; figure B.1."""
 
-RATED_FORCE = PrintedValue(f"{THESIS}, figure B.1", "force rating, two stacks", "2998", "N")
+RATED_FORCE = PrintedValue(f"{STEWART_THESIS}, figure B.1", "force rating, two stacks", "2998", "N")
 
 VELOCITY_GAIN = 20e3
 """[N s/m] Gain of the velocity controller; section 4.3.1.1.2."""
@@ -151,7 +153,7 @@ def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
         _motor_speed(drive, row),
         _motor_force(row, thrust),
         _force_rating(drive),
-        THESIS["pure_delay"].not_given(
+        STEWART_THESIS["pure_delay"].not_given(
             f"The drives delay a command by {1e3 * drive.delay:g} ms. The time in which the effort "
             "rises to the breakaway friction comes on top.",
             "the thesis does not separate electronics from stiction, and prints no friction at "
@@ -169,13 +171,13 @@ def _motor_data(drive: ScrewDrive, row: FloatArray) -> Statement:
         drive.viscous_torque * THOUSAND_RPM,
         drive.brake_torque,
     )
-    printed = (ARMATURE, FRICTION, VISCOUS, BRAKE)
+    printed = (ARMATURE_INERTIA, FRICTION_TORQUE, DAMPING_CONSTANT, BRAKE_TORQUE)
     found = ", ".join(
         f"{one.quantity} {value:.4g} {one.unit} ({value / (pounds * POUND_FORCE * INCH):.3f} times "
         "the imperial value)"
         for one, value, pounds in zip(printed, ours, IMPERIAL_VALUES, strict=True)
     )
-    return THESIS["motor_data"].judged(
+    return STEWART_THESIS["motor_data"].judged(
         f"The machine's file has {found}. At the leg these are {row[column.INERTIA]:.1f} kg, "
         f"{row[column.FRICTION]:.1f} N and {row[column.VISCOUS]:.1f} N s/m.",
         all(one.holds(value) for one, value in zip(printed, ours, strict=True)),
@@ -184,7 +186,7 @@ def _motor_data(drive: ScrewDrive, row: FloatArray) -> Statement:
 
 def _motor_speed(drive: ScrewDrive, row: FloatArray) -> Statement:
     speeds = BUS_SPEED / 60.0 * drive.lead, float(row[column.FASTEST])
-    return THESIS["motor_speed"].judged(
+    return STEWART_THESIS["motor_speed"].judged(
         f"{BUS_SPEED:g} rpm and the lead of the machine's file give {1e3 * speeds[0]:.1f} mm/s; "
         f"its drives are limited to {1e3 * speeds[1]:.1f} mm/s.",
         all(TOP_SPEED.holds(1e3 * speed) for speed in speeds),
@@ -196,8 +198,8 @@ def _motor_force(row: FloatArray, thrust: float) -> Statement:
     rated = RATED_CURRENT * TORQUE_CONSTANT.value * per_ampere
     spread = RATED_CURRENT * TORQUE_CONSTANT.tolerance * per_ampere
     peak = thrust * PEAK_CURRENT / RATED_CURRENT
-    same = abs(rated - THRUST.value) <= spread and THRUST.holds(thrust)
-    return THESIS["motor_force"].judged(
+    same = abs(rated - PRINTED_THRUST.value) <= spread and PRINTED_THRUST.holds(thrust)
+    return STEWART_THESIS["motor_force"].judged(
         f"{RATED_CURRENT:g} A rms times {TORQUE_CONSTANT.text} lbf in/A times 2 pi / "
         f"{PRINTED_LEAD:g} in give {rated:.1f} N (within {spread:.0f} N, by the digits of the "
         f"constant), or {rated * 3.14 / pi:.0f} N with 3.14 for pi. The printed thrust therefore "
@@ -209,7 +211,7 @@ def _motor_force(row: FloatArray, thrust: float) -> Statement:
 
 def _force_rating(drive: ScrewDrive) -> Statement:
     lossless = RATED_TORQUE * drive.ratio
-    return THESIS["force_rating"].judged(
+    return STEWART_THESIS["force_rating"].judged(
         f"Without losses this torque gives {lossless:.0f} N; the force rating is "
         f"{RATED_FORCE.value / lossless:.2f} of it.",
         RATED_FORCE.holds(lossless),
@@ -228,7 +230,7 @@ def _commanded(
     bench.put(column.POSITION, start)
     bench.put(column.SPEED, speed)
     record = bench.run(
-        RUN_TIME, speed, mass=mass, mode=VELOCITY, leg=start, rate=speed, brake=brake
+        RUN_TIME, speed, mass=mass, mode=VELOCITY_MODE, leg=start, rate=speed, brake=brake
     )
     return bench, record
 
@@ -239,10 +241,12 @@ def _limit_switches(row: FloatArray, mass: float) -> Statement:
     beyond = float(outwards.state(column.POSITION).max() - upper)
     at_rest = outwards.state(column.SPEED)[-1]
     leg, rate = float(outwards.leg[-1]), float(outwards.rate[-1])
-    inwards = bench.run(RUN_TIME, -COMMANDED_SPEED, mass=mass, mode=VELOCITY, leg=leg, rate=rate)
+    inwards = bench.run(
+        RUN_TIME, -COMMANDED_SPEED, mass=mass, mode=VELOCITY_MODE, leg=leg, rate=rate
+    )
     back = float(inwards.state(column.SPEED)[-1])
     stopped = 0.0 <= beyond < stop - upper and abs(at_rest) < 0.01 * COMMANDED_SPEED
-    return THESIS["limit_switches"].judged(
+    return STEWART_THESIS["limit_switches"].judged(
         f"Commanded outwards at {1e3 * COMMANDED_SPEED:g} mm/s, an actuator stops "
         f"{1e3 * beyond:.2f} mm beyond its upper limit (its end stop is at "
         f"{1e3 * (stop - upper):g} mm), with {1e3 * at_rest:.2f} mm/s left. The opposite command "
@@ -257,7 +261,7 @@ def _brakes(row: FloatArray, mass: float) -> Statement:
     moving = np.flatnonzero(braked.state(column.SPEED))
     stop_time = float(braked.time[moving[-1]])
     effort = float(braked.state(column.EFFORT)[-1])
-    return THESIS["brakes"].judged(
+    return STEWART_THESIS["brakes"].judged(
         f"With the brake switched on, an actuator commanded to {1e3 * COMMANDED_SPEED:g} mm/s is "
         f"at rest after {1e3 * stop_time:.0f} ms, although its motor exerts {effort:.0f} N. The "
         f"brake holds {row[column.BRAKE]:.0f} N, {row[column.BRAKE] / row[column.PEAK]:.1f} times "
@@ -387,7 +391,9 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
         plant = Plant(machine)
         plant.prepare(ENGINE_STEP)
         plant.start(state, Cascade(machine).loop_gains)
-        held = machine.inverse_dynamics(machine.home, REST, REST, deflection=state.deflection)
+        held = machine.inverse_dynamics(
+            machine.home, ZERO_VECTOR, ZERO_VECTOR, deflection=state.deflection
+        )
         first, at = plant.forces(state).copy(), state.lengths
         for _ in range(100):
             state = engine.step(plant.forces(state))

@@ -14,7 +14,7 @@ from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
-from twin.kernels.plant.columns import OUT_OF_STEP, PLACE, VELOCITY
+from twin.kernels.plant.columns import OUT_OF_STEP, POSITION_MODE, VELOCITY_MODE
 from twin.kernels.plant.reading import read_actuators
 from twin.machine.machine import MachineParameters
 from twin.model.engine import State
@@ -192,13 +192,13 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
             "feedforward",
             numbers.peak,
             (column.PEAK, column.EFFORT_DIGIT),
-            lambda row, force: effort_of(row, 0.0, mode=VELOCITY, feedforward=force),
+            lambda row, force: effort_of(row, 0.0, mode=VELOCITY_MODE, feedforward=force),
         ),
         (
             "speed",
             numbers.speed,
             (column.FASTEST, column.SPEED_DIGIT),
-            lambda row, speed: effort_of(row, speed, mode=VELOCITY, gain=1.0),
+            lambda row, speed: effort_of(row, speed, mode=VELOCITY_MODE, gain=1.0),
         ),
     ):
         if not isfinite(full_range):
@@ -226,10 +226,10 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     growths, wound_up = [], []
     for speed in (-1.0, 1.0):
         bench = DriveBench(row, ENGINE_STEP, gain=gain, rate=rate)
-        record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY)
+        record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
         efforts = speed * record.state(column.EFFORT)[1:12] / numbers.peak
         growths.append(efforts - 0.25 - INTEGRAL_SHARE * np.arange(11.0))
-        bench.run(ENGINE_STEP, -speed, mode=VELOCITY)
+        bench.run(ENGINE_STEP, -speed, mode=VELOCITY_MODE)
         wound_up.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
     yield Measure(
         "effort of a blocked motor's velocity loop over ten steps, against gain and integral, per "
@@ -347,7 +347,7 @@ def encoder_measures(
     plant = Plant(machine)
     plant.prepare(ENGINE_STEP)
     drives = np.tile(drive, (READING_COUNT, 1))
-    states, last = np.zeros((READING_COUNT, column.STATES)), np.zeros(READING_COUNT)
+    states, last = np.zeros((READING_COUNT, column.STATE_COUNT)), np.zeros(READING_COUNT)
     resolution = np.full(READING_COUNT, plant.drives.resolution[0])
     still = np.zeros(READING_COUNT)
     # Encoders sit on the motors, so that legs elsewhere change nothing.
@@ -355,11 +355,11 @@ def encoder_measures(
     samples, coordinates = [], random.uniform(*numbers.limits, (2, READING_COUNT))
     for number, at in enumerate(coordinates):
         states[:, column.POSITION] = at
-        sample = np.empty((reading.ROWS, READING_COUNT))
+        sample = np.empty((reading.ROW_COUNT, READING_COUNT))
         span, legs = SAMPLE_TIME * number, at + offset
         read_actuators(drives, states, resolution, last, span, legs, still, sample)
         samples.append(sample)
-    counts = np.array([sample[reading.COORDINATE] for sample in samples]) / numbers.resolution
+    counts = np.array([sample[reading.COORDINATE_ROW] for sample in samples]) / numbers.resolution
     yield Measure(
         "encoder coordinate against the motor's, in counts",
         largest(counts - coordinates / numbers.resolution),
@@ -374,7 +374,7 @@ def encoder_measures(
         "an encoder shows whole counts only; rounding of more than a million counts",
         unit="counts",
     )
-    change = samples[1][reading.RATE] * SAMPLE_TIME / numbers.resolution
+    change = samples[1][reading.RATE_ROW] * SAMPLE_TIME / numbers.resolution
     yield Measure(
         "encoder rate times the sample time against the change of the coordinate, in counts",
         largest(change - np.diff(counts, axis=0)[0]),
@@ -425,7 +425,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         duration: float, target: float | Callable[[float], float], torque: float
     ) -> BenchRecord:
         bench = DriveBench(row, POSITIONING_STEP)
-        return bench.run(duration, target, mode=PLACE, mass=CRANK_INERTIA, load=torque)
+        return bench.run(duration, target, mode=POSITION_MODE, mass=CRANK_INERTIA, load=torque)
 
     speed_errors, hold_errors = [], []
     for share in LOAD_SHARES:
@@ -503,7 +503,7 @@ def _turned(row: FloatArray, speed: float, torque: float) -> BenchRecord:
     return bench.run(
         STEPPER_SETTLING,
         lambda time: speed * (time + POSITION_INTERVAL),
-        mode=PLACE,
+        mode=POSITION_MODE,
         mass=CRANK_INERTIA,
         rate=speed,
         load=lambda rate: torque - 0.05 * (rate - speed),

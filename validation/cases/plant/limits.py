@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
-from twin.kernels.plant.columns import VELOCITY
+from twin.kernels.plant.columns import VELOCITY_MODE
 from twin.kernels.plant.reading import read_actuators
 from twin.validation.cases.plant.trials import (
     ENGINE_STEP,
@@ -22,7 +22,7 @@ from twin.validation.cases.plant.trials import (
 from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
-BISECTIONS = 45
+BISECTION_STEPS = 45
 """Bisections for the breakaway effort."""
 
 IMPACT_DAMPING = 0.3
@@ -59,7 +59,7 @@ def breakaway_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
 def _breakaway(drive: FloatArray, brake: float, limit: float) -> float:
     """Return the least effort between zero and `limit` that moves a motor at rest."""
     low, high = 0.0, limit
-    for _ in range(BISECTIONS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
         bench = DriveBench(isolated(drive, free=True), ENGINE_STEP)
         bench.put(column.HOLDING, brake)
@@ -111,7 +111,7 @@ def switch_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]
     ):
         for command in (-speed, speed):
             blocked = (lower and command < 0.0) or (upper and command > 0.0)
-            effort = effort_of(row, command, at, mode=VELOCITY, gain=gain)
+            effort = effort_of(row, command, at, mode=VELOCITY_MODE, gain=gain)
             errors.append(effort / (gain * speed) - (0.0 if blocked else np.sign(command)))
         for force in (-1.0, 1.0):
             for rate in (-speed, 0.0, speed):
@@ -145,7 +145,7 @@ def _speed_limit(row: FloatArray, numbers: DriveNumbers, gain: float) -> Measure
     middle, fastest = 0.5 * sum(numbers.limits), numbers.speed
     errors = []
     for sign in (-1.0, 1.0):
-        effort = effort_of(row, 1.2 * sign * fastest, middle, mode=VELOCITY, gain=gain)
+        effort = effort_of(row, 1.2 * sign * fastest, middle, mode=VELOCITY_MODE, gain=gain)
         errors.append(effort / (gain * sign * fastest) - 1.0)
         for force in (-1.0, 1.0):
             expected = 0.0 if force * sign > 0.0 else force
@@ -215,7 +215,11 @@ def _misread_switches(
     drive: FloatArray, motor: float, leg: float, pressed: tuple[bool, bool]
 ) -> int:
     """Return how many of the two switches, which sit on the motor, are not read as `pressed`."""
-    states, found, zero = np.zeros((1, column.STATES)), np.empty((reading.ROWS, 1)), np.zeros(1)
+    states, found, zero = (
+        np.zeros((1, column.STATE_COUNT)),
+        np.empty((reading.ROW_COUNT, 1)),
+        np.zeros(1),
+    )
     states[0, column.POSITION] = motor
     read_actuators(drive[None], states, zero, zero.copy(), 0.0, np.array([leg]), zero, found)
-    return int((found[[reading.AT_MINIMUM, reading.AT_MAXIMUM], 0] != pressed).sum())
+    return int((found[[reading.AT_MINIMUM_ROW, reading.AT_MAXIMUM_ROW], 0] != pressed).sum())

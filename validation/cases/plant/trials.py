@@ -20,11 +20,11 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_floats
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.actuation import actuate
-from twin.kernels.plant.columns import FORCE, VELOCITY
+from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 from twin.plant.drives import motor_parts
 from twin.validation.measures.sampling import largest
-from twin.validation.published.machines import NAMES, typed_numbers
+from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
 from twin.validation.results import Entry, Measure
 
 ENGINE_STEP = 1e-4
@@ -45,7 +45,7 @@ VELOCITY_LOOP_TIME = 2e-3
 UNLOADED_BACKLASH = 1e3
 """[m, rad] Half backlash in which a motor never reaches its leg."""
 
-COMPRESSION = 1e-5
+SPRING_COMPRESSION = 1e-5
 """[m, rad] Compression of the transmission by a leg, behind a motor at rest."""
 
 
@@ -123,7 +123,7 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
             drive.brake_torque * gear,
         )
         travel = 2.0 * pi / gear
-    typed = typed_numbers(machine.name) if machine.name in NAMES else {}
+    typed = typed_numbers(machine.name) if machine.name in MACHINE_NAMES else {}
     if sheet := typed.get("drive_at_leg"):
         motor = sheet["inertia"], sheet["friction"], sheet["viscous"], sheet["brake"]
     inertia, friction, viscous, brake = motor
@@ -188,7 +188,7 @@ class DriveBench:
         self, drive: FloatArray, step: float, *, gain: float = 0.0, rate: float = 0.0
     ) -> None:
         self.drive, self.step, self._parts = drive, step, motor_parts(drive, step)
-        self.states = np.zeros((1, column.STATES))
+        self.states = np.zeros((1, column.STATE_COUNT))
         self._gains = np.array([[gain, rate]])
         self._out = np.zeros(1)
 
@@ -246,13 +246,13 @@ class DriveBench:
             mass: of a free leg; default: the leg is held still.
             load: a further force on the free leg, or one of its rate.
             brake: 1 to hold.
-            mode: of the command, `VELOCITY` or 0.
+            mode: of the command, `VELOCITY_MODE` or 0.
             leg: coordinate of the leg at the start.
             rate: of the leg at the start.
         """
         steps = round(duration / self.step)
         legs, forces = np.empty((steps + 1, 2)), np.empty(steps)
-        states = np.empty((steps + 1, column.STATES))
+        states = np.empty((steps + 1, column.STATE_COUNT))
         legs[0], states[0] = (leg, rate), self.states[0]
         for k in range(steps):
             at, speed = legs[k]
@@ -297,7 +297,7 @@ def effort_of(
     at: float = 0.0,
     rate: float = 0.0,
     *,
-    mode: int = FORCE,
+    mode: int = FORCE_MODE,
     gain: float = 0.0,
     feedforward: float = 0.0,
 ) -> float:
@@ -308,7 +308,7 @@ def effort_of(
         command: force or speed.
         at: coordinate of the leg.
         rate: rate of the leg.
-        mode: `FORCE` or `VELOCITY`.
+        mode: `FORCE_MODE` or `VELOCITY_MODE`.
         gain: gain of the velocity loop.
         feedforward: force added to the velocity loop's.
     """
@@ -339,11 +339,13 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     """
     row = isolated(drive)
     row[0, column.INERTIA] = 1e9 * numbers.inertia
-    rate = 0.5 * COMPRESSION * numbers.stiffness / numbers.damping
-    expected = numbers.stiffness * (COMPRESSION + 0.5 * ENGINE_STEP * rate) + numbers.damping * rate
+    rate = 0.5 * SPRING_COMPRESSION * numbers.stiffness / numbers.damping
+    expected = (
+        numbers.stiffness * (SPRING_COMPRESSION + 0.5 * ENGINE_STEP * rate) + numbers.damping * rate
+    )
     errors = []
     for side in (-1.0, 1.0):
-        leg = -side * (0.5 * numbers.backlash + COMPRESSION)
+        leg = -side * (0.5 * numbers.backlash + SPRING_COMPRESSION)
         found = DriveBench(row, ENGINE_STEP).force(0.0, leg, -side * rate)
         errors.append(side * found / expected - 1.0)
         if numbers.backlash:
@@ -439,7 +441,7 @@ def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
         velocity = float(-speed if index % 2 else speed)
         bench = DriveBench(row, ENGINE_STEP, gain=gain, rate=gain / (4.0 * VELOCITY_LOOP_TIME))
         bench.put(column.SPEED, velocity)
-        record = bench.run(0.15, velocity, mode=VELOCITY)
+        record = bench.run(0.15, velocity, mode=VELOCITY_MODE)
         efforts.append(record.state(column.EFFORT)[-1] * np.sign(velocity))
     return FrictionCurve(speeds, np.array(efforts), numbers.friction_at(speeds))
 
@@ -466,9 +468,9 @@ class Hysteresis(NamedTuple):
     """The hysteresis loop of a leg with viscous drag behind a motor that swings slowly."""
 
     motor: FloatArray
-    """[m] or [rad]"""
+    """coordinates of the motor [m] or [rad]"""
     leg: FloatArray
-    """[m] or [rad]"""
+    """coordinates of the leg [m] or [rad]"""
     width: float
     """width of the loop in the middle of the swing"""
     expected: float

@@ -20,7 +20,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
-from twin.model.machine_base import REST
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion.profiles import LAWS, Law, Transition
 from twin.papers.formulations import (
     Formulation,
@@ -29,37 +29,37 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.validation.case import Case
-from twin.validation.cases.formulations.runs import ROUNDINGS
+from twin.validation.cases.formulations.runs import ERROR_ROUNDINGS
 from twin.validation.measures.comparison import log_curve, trajectory_comparison
 from twin.validation.measures.laws import EnergyBalance, balance_of
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
-    EXTENDED,
+    EXTENDED_SPACE_PAPER,
     RSS_FALL,
     RSS_FIRST_ACCELERATION,
     RSS_START_HEIGHT,
 )
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
-PEAK = 0.8
-"""[g] section 6.1."""
+PEAK_ACCELERATION = 0.8
+"""[g] Peak acceleration of the task; section 6.1."""
 
 FALL_TIME = 0.6
-"""[s] section 6."""
+"""[s] Duration of the fall; section 6."""
 
 OUTPUT_STEP = 0.01
-"""[s] between the times at which errors are measured."""
+"""[s] Time between the times at which errors are measured."""
 
 PRINTED_RUN_TIME = 0.546
-"""[s] section 6, C++."""
+"""[s] Run time of the C++ program; section 6."""
 
-FASTEST = "extended_to_task"
+TIMED_FORMULATION = "extended_to_task"
 """Formulation that the paper times."""
 
-TIMED = 5
-"""Runs of which the fastest counts."""
+TIMED_RUNS = 5
+"""Runs that are timed, of which the fastest counts."""
 
-ENDING = {"actuator", "extended_to_actuator"}
+ENDING_FORMULATIONS = {"actuator", "extended_to_actuator"}
 """Formulations whose coordinates end where crank and rod come in line."""
 
 CASE = Case(
@@ -71,21 +71,25 @@ CASE = Case(
 )
 
 ENGINE_TIME = 0.2
-"""[s]; the singular pose comes at 0.25 s."""
+"""[s] Time that the engines run; the singular pose comes at 0.25 s."""
 
-ERRATUM = (
+ERRATUM_REASON = (
     "the published output begins to roll by itself, which a machine of three-fold symmetry cannot "
     "do: the published mass matrix has not that symmetry, see the errata"
 )
 
 ROLL_COST = 2e-3
-"""[m] by which the published roll may hold up the fall: its energy lifts the platform by less."""
+"""[m] Largest delay of the fall by the published roll: its energy lifts the platform by less."""
 
-SAMPLES = 601
+TIME_SAMPLES = 601
+"""Times at which the published fall is compared."""
 
 
-LOW, HIGH = 0.3, 0.4
-"""[m] section 6.1, initial and final pose."""
+START_HEIGHT = 0.3
+"""[m] Height at the start of the task; section 6.1, initial pose."""
+
+END_HEIGHT = 0.4
+"""[m] Height at the end of the task; section 6.1, final pose."""
 
 
 def septic(phase: FloatArray) -> Transition:
@@ -114,13 +118,13 @@ def _piecewise(phase: FloatArray, part: float) -> Transition:
     return value, slope, acceleration * ((phase < part) * 1.0 - (phase >= 1.0 - part) * 1.0)
 
 
-CANDIDATES = {
+CANDIDATE_LAWS = {
     **LAWS,
     "septic": Law(septic, 84.0 / (5.0 * sqrt(5.0))),
     "trapezoidal": Law(trapezoidal, 4.5),
     "triangular": Law(triangular, 4.0),
 }
-"""Laws by name."""
+"""Laws of motion that the paper may have taken, by name."""
 
 
 def stroke(law: Law, time: FloatArray, gravity: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -128,10 +132,10 @@ def stroke(law: Law, time: FloatArray, gravity: float) -> tuple[FloatArray, Floa
 
     Its duration is that at which the law just reaches the peak acceleration; at rest after it.
     """
-    distance = HIGH - LOW
-    rise = sqrt(law.peak * distance / (PEAK * gravity))
+    distance = END_HEIGHT - START_HEIGHT
+    rise = sqrt(law.peak * distance / (PEAK_ACCELERATION * gravity))
     value, slope, curvature = law.transition(np.minimum(time / rise, 1.0))
-    return LOW + distance * value, distance * slope / rise, distance * curvature / rise**2
+    return START_HEIGHT + distance * value, distance * slope / rise, distance * curvature / rise**2
 
 
 Runs = Mapping[str, FormulationRun]
@@ -153,9 +157,9 @@ def formulated(
 
 def run_time(platform: Platform, start: FloatArray) -> float:
     """Return seconds that the paper's formulation takes for the fall, the best of some runs."""
-    formulation = Formulation(platform, FASTEST)
+    formulation = Formulation(platform, TIMED_FORMULATION)
     best = np.inf
-    for _ in range(TIMED):
+    for _ in range(TIMED_RUNS):
         begin = perf_counter()
         formulation.integrate(FALL_TIME, OUTPUT_STEP, pose=start)
         best = min(best, perf_counter() - begin)
@@ -168,7 +172,7 @@ def formulation_measures(
     """Yield agreement with the reference, errors of the loop closure, energy and run time."""
     yield Measure(
         "formulations that pass the singular pose and should stop, or the other way round",
-        len(ENDING ^ set(stops)),
+        len(ENDING_FORMULATIONS ^ set(stops)),
         0.0,
         "the two actuator spaces have to stop, the three others have to pass",
     )
@@ -181,7 +185,7 @@ def formulation_measures(
             "tolerances of 1e-12 and 1e-13 per step, summed up",
             unit="m, 1",
         )
-        least, allowed = run.resolution.max(axis=0), ROUNDINGS[name]
+        least, allowed = run.resolution.max(axis=0), ERROR_ROUNDINGS[name]
         for k, (error, unit) in enumerate(((run.e1, "m"), (run.e2, "m/s"), (run.e3, "m/s2"))):
             yield Measure(
                 f"{title}: e{k + 1}",
@@ -230,17 +234,17 @@ def error_plot(runs: Runs) -> Plot:
 def fall_statements(runs: Runs, stops: Stops, seconds: float) -> tuple[Statement, ...]:
     """Return the statements about computing time and figure 17."""
     took = f"{1e3 * seconds:.2g} ms for {FALL_TIME:g} s"
-    task, stop = runs[FASTEST], stops["extended_to_actuator"].data["time"]
+    task, stop = runs[TIMED_FORMULATION], stops["extended_to_actuator"].data["time"]
     errors = ", ".join(f"{error.max():.1e}" for error in (task.e1, task.e2, task.e3))
     return (
-        EXTENDED["fall_run_time"].judged(
+        EXTENDED_SPACE_PAPER["fall_run_time"].judged(
             f"{took}, by the same formulation.",
             0.5 * PRINTED_RUN_TIME < seconds < 1.5 * PRINTED_RUN_TIME,
             "another computer, and compiled equations in place of symbolic expressions; execution "
             "times published beside the code are 0.06 to 0.13 s",
         ),
-        EXTENDED["fall_real_time"].judged(f"{took}.", seconds < FALL_TIME),
-        EXTENDED["loop_errors"].not_given(
+        EXTENDED_SPACE_PAPER["fall_real_time"].judged(f"{took}.", seconds < FALL_TIME),
+        EXTENDED_SPACE_PAPER["loop_errors"].not_given(
             f"Extended-to-task: e1, e2, e3 {errors}, energy {largest(task.energy_error):.1e} "
             f"percent. Extended-to-actuator has no fall of {FALL_TIME:g} s from the program's "
             f"height: crank and rod are in line after {stop:.4f} s.",
@@ -256,7 +260,7 @@ def run(platform: Platform) -> CaseResult:
     fall = integrate(platform, RSS_FALL[-1][0], pose=start)
     runs, stops = formulated(platform, start)
     seconds = run_time(platform, start)
-    acceleration = platform.forward_dynamics(start, REST, np.zeros(platform.n_actuators))
+    acceleration = platform.forward_dynamics(start, ZERO_VECTOR, np.zeros(platform.n_actuators))
     balance = balance_of(platform, fall)
     aside = largest(np.delete(acceleration, 2)) / abs(acceleration[2])
     name = "first acceleration beside the vertical, per vertical one"
@@ -278,11 +282,11 @@ def _published(fall: Solution) -> Measure:
     rows = np.array(RSS_FALL)
     name = f"height against the published output, {len(rows)} times up to {rows[-1, 0]:g} s"
     off = largest(fall(rows[:, 0])[0][:, 2] - rows[:, 1])
-    return Measure(name, off, ROLL_COST, ERRATUM, unit="m")
+    return Measure(name, off, ROLL_COST, ERRATUM_REASON, unit="m")
 
 
 def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:
-    rows, time = np.array(RSS_FALL), np.linspace(0.0, fall.time[-1], SAMPLES)
+    rows, time = np.array(RSS_FALL), np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
     pose = fall(time)[0]
     # The first Rodrigues parameter is the first entry of the quaternion's vector per its scalar.
     panels = [
@@ -306,20 +310,20 @@ def _statements(fall: Solution, acceleration: FloatArray) -> tuple[Statement, ..
     end = RSS_FALL[-1]
     return (
         Statement(
-            f"{EXTENDED}, output of the 6-RSS program, accelerations at 7 ms",
+            f"{EXTENDED_SPACE_PAPER}, output of the 6-RSS program, accelerations at 7 ms",
             f"({x:g}, {y:g}, {z:g}) m/s2 and ({', '.join(f'{v:g}' for v in turn)}) 1/s2 of the "
             "Rodrigues parameters.",
             f"At rest (0, 0, {acceleration[2]:.6g}) m/s2 and no rotation.",
             "differs",
-            ERRATUM,
+            ERRATUM_REASON,
             "differs",
         ),
         Statement(
-            f"{EXTENDED}, output of the 6-RSS program, height at {end[0]:g} s",
+            f"{EXTENDED_SPACE_PAPER}, output of the 6-RSS program, height at {end[0]:g} s",
             f"{end[1]:g} m, first Rodrigues parameter {end[2]:g}",
             f"{fall(end[0])[0][2]:.6g} m, no rotation",
             "differs",
-            ERRATUM,
+            ERRATUM_REASON,
             "differs",
         ),
     )

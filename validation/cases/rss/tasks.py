@@ -24,12 +24,12 @@ from twin.basics.arrays import FloatArray
 from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 from twin.papers.formulations import Formulation
 from twin.validation.case import Case
-from twin.validation.cases.rss.free_fall import HIGH, LOW, PEAK
+from twin.validation.cases.rss.free_fall import END_HEIGHT, PEAK_ACCELERATION, START_HEIGHT
 from twin.validation.measures.comparison import driven, engines_along, work_measure
-from twin.validation.published.printed import EXTENDED
+from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
 
-FILE = Path(twin.validation.published.__path__[0]) / "rss_heave.csv"
+HEAVE_FILE = Path(twin.validation.published.__path__[0]) / "rss_heave.csv"
 
 CASE = Case(
     "rss_tasks",
@@ -40,33 +40,33 @@ CASE = Case(
 )
 
 PRINTED_DURATION = 0.3
-"""[s] section 6.1: 'a real-time of 0.3 s'."""
+"""[s] Duration of the task; section 6.1: 'a real-time of 0.3 s'."""
 
 PRINTED_RUN_TIME = 0.168
-"""[s] section 6.1: to compute the torques of the task."""
+"""[s] Time to compute the torques of the task; section 6.1."""
 
 PRINTED_STEP = 0.01
-"""[s] between the points of figure 16."""
+"""[s] Time between the points of figure 16."""
 
-MAIN = "cubic"
+MAIN_LAW = "cubic"
 """Law of the engines' runs and of the payloads: that of figure 16."""
 
-STEPS = 500
+WORK_STEPS = 500
 """Even steps of the task for the balance of work."""
 
 ENGINE_TIME = 0.24
-"""[s] of the task that the engines are driven."""
+"""[s] Part of the task along which the engines are driven."""
 
-PAYLOADS = (
+TESTED_PAYLOADS = (
     None,
     Payload(50.0),
     Payload(100.0),
     Payload(200.0),
     Payload(50.0, [0.2, 0.0, 0.3], [2.0, 2.0, 1.0], name="50 kg, 0.2 m off the axis"),
 )
-"""A quarter, half and all of the platform's mass, and a quarter beside the axis."""
+"""Payloads of a quarter, half and all of the platform's mass, and of a quarter off the axis."""
 
-ROUNDING = "rounding; the six legs are placed symmetrically about the axis of the motion"
+ROUNDING_REASON = "rounding; the six legs are placed symmetrically about the axis of the motion"
 
 
 class PublishedHeave(NamedTuple):
@@ -86,7 +86,7 @@ class PublishedHeave(NamedTuple):
 
 def published_heave() -> PublishedHeave:
     """Return the published points."""
-    return PublishedHeave(*np.loadtxt(FILE, delimiter=",", skiprows=4).T)
+    return PublishedHeave(*np.loadtxt(HEAVE_FILE, delimiter=",", skiprows=4).T)
 
 
 class Heave(NamedTuple):
@@ -144,9 +144,9 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     tasks = {law: heave(platform, law) for law in LAWS}
     required = {law: motor_requirement(platform, task) for law, task in tasks.items()}
-    main = tasks[MAIN]
-    loaded = payload_sweep(platform, main, PAYLOADS)
-    course = driven(platform, main, np.linspace(0.0, main.duration, STEPS + 1))
+    main = tasks[MAIN_LAW]
+    loaded = payload_sweep(platform, main, TESTED_PAYLOADS)
+    course = driven(platform, main, np.linspace(0.0, main.duration, WORK_STEPS + 1))
     caption = "The six legs turn alike."
     engines, plots = engines_along(
         platform, main, course, "Heave task", ENGINE_TIME, caption=caption
@@ -164,11 +164,11 @@ def run(platform: Platform) -> CaseResult:
 
 def heave(platform: Platform, law: str) -> RestToRestMotion:
     """Return the paper's task by one of the transition laws."""
-    acceleration = PEAK * platform.parameters.gravity
+    acceleration = PEAK_ACCELERATION * platform.parameters.gravity
     return RestToRestMotion(
-        [0.0, 0.0, LOW],
-        displacement={"z": HIGH - LOW},
-        rise=shortest_rise(HIGH - LOW, acceleration, law),
+        [0.0, 0.0, START_HEIGHT],
+        displacement={"z": END_HEIGHT - START_HEIGHT},
+        rise=shortest_rise(END_HEIGHT - START_HEIGHT, acceleration, law),
         law=law,
     )
 
@@ -183,9 +183,11 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
         at_least=True,
     )
     spread = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
-    scale = abs(required[MAIN].peak_force.value)
-    yield Measure("torques of the six legs apart", spread / scale, 1e-12, ROUNDING)
-    ends = platform.inverse_kinematics([[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (LOW, HIGH)])
+    scale = abs(required[MAIN_LAW].peak_force.value)
+    yield Measure("torques of the six legs apart", spread / scale, 1e-12, ROUNDING_REASON)
+    ends = platform.inverse_kinematics(
+        [[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (START_HEIGHT, END_HEIGHT)]
+    )
     over = np.maximum(platform.minimum_coordinates - ends, ends - platform.maximum_coordinates)
     yield Measure(
         "crank angle beyond its adopted limits", over.max(), 0.0, "negative: inside", unit="rad"
@@ -227,10 +229,10 @@ def _loads(loaded: tuple[MotorRequirement, ...]) -> Table:
             f"{task.rms_forces.max():.1f}",
             f"{task.lowest_force:.1f}",
         )
-        for payload, task in zip(PAYLOADS, loaded, strict=True)
+        for payload, task in zip(TESTED_PAYLOADS, loaded, strict=True)
     )
     columns = ("payload", "leg", "peak [N m]", "RMS, worst leg [N m]", "lowest [N m]")
-    return Table(f"Motor requirement under payloads, {MAIN}", columns, rows)
+    return Table(f"Motor requirement under payloads, {MAIN_LAW}", columns, rows)
 
 
 def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
@@ -251,7 +253,7 @@ def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
 
 def _payload_plot(loaded: tuple[MotorRequirement, ...]) -> Plot:
     curves = []
-    for payload, task in zip(PAYLOADS, loaded, strict=True):
+    for payload, task in zip(TESTED_PAYLOADS, loaded, strict=True):
         leg = task.peak_force.leg
         name = payload.name if payload else "no payload"
         curves.append(Curve(f"{name}, leg {leg}", task.time, task.forces[:, leg - 1]))
@@ -266,22 +268,24 @@ def _statements(
 ) -> tuple[Statement, ...]:
     durations = ", ".join(f"{law} {task.duration:.3f} s" for law, task in tasks.items())
     lowest = min(task.lowest_force for task in required.values())
-    seconds, count = run_time(platform, tasks[MAIN])
+    seconds, count = run_time(platform, tasks[MAIN_LAW])
     took = f"{1e3 * seconds:.2g} ms for {count} times along the task"
     return (
-        EXTENDED["heave_task"].judged(
+        EXTENDED_SPACE_PAPER["heave_task"].judged(
             f"Durations that stroke and peak give: {durations}.",
             all(round(task.duration, 1) == PRINTED_DURATION for task in tasks.values()),
         ),
-        EXTENDED["positive_torque"].judged(
+        EXTENDED_SPACE_PAPER["positive_torque"].judged(
             f"At least {lowest:.1f} N m with every law.", lowest > 0.0
         ),
-        EXTENDED["task_run_time"].judged(
+        EXTENDED_SPACE_PAPER["task_run_time"].judged(
             f"{took}, by the same formulation.",
             0.5 * PRINTED_RUN_TIME < seconds < 1.5 * PRINTED_RUN_TIME,
             "another computer, and compiled equations in place of symbolic expressions",
         ),
-        EXTENDED["task_real_time"].judged(f"{took}.", seconds < tasks[MAIN].duration),
+        EXTENDED_SPACE_PAPER["task_real_time"].judged(
+            f"{took}.", seconds < tasks[MAIN_LAW].duration
+        ),
     )
 
 

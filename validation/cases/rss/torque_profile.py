@@ -17,7 +17,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine import MachineParameters
 from twin.validation.case import Case
-from twin.validation.cases.rss.free_fall import CANDIDATES, PEAK, stroke
+from twin.validation.cases.rss.free_fall import CANDIDATE_LAWS, PEAK_ACCELERATION, stroke
 from twin.validation.cases.rss.tasks import (
     PublishedHeave,
     crank_accelerations,
@@ -27,7 +27,7 @@ from twin.validation.cases.rss.tasks import (
     vertical,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import EXTENDED
+from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
 
 CASE = Case(
@@ -38,20 +38,20 @@ CASE = Case(
     cost=1.0,
 )
 
-STROKE = 28
+STROKE_POINTS = 28
 """Points of a stroke, 10 ms apart, both ends included."""
 
-DIGITS = 1e-10
-"""Points are stored with twelve digits."""
+DIGIT_TOLERANCE = 1e-10
+"""Relative tolerance of the points, which are stored with twelve digits."""
 
-LANDMARKS = ("start", "first minimum", "maximum after it", "end")
+PROFILE_LANDMARKS = ("start", "first minimum", "maximum after it", "end")
 
 
 class Profiles:
     """Torques of the published stroke upwards: as they are, and by the figure's formula."""
 
     def __init__(self, platform: Platform, law: str, gravity: float, time: FloatArray) -> None:
-        heave = vertical(*stroke(CANDIDATES[law], time, gravity))
+        heave = vertical(*stroke(CANDIDATE_LAWS[law], time, gravity))
         cranks = crank_accelerations(platform, heave)
         self.printed_cranks = printed_crank_accelerations(platform, heave)
         self.right = torques(platform, heave, cranks)
@@ -61,7 +61,7 @@ class Profiles:
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    points = PublishedHeave(*(column[:STROKE] for column in published_heave()))
+    points = PublishedHeave(*(column[:STROKE_POINTS] for column in published_heave()))
     gravity = platform.parameters.gravity
     profiles = Profiles(platform, "cubic", gravity, points.time)
     return CASE.result(
@@ -74,15 +74,15 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Iterator[Measure]:
-    height, rate, _ = stroke(CANDIDATES["cubic"], points.time, gravity)
+    height, rate, _ = stroke(CANDIDATE_LAWS["cubic"], points.time, gravity)
     for name, unit, ours, theirs in (
         ("height", "m", height, points.height),
         ("rate", "m/s", rate, points.rate),
     ):
         yield Measure(
-            f"{name} of the figure against a cubic of peak {PEAK:g} g",
+            f"{name} of the figure against a cubic of peak {PEAK_ACCELERATION:g} g",
             largest(ours - theirs),
-            DIGITS,
+            DIGIT_TOLERANCE,
             "digits of the points: this is the law of motion",
             unit=unit,
         )
@@ -150,7 +150,7 @@ def landmarks(torque: FloatArray) -> tuple[float, float, float, float]:
 def _table(platform: Platform, points: PublishedHeave, profiles: Profiles) -> Table:
     gravity = platform.parameters.gravity
     rows = [("figure 16", "", points.torque)]
-    for law in CANDIDATES:
+    for law in CANDIDATE_LAWS:
         found = Profiles(platform, law, gravity, points.time)
         rows += [(law, "right", found.right), (law, "of the figure", found.printed)]
     for name, machine, field in (
@@ -164,7 +164,12 @@ def _table(platform: Platform, points: PublishedHeave, profiles: Profiles) -> Ta
     rows.append((f"cubic, {inertia:.4f} kg m2 more per crank", "of the figure", heavier))
     return Table(
         "Laws of motion beside figure 16",
-        ("law", "crank acceleration", *(f"{name} [N m]" for name in LANDMARKS), "RMS off [N m]"),
+        (
+            "law",
+            "crank acceleration",
+            *(f"{name} [N m]" for name in PROFILE_LANDMARKS),
+            "RMS off [N m]",
+        ),
         tuple(
             (
                 name,
@@ -203,7 +208,7 @@ def _statements(points: PublishedHeave, profiles: Profiles) -> tuple[Statement, 
     copied = landmarks(profiles.printed)
     shown = ", ".join(f"{value:.2f}" for value in copied)
     return (
-        EXTENDED["torque_profile"].judged(
+        EXTENDED_SPACE_PAPER["torque_profile"].judged(
             f"{ours[0]:.2f} N m, falling all the way to {ours[3]:.2f} N m. With the figure's crank "
             f"accelerations: {shown} N m.",
             rms(profiles.right - points.torque) < 0.005,
@@ -211,14 +216,14 @@ def _statements(points: PublishedHeave, profiles: Profiles) -> tuple[Statement, 
             "instead of the velocity: it takes J a + J' a for the cranks' accelerations, whose "
             "two terms have different units; see the errata",
         ),
-        EXTENDED["torque_bound"].judged(
+        EXTENDED_SPACE_PAPER["torque_bound"].judged(
             f"{ours[0]:.2f} N m at the start, the largest of the stroke.",
             profiles.right.max() == ours[0] and 0.999 * theirs[0] < ours[0] <= theirs[0],
         ),
-        EXTENDED["torque_peaks"].judged(
+        EXTENDED_SPACE_PAPER["torque_peaks"].judged(
             f"At the lower pose, where a stroke downwards is braked, the torque is largest: "
             f"{ours[0]:.2f} N m. At the upper pose gravity brakes, and it is lowest: "
             f"{ours[3]:.2f} N m.",
-            bool(profiles.right.argmax() == 0 and profiles.right.argmin() == STROKE - 1),
+            bool(profiles.right.argmax() == 0 and profiles.right.argmin() == STROKE_POINTS - 1),
         ),
     )

@@ -6,12 +6,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
+TABLE_FOLDER = Path(__file__).parent
 
-NAMES = tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+MACHINE_NAMES = tuple(sorted(file.stem for file in TABLE_FOLDER.glob("*.toml")))
 """Machines that have a table."""
 
 
 def typed_numbers(machine: str) -> dict[str, Any]:
     """Return the tables of a machine: SI units, angles in degrees, a `place` in each table."""
-    return tomllib.loads((FOLDER / f"{machine}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((TABLE_FOLDER / f"{machine}.toml").read_text(encoding="utf-8"))

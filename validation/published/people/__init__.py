@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-SEGMENTS: dict[str, Any] = tomllib.loads(
+BODY_SEGMENTS: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "de_leva.toml").read_text(encoding="utf-8")
 )
 """Tables `shares`, `male` and `female`, in the units in which they are printed."""

@@ -10,7 +10,11 @@ import pytest
 from paper_plate import PAPER, PLATE
 
 from twin.errors import InputError, IntegrationError
-from twin.papers.driving_simulator.dae.integration import CORRECTIONS, integrate_dae, numeric_dae
+from twin.papers.driving_simulator.dae.integration import (
+    DRIFT_CORRECTIONS,
+    integrate_dae,
+    numeric_dae,
+)
 from twin.papers.driving_simulator.exact import ExactModel, Pillars
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
@@ -77,7 +81,7 @@ def known(lengths: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("correction", DRIFT_CORRECTIONS)
 def test_integration_reaches_the_known_answer(name: str, correction: str) -> None:
     run = integrate_dae(PAPER, INPUTS[name], 5.0, correction=correction)
     sample = INPUTS[name].sample(run.time)
@@ -105,7 +109,7 @@ def test_corrections_hold_the_drift_of_a_rough_integration() -> None:
             correction=correction,
             **rough,  # type: ignore[arg-type]
         ).position_drift[-1]
-        for correction in CORRECTIONS
+        for correction in DRIFT_CORRECTIONS
     }
     assert drift["none"] > 1e-3
     assert drift["feedback"] < 1e-2 * drift["none"]

@@ -11,12 +11,12 @@ from paper_plate import PAPER
 
 from twin.errors import InputError
 from twin.papers.driving_simulator.dae.integration import (
-    LENGTHS,
+    LENGTH_INDICES,
     ForcedRun,
     integrate_forced,
     numeric_dae,
 )
-from twin.papers.driving_simulator.dae.lagrange import PUSHING
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.studies import exact_forces, released
 
@@ -51,7 +51,9 @@ def test_kinetic_energy_grows_by_the_work_of_all_forces(course: tuple[ForcedRun,
     weight = [
         np.ravel(dae.bias(*q, *rest)) @ v for q, v in zip(run.coordinates, run.rates, strict=True)
     ]
-    given = [wave(t) @ v[list(LENGTHS)] for t, v in zip(run.time.tolist(), run.rates, strict=True)]
+    given = [
+        wave(t) @ v[list(LENGTH_INDICES)] for t, v in zip(run.time.tolist(), run.rates, strict=True)
+    ]
     step = run.time[1]
     power = np.array(given) - weight
     work = step * (power[1:-1].sum() + 0.5 * (power[0] + power[-1]))
@@ -99,7 +101,7 @@ def test_the_printed_model_is_off_by_the_two_missing_terms(inputs: Any) -> None:
 
 def test_forces_of_the_exact_model_come_from_three_pillars() -> None:
     forces = exact_forces(PAPER, sinusoidal_inputs(PAPER), np.linspace(0.0, 1.0, 5))
-    (free,) = set(range(4)) - set(PUSHING)
+    (free,) = set(range(4)) - set(DRIVEN_INDICES)
     assert forces.shape == (5, 4)
     assert not forces[:, free].any()
 

@@ -10,7 +10,7 @@ from exact_plate import WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
-from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
 from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
@@ -41,9 +41,9 @@ def test_driven_motion_follows_the_inputs(name: str, derivative: Any) -> None:
     ("name", "pushing", "friction"),
     [
         ("sinusoidal", None, VISCOUS),
-        ("sinusoidal", PUSHING, DRY),
+        ("sinusoidal", DRIVEN_INDICES, DRY),
         ("sigmoid", None, DRY),
-        ("sigmoid", PUSHING, VISCOUS),
+        ("sigmoid", DRIVEN_INDICES, VISCOUS),
     ],
 )
 def test_added_forces_bring_the_power_that_friction_takes(
@@ -96,7 +96,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
     """Return forces along the known motion: printed energies, complete ones, exact model."""
     time = np.linspace(0.0, duration, count)
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    exact = WholeModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+    exact = WholeModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
 
     def small_angle(complete: bool) -> Any:
         dae = numeric_dae(plate, complete)
@@ -108,7 +108,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
             ]
         )
 
-    return ModelForces(small_angle(False), small_angle(True), exact[:, list(PUSHING)])
+    return ModelForces(small_angle(False), small_angle(True), exact[:, list(DRIVEN_INDICES)])
 
 
 def test_printed_forces_are_those_of_the_integrated_system() -> None:

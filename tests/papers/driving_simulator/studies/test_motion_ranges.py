@@ -19,7 +19,7 @@ from twin.papers.driving_simulator.studies import (
     exact_ranges,
     exact_ranges_at_best_heave,
     small_angle_ranges,
-    stroke_shares,
+    stroke_fractions,
     translational_envelope,
 )
 
@@ -73,7 +73,7 @@ def test_shares_add_up_to_the_stroke(model: type[PlateKinematics]) -> None:
     random = np.random.default_rng(2)
     q = random.uniform(-1.0, 1.0, (500, 3)) * [0.06, 0.14, 0.07] + [PLATE.home_length, 0.0, 0.0]
     kinematics = model(PLATE)
-    total = stroke_shares(kinematics, q).sum(axis=1)
+    total = stroke_fractions(kinematics, q).sum(axis=1)
     away = np.abs(kinematics.inverse(q).lengths - PLATE.home_length).max(axis=1)
     np.testing.assert_allclose(total, away / (0.5 * PLATE.stroke), rtol=0, atol=1e-13)
     inside = kinematics.within_stroke(q)
@@ -93,7 +93,7 @@ def test_freedoms_together_have_a_sixth_of_the_separate_ranges() -> None:
 def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> None:
     kinematics = model(PLATE)
     envelope = translational_envelope(kinematics, 6)
-    shares = stroke_shares(kinematics, envelope.coordinates).sum(axis=1)
+    shares = stroke_fractions(kinematics, envelope.coordinates).sum(axis=1)
     np.testing.assert_allclose(shares, 1.0, rtol=0, atol=1e-13)
     center = kinematics.inverse(envelope.coordinates).center
     np.testing.assert_array_equal(envelope.center, center)

@@ -13,7 +13,7 @@ from twin.errors import InputError
 from twin.papers.driving_simulator.exact import ExactModel, Pillars
 from twin.papers.driving_simulator.kinematics import CORNERS, ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies import (
-    TWISTING,
+    INTERNAL_FORCE_DIRECTION,
     split_forces,
     wrong_force,
     wrong_length,
@@ -31,9 +31,11 @@ def coordinates(count: int = 50) -> Any:
 
 
 def test_internal_pattern_is_the_null_vector_at_every_pose() -> None:
-    np.testing.assert_array_equal(2.0 * TWISTING, [1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_array_equal(2.0 * INTERNAL_FORCE_DIRECTION, [1.0, -1.0, 1.0, -1.0])
     jacobian = MODEL.length_jacobian(coordinates())
-    np.testing.assert_allclose(np.einsum("n,kni->ki", TWISTING, jacobian), 0.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        np.einsum("n,kni->ki", INTERNAL_FORCE_DIRECTION, jacobian), 0.0, rtol=0, atol=1e-14
+    )
     singular = np.linalg.svd(jacobian, compute_uv=False)
     assert singular.min() > 0.5, "no other pattern of forces is without effect"
 
@@ -43,7 +45,7 @@ def test_internal_force_moves_nothing() -> None:
     rates = np.random.default_rng(1).normal(size=q.shape)
     forces = np.random.default_rng(2).normal(size=(len(q), 4)) * 300.0
     plain = MODEL.accelerations(q, rates, forces)
-    twisted = MODEL.accelerations(q, rates, forces + 1e3 * TWISTING)
+    twisted = MODEL.accelerations(q, rates, forces + 1e3 * INTERNAL_FORCE_DIRECTION)
     np.testing.assert_allclose(twisted, plain, rtol=0, atol=1e-11)
 
 
@@ -51,7 +53,7 @@ def test_smallest_forces_have_no_internal_part() -> None:
     q = coordinates()
     forces = MODEL.forces(q, np.zeros_like(q), np.ones_like(q))
     np.testing.assert_allclose(split_forces(forces).twisting, 0.0, rtol=0, atol=1e-9)
-    larger = forces + 10.0 * TWISTING
+    larger = forces + 10.0 * INTERNAL_FORCE_DIRECTION
     norms = np.linalg.norm(forces, axis=1) ** 2 + 100.0
     np.testing.assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12, atol=0)
 
@@ -84,14 +86,14 @@ def test_one_wrong_length_twists_and_tilts(corner: str, model: Any) -> None:
     offset, stiffness = 2e-3, 1e6
     found = wrong_length(PLATE, POSE, corner, offset, stiffness, model)
     number = CORNERS.index(corner)
-    sign = np.sign(TWISTING[number])
-    expected = 0.5 * sign * stiffness * offset * TWISTING
+    sign = np.sign(INTERNAL_FORCE_DIRECTION[number])
+    expected = 0.5 * sign * stiffness * offset * INTERNAL_FORCE_DIRECTION
     np.testing.assert_allclose(found.forces, expected, rtol=0, atol=1e-6)
     assert found.forces[number] == pytest.approx(0.25 * stiffness * offset)
     kinematics = model(PLATE)
     lengths = kinematics.inverse(found.coordinates).lengths
     np.testing.assert_allclose(lengths, found.lengths, rtol=0, atol=1e-15)
-    assert lengths @ TWISTING == pytest.approx(0.0, abs=1e-15)
+    assert lengths @ INTERNAL_FORCE_DIRECTION == pytest.approx(0.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("model", [SmallAngleKinematics, ExactKinematics])

@@ -12,36 +12,40 @@ from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import PlaneMap, dexterity, stiffness_range
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.panels import FOOT, GAP, Axes, Line, panels_figure
-from twin.charts.style import FONT_SIZE, INK, axis, curve_color, layout, legend
+from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, Axes, Line, panels_figure
+from twin.charts.style import FONT_SIZE, TEXT_COLOR, axis, curve_color, layout, legend
 
-COLORS = "Viridis"
-"""Even steps for the eye, also for the colour blind and in grey."""
+COLOR_SCALE = "Viridis"
+"""Colour scale whose steps look even, also for the colour blind and in grey."""
 
-CELL = 300
-"""[pixels] height of one map"""
+MAP_HEIGHT = 300
+"""[pixels] Height of one map."""
 
-BETWEEN = 74
-"""[pixels] between rows: axis titles and the next row's titles"""
+ROW_GAP = 74
+"""[pixels] Gap between rows, for axis titles and the next row's titles."""
 
-SIDES = ((0.045, 0.29), (0.375, 0.62), (0.705, 0.95))
-"""Columns in parts of the width; each has its colour bar on the right."""
+COLUMN_DOMAINS = ((0.045, 0.29), (0.375, 0.62), (0.705, 0.95))
+"""Ends of the columns, relative to the width; each has its colour bar on the right."""
 
 MILLI = 1e3
+"""Factor from [m] to [mm]."""
 
-DEGREES = 180.0 / np.pi
+DEGREES_PER_RADIAN = 180.0 / np.pi
 
-POINTS = 161
-"""Poses along an axis."""
+POSES_PER_AXIS = 161
+"""Poses along an axis of the curves."""
 
-LIGHT = "#b3d1e7"
+LIGHT_COLOR = "#b3d1e7"
 """The first curve's colour at 30 % on white; legends do not show opacity."""
 
-BAR = 44
-"""[pixels] per axis"""
+BAR_HEIGHT = 44
+"""[pixels] Height of the bar of one axis."""
 
+TOP_MARGIN = 70
+"""[pixels] Space above the maps."""
 
-TOP, BOTTOM = 70, 60
+BOTTOM_MARGIN = 60
+"""[pixels] Space below the maps."""
 
 
 class Quantity(NamedTuple):
@@ -86,14 +90,14 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any
     """
     figures = optional("plotly.graph_objects")
     rows = quantities(found)
-    inner = len(rows) * (CELL + BETWEEN) - BETWEEN
-    figure = figures.Figure(layout=layout(inner + TOP + BOTTOM, TOP))
-    figure.layout.margin = {"l": 12, "r": 14, "t": TOP, "b": BOTTOM}
+    inner = len(rows) * (MAP_HEIGHT + ROW_GAP) - ROW_GAP
+    figure = figures.Figure(layout=layout(inner + TOP_MARGIN + BOTTOM_MARGIN, TOP_MARGIN))
+    figure.layout.margin = {"l": 12, "r": 14, "t": TOP_MARGIN, "b": BOTTOM_MARGIN}
     figure.layout.hovermode = "closest"
     figure.layout.title = {"text": title, "x": 0.01, "y": 0.995, "yanchor": "top"}
     for k, quantity in enumerate(rows):
-        top = 1.0 - k * (CELL + BETWEEN) / inner
-        bottom = max(0.0, top - CELL / inner)
+        top = 1.0 - k * (MAP_HEIGHT + ROW_GAP) / inner
+        bottom = max(0.0, top - MAP_HEIGHT / inner)
         fields = [quantity.field(one) for one in maps]
         ends = (
             float(np.nanmin([np.nanmin(field) for field in fields])),
@@ -114,7 +118,7 @@ def _row(
 ) -> None:
     k, bottom, top, title = place
     figure.layout[f"coloraxis{k + 1}"] = {
-        "colorscale": COLORS,
+        "colorscale": COLOR_SCALE,
         "cmin": ends[0],
         "cmax": ends[1],
         "colorbar": {"x": 0.97, "y": 0.5 * (bottom + top), "len": 1.0 * (top - bottom),
@@ -122,7 +126,7 @@ def _row(
     }  # fmt: skip
     figure.add_annotation(
         text=title, x=0.0, y=top, xref="paper", yref="paper", xanchor="left", yanchor="bottom",
-        yshift=5, showarrow=False, font={"size": FONT_SIZE + 1, "color": INK},
+        yshift=5, showarrow=False, font={"size": FONT_SIZE + 1, "color": TEXT_COLOR},
     )  # fmt: skip
     for column, (one, field) in enumerate(zip(maps, fields, strict=True)):
         number = 3 * k + column + 1
@@ -148,13 +152,13 @@ def _row(
                 figures.Scatter(
                     x=drawn[:, 0], y=drawn[:, 1], mode="lines", name=curve, legendgroup=curve,
                     showlegend=first or (dash == "dot" and k == 0), hoverinfo="skip", **axes,
-                    line={"color": INK if dash == "solid" else curve_color(1), "width": 1.4,
+                    line={"color": TEXT_COLOR if dash == "solid" else curve_color(1), "width": 1.4,
                           "dash": dash},
                 )
             )  # fmt: skip
         settings = axis(axis_label(one.chart.axes[0])) | {"anchor": f"y{name}"}
         figure.layout[f"xaxis{name}"] = settings | {
-            "domain": list(SIDES[column]), "constrain": "domain",
+            "domain": list(COLUMN_DOMAINS[column]), "constrain": "domain",
         }  # fmt: skip
         vertical = axis(axis_label(one.chart.axes[1])) | {"anchor": f"x{name}"}
         vertical |= {"domain": [bottom, top], "constrain": "domain"}
@@ -183,7 +187,7 @@ def shown(chart: Chart, values: FloatArray, column: int | None = None) -> FloatA
         values: `(..., k)` from the centre, or `(...)` of one axis.
         column: the one axis.
     """
-    factors = np.where(chart.columns < 3, 1.0, DEGREES)
+    factors = np.where(chart.columns < 3, 1.0, DEGREES_PER_RADIAN)
     origin = np.append(chart.center[:3], np.zeros(3))[chart.columns]
     if column is not None:
         factors, origin = factors[column], origin[column]
@@ -200,8 +204,10 @@ def ranges_figure(found: Workspace) -> Any:
     shifts = [one for one in found.ranges if one.unit == "m"]
     turns = [one for one in found.ranges if one.unit == "rad"]
     rows = max(len(shifts), len(turns))
-    figure = figures.Figure(layout=layout(rows * BAR + GAP + FOOT, GAP))
-    for number, (group, scale, unit) in enumerate(((shifts, MILLI, "mm"), (turns, DEGREES, "deg"))):
+    figure = figures.Figure(layout=layout(rows * BAR_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP))
+    for number, (group, scale, unit) in enumerate(
+        ((shifts, MILLI, "mm"), (turns, DEGREES_PER_RADIAN, "deg"))
+    ):
         name = "" if not number else "2"
         left = 0.53 * number
         figure.layout[f"xaxis{name}"] = axis(f"displacement from the centre [{unit}]") | {
@@ -219,7 +225,7 @@ def ranges_figure(found: Workspace) -> Any:
                     y=[one.axis for one in group], base=ends[:, 0], x=ends[:, 1] - ends[:, 0],
                     orientation="h", name=label, legendgroup=label, showlegend=not number,
                     width=(0.7, 0.36)[k], xaxis=f"x{name}", yaxis=f"y{name}",
-                    marker={"color": (LIGHT, curve_color(0))[k]},
+                    marker={"color": (LIGHT_COLOR, curve_color(0))[k]},
                     hovertext=[f"{a:.4g} to {b:.4g} {unit}" for a, b in ends],
                     hovertemplate="%{hovertext}",
                 )
@@ -237,7 +243,7 @@ def axes_figure(found: Workspace, unit: str) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     titles = [quantity.title for quantity in quantities(found)]
-    scale, label = (MILLI, "mm") if unit == "m" else (DEGREES, "deg")
+    scale, label = (MILLI, "mm") if unit == "m" else (DEGREES_PER_RADIAN, "deg")
     stiffness = found.legs.values if found.legs.source == "given" else None
     force = 1.0 if found.legs.source == "relative" else 1e-3
     curves: list[list[Line]] = [[] for _ in titles]
@@ -245,7 +251,7 @@ def axes_figure(found: Workspace, unit: str) -> Any:
         if one.unit != unit:
             continue
         chart = Chart.about(found.platform, (one.axis,), found.center)
-        x = np.linspace(*one.alone, POINTS)
+        x = np.linspace(*one.alone, POSES_PER_AXIS)
         poses = chart.poses(x[:, None])
         moves = dexterity(found.platform, poses)
         holds = stiffness_range(found.platform, poses, stiffness)

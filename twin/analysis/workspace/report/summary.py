@@ -1,7 +1,4 @@
-"""The figures of a workspace analysis as rows of a table.
-
-The workspace analysis as plain numbers and texts, for JSON files.
-"""
+"""The figures of a workspace analysis as rows of a table, and as plain content for JSON files."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from twin.analysis.workspace.region import Region
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import number
 
-DEGREES = 180.0 / np.pi
+DEGREES_PER_RADIAN = 180.0 / np.pi
 
 
 NOT_SEARCHED = "from the same centre; collisions of legs were not searched, see twin feasible"
@@ -38,7 +35,7 @@ def summary_rows(found: Workspace) -> list[Row]:
 
 def _ranges(found: Workspace) -> Iterator[Row]:
     for one in found.ranges:
-        scale, unit = (1e3, "mm") if one.unit == "m" else (DEGREES, "deg")
+        scale, unit = (1e3, "mm") if one.unit == "m" else (DEGREES_PER_RADIAN, "deg")
         alone, free = (
             f"{_signed(scale * low)} to {_signed(scale * high)} {unit}"
             for low, high in (one.alone, one.free)
@@ -55,13 +52,13 @@ def _volumes(found: Workspace) -> Iterator[Row]:
         value = f"{number(1e3 * found.region.volume, 4)} dm³"
         note = _certainty(found.region)
         yield Row("constant-orientation workspace", value, note)
-        value = f"{number(DEGREES**3 * found.attitudes.volume, 4)} deg³"
+        value = f"{number(DEGREES_PER_RADIAN**3 * found.attitudes.volume, 4)} deg³"
         note = _certainty(found.attitudes)
         yield Row("orientation workspace over yaw, pitch, roll", value, note)
     reached = found.reachable
     if reached is not None:
         note = f"to {100 * reached.uncertainty:.2g} %; turned up to "
-        note += f"{number(DEGREES * reached.turns.max(), 3)} deg"
+        note += f"{number(DEGREES_PER_RADIAN * reached.turns.max(), 3)} deg"
         blocked = int(reached.stretches.blocked.sum())
         if blocked:
             note += f"; singular poses or the other plate in the way of {blocked} of "
@@ -98,7 +95,7 @@ def _dexterity(found: Workspace) -> Iterator[Row]:
         value = f"{number(singular.translation, 4)} m"
         yield Row("closest singular pose, moved", value, f"along {_vector(singular.direction)}")
     if singular.rotation is not None and singular.axis is not None:
-        value = f"{number(DEGREES * singular.rotation, 4)} deg"
+        value = f"{number(DEGREES_PER_RADIAN * singular.rotation, 4)} deg"
         yield Row("closest singular pose, turned", value, f"about {_vector(singular.axis)}")
 
 

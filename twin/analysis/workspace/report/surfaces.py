@@ -10,19 +10,30 @@ from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import dexterity
 from twin.analysis.workspace.region import ReachableSet, Region
-from twin.analysis.workspace.report.planes import COLORS, axis_label, shown
+from twin.analysis.workspace.report.planes import COLOR_SCALE, axis_label, shown
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.style import AXIS, FONT_SIZE, GRID, INK, MUTED, curve_color, layout
+from twin.charts.style import (
+    AXIS_COLOR,
+    FONT_SIZE,
+    GRID_COLOR,
+    MUTED_COLOR,
+    TEXT_COLOR,
+    curve_color,
+    layout,
+)
 
-HEIGHT = 620
-"""[pixels]"""
+FIGURE_HEIGHT = 620
+"""[pixels] Height of the figure."""
 
-DRAWN = 0.2
+REACHABLE_OPACITY = 0.2
 """Opacity of the reachable set, so that the workspace inside it is seen."""
 
-CAMERA = {"eye": {"x": 1.65, "y": -2.05, "z": 0.85}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
+CAMERA_VIEW = {
+    "eye": {"x": 1.65, "y": -2.05, "z": 0.85},
+    "center": {"x": 0.0, "y": 0.0, "z": -0.08},
+}
 
 
 def surface_figure(found: Workspace) -> Any:
@@ -34,14 +45,14 @@ def surface_figure(found: Workspace) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     figures = optional("plotly.graph_objects")
-    figure = figures.Figure(layout=layout(HEIGHT, 40))
+    figure = figures.Figure(layout=layout(FIGURE_HEIGHT, 40))
     whole = found.attitudes is not None
     regions = [one for one in (found.region, found.attitudes) if one is not None]
     values = [_conditioning(region) for region in regions]
     low = min(float(np.nanmin(value)) for value in values)
     high = max(float(np.nanmax(value)) for value in values)
     figure.layout.coloraxis = {
-        "colorscale": COLORS,
+        "colorscale": COLOR_SCALE,
         "cmin": low,
         "cmax": high,
         "colorbar": {
@@ -117,8 +128,8 @@ def _reachable(found: ReachableSet) -> dict[str, Any]:
         "x": x,
         "y": y,
         "z": z,
-        "colorscale": [[0.0, MUTED], [1.0, MUTED]],
-        "opacity": DRAWN,
+        "colorscale": [[0.0, MUTED_COLOR], [1.0, MUTED_COLOR]],
+        "opacity": REACHABLE_OPACITY,
         "showscale": False,
         "name": "attitude free: reachable set",
         "showlegend": True,
@@ -136,9 +147,9 @@ def _machine(found: Workspace) -> list[dict[str, Any]]:
     legs = np.full((3 * len(tips), 3), np.nan)
     legs[::3], legs[1::3] = platform.base_joints, tips
     parts = (
-        ("base joints", _ring(platform.base_joints), INK, 5),
+        ("base joints", _ring(platform.base_joints), TEXT_COLOR, 5),
         ("platform joints", _ring(tips), curve_color(1), 5),
-        ("joint to joint", legs, AXIS, 3),
+        ("joint to joint", legs, AXIS_COLOR, 3),
     )
     return [
         {
@@ -166,12 +177,12 @@ def _scene(chart: Chart, equal: bool) -> dict[str, Any]:
     settings: dict[str, Any] = {
         name: {
             "title": {"text": axis_label(axis)},
-            "gridcolor": GRID,
+            "gridcolor": GRID_COLOR,
             "backgroundcolor": "rgba(0,0,0,0)",
             "zeroline": False,
-            "color": MUTED,
+            "color": MUTED_COLOR,
         }
         for name, axis in zip(names, chart.axes, strict=True)
     }
     same_unit = equal or len({axis in ("x", "y", "z") for axis in chart.axes}) == 1
-    return settings | {"aspectmode": "data" if same_unit else "cube", "camera": CAMERA}
+    return settings | {"aspectmode": "data" if same_unit else "cube", "camera": CAMERA_VIEW}

@@ -25,7 +25,7 @@ from twin.kernels.plant.inertial.columns import (
     CLOCK,
     DAMPING,
     DRIFT,
-    EARLY,
+    EARLY_FRACTION,
     FORGETTING,
     FREQUENCY,
     GRAVITY,
@@ -283,9 +283,9 @@ def begin(
 def clocked(model: FloatArray, settings: FloatArray, states: FloatArray, interval: float) -> int:
     """Move the clock and take a reading when one is due: 1, 0 if none is, -1 if not finite."""
     states[CLOCK] += interval
-    if states[CLOCK] < states[CLOCK + 1] - EARLY * interval:
+    if states[CLOCK] < states[CLOCK + 1] - EARLY_FRACTION * interval:
         return 0
-    while states[CLOCK + 1] <= states[CLOCK] + EARLY * interval and settings[PERIOD] > 0.0:
+    while states[CLOCK + 1] <= states[CLOCK] + EARLY_FRACTION * interval and settings[PERIOD] > 0.0:
         states[CLOCK + 1] += settings[PERIOD]
     return 1 if latch(model, states) else -1
 

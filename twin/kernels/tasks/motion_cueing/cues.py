@@ -15,29 +15,31 @@ from twin.kernels.legs.dispatch import project_onto_constraints
 from twin.kernels.linear_algebra import Matrix, Vector, add, cross, rotate, rotate_back, rotation
 
 GRAVITY = 9.81
-"""[m/s2] on the vehicle and on the platform's driver."""
+"""[m/s2] Gravity on the vehicle and on the platform's driver."""
 
-STANDSTILL = 0.3
-"""[m/s] below which brakes fade, so that the car stops and does not reverse."""
+BRAKE_FADE_SPEED = 0.3
+"""[m/s] Speed below which brakes fade, so that the car stops and does not reverse."""
 
-SLOWEST = 1.0
-"""[m/s] Slip angles are taken at this speed at least."""
+MIN_SLIP_SPEED = 1.0
+"""[m/s] Lower bound of the speed in slip angles."""
 
-LEAST_LOAD = 200.0
-"""[N] on an axle, so that its tyres stay defined while the car stands on its nose."""
+MIN_AXLE_LOAD = 200.0
+"""[N] Lower bound of an axle's load, so that its tyres stay defined while the car stands on its
+nose."""
 
-STATES = 8
-"""Yaw, forward and side speed, yaw rate, roll, roll rate, pitch, pitch rate."""
+STATE_SIZE = 8
+"""Entries of a car's state: yaw, forward and side speed, yaw rate, roll, roll rate, pitch, pitch
+rate."""
 
 MODEL_SIZE = 11
 """Entries of a model: transition (4), state per input at begin (2) and end (2) of a period,
 output per state (2) and per input."""
 
-AXES = 6
-"""Otoliths along x, y, z, then canals about x, y, z."""
+CUE_AXES = 6
+"""Number of sensed axes: otoliths along x, y, z, then canals about x, y, z."""
 
-CURVED = 1.001
-"""Excess of a way of the actuators over its straight estimate that is let pass."""
+CURVATURE_ALLOWANCE = 1.001
+"""Largest ratio of an actuator's travel to its straight estimate."""
 
 
 class Command(NamedTuple):
@@ -150,14 +152,15 @@ class Signals(NamedTuple):
 
 
 (
-    MASS, SPRUNG_MASS, YAW_INERTIA, ROLL_INERTIA, PITCH_INERTIA, FRONT, REAR, HEIGHT, ARM,
-    ROLL_STIFFNESS, ROLL_DAMPING, PITCH_STIFFNESS, PITCH_DAMPING, FRONT_TYRE,
+    CAR_MASS, CAR_SPRUNG_MASS, CAR_YAW_INERTIA, CAR_ROLL_INERTIA, CAR_PITCH_INERTIA,
+    CAR_FRONT, CAR_REAR, CAR_HEIGHT, CAR_ARM, CAR_ROLL_STIFFNESS, CAR_ROLL_DAMPING,
+    CAR_PITCH_STIFFNESS, CAR_PITCH_DAMPING, CAR_FRONT_TYRE,
 ) = range(14)  # fmt: skip
 """Entries of a car; the front tyre has four: stiffness, friction, shape, 1 where linear."""
 
-REAR_TYRE = FRONT_TYRE + 4
-HEAD = REAR_TYRE + 4
-CAR_SIZE = HEAD + 3
+CAR_REAR_TYRE = CAR_FRONT_TYRE + 4
+CAR_HEAD = CAR_REAR_TYRE + 4
+CAR_SIZE = CAR_HEAD + 3
 
 
 @device
@@ -179,38 +182,38 @@ def car_rate(
     or, below zero, of the brakes.
     """
     u, v, r = state[1], state[2], state[3]
-    along = traction if traction > 0.0 else traction * tanh(u / STANDSTILL)
-    wheelbase = car[FRONT] + car[REAR]
-    moved = car[MASS] * along * car[HEIGHT] / wheelbase
-    weight = car[MASS] * GRAVITY / wheelbase
-    speed = max(u, SLOWEST)
+    along = traction if traction > 0.0 else traction * tanh(u / BRAKE_FADE_SPEED)
+    wheelbase = car[CAR_FRONT] + car[CAR_REAR]
+    moved = car[CAR_MASS] * along * car[CAR_HEIGHT] / wheelbase
+    weight = car[CAR_MASS] * GRAVITY / wheelbase
+    speed = max(u, MIN_SLIP_SPEED)
     front = side_force(
         car,
-        FRONT_TYRE,
-        atan((v + car[FRONT] * r) / speed) - steer,
-        max(weight * car[REAR] - moved, LEAST_LOAD),
+        CAR_FRONT_TYRE,
+        atan((v + car[CAR_FRONT] * r) / speed) - steer,
+        max(weight * car[CAR_REAR] - moved, MIN_AXLE_LOAD),
     )
     rear = side_force(
         car,
-        REAR_TYRE,
-        atan((v - car[REAR] * r) / speed),
-        max(weight * car[FRONT] + moved, LEAST_LOAD),
+        CAR_REAR_TYRE,
+        atan((v - car[CAR_REAR] * r) / speed),
+        max(weight * car[CAR_FRONT] + moved, MIN_AXLE_LOAD),
     )
     turned = front * cos(steer)
-    a_x = along - front * sin(steer) / car[MASS]
-    a_y = (turned + rear) / car[MASS]
-    moment = car[SPRUNG_MASS] * car[ARM]
+    a_x = along - front * sin(steer) / car[CAR_MASS]
+    a_y = (turned + rear) / car[CAR_MASS]
+    moment = car[CAR_SPRUNG_MASS] * car[CAR_ARM]
     lever = moment * GRAVITY
-    rolling = moment * a_y + (lever - car[ROLL_STIFFNESS]) * state[4]
-    pitching = -moment * a_x + (lever - car[PITCH_STIFFNESS]) * state[6]
+    rolling = moment * a_y + (lever - car[CAR_ROLL_STIFFNESS]) * state[4]
+    pitching = -moment * a_x + (lever - car[CAR_PITCH_STIFFNESS]) * state[6]
     rate[0] = r
     rate[1] = a_x + v * r
     rate[2] = a_y - u * r
-    rate[3] = (car[FRONT] * turned - car[REAR] * rear) / car[YAW_INERTIA]
+    rate[3] = (car[CAR_FRONT] * turned - car[CAR_REAR] * rear) / car[CAR_YAW_INERTIA]
     rate[4] = state[5]
-    rate[5] = (rolling - car[ROLL_DAMPING] * state[5]) / car[ROLL_INERTIA]
+    rate[5] = (rolling - car[CAR_ROLL_DAMPING] * state[5]) / car[CAR_ROLL_INERTIA]
     rate[6] = state[7]
-    rate[7] = (pitching - car[PITCH_DAMPING] * state[7]) / car[PITCH_INERTIA]
+    rate[7] = (pitching - car[CAR_PITCH_DAMPING] * state[7]) / car[CAR_PITCH_INERTIA]
 
 
 @device
@@ -230,7 +233,7 @@ def to_road(pitch: float, roll: float, vector: Vector) -> Vector:
 
 
 @device
-def felt(car: FloatArray, state: FloatArray, rate: FloatArray, row: FloatArray) -> None:
+def sensed_motion(car: FloatArray, state: FloatArray, rate: FloatArray, row: FloatArray) -> None:
     """Fill `row` (6,): specific force and angular rate at the head, in axes of the body."""
     pitch, roll = state[6], state[4]
     r, pitching, rolling = state[3], state[7], state[5]
@@ -243,7 +246,7 @@ def felt(car: FloatArray, state: FloatArray, rate: FloatArray, row: FloatArray) 
         rate[7] + rolling * carried[1],
         rate[5] * axis[2] + rolling * carried[2] + rate[3],
     )
-    head = to_road(pitch, roll, (car[HEAD], car[HEAD + 1], car[HEAD + 2]))
+    head = to_road(pitch, roll, (car[CAR_HEAD], car[CAR_HEAD + 1], car[CAR_HEAD + 2]))
     swung = add(cross(spinning, head), cross(spin, cross(spin, head)))
     flat = (rate[1] - state[2] * r, rate[2] + state[1] * r, GRAVITY)
     force, turn = to_body(pitch, roll, add(flat, swung)), to_body(pitch, roll, spin)
@@ -271,22 +274,22 @@ def drive_car(
         step: [s].
         rows: overwritten.
     """
-    state, ahead, rates = np.zeros(STATES), np.empty(STATES), np.empty((4, STATES))
+    state, ahead, rates = np.zeros(STATE_SIZE), np.empty(STATE_SIZE), np.empty((4, STATE_SIZE))
     state[1] = speed
     car_rate(car, state, steer[0], traction[0], rates[0])
-    felt(car, state, rates[0], rows[0])
+    sensed_motion(car, state, rates[0], rows[0])
     for k in range(rows.shape[0] - 1):
         for stage in range(1, 4):
             share = step if stage == 3 else 0.5 * step
-            for j in range(STATES):
+            for j in range(STATE_SIZE):
                 ahead[j] = state[j] + share * rates[stage - 1, j]
             at = 2 * k + (2 if stage == 3 else 1)
             car_rate(car, ahead, steer[at], traction[at], rates[stage])
-        for j in range(STATES):
+        for j in range(STATE_SIZE):
             total = rates[0, j] + 2.0 * rates[1, j] + 2.0 * rates[2, j] + rates[3, j]
             state[j] += step / 6.0 * total
         car_rate(car, state, steer[2 * k + 2], traction[2 * k + 2], rates[0])
-        felt(car, state, rates[0], rows[k + 1])
+        sensed_motion(car, state, rates[0], rows[k + 1])
 
 
 @device
@@ -324,7 +327,7 @@ def sense_all(
         right: `(6,)` at the end.
         perceived: overwritten.
     """
-    for j in range(AXES):
+    for j in range(CUE_AXES):
         perceived[j] = sense(models[j // 3], states[j], left[j], right[j])
 
 
@@ -427,8 +430,8 @@ def remember(senses: Senses, i: int, pose: FloatArray, twist: FloatArray, veloci
         senses.turning[i, k] = twist[k]
 
 
-INCREMENTS, ACCELERATIONS = 0, 1
-"""Kinds of actions on the pose."""
+INCREMENT_ACTIONS, ACCELERATION_ACTIONS = 0, 1
+"""Modes of actions on the pose: increments of it, or its accelerations."""
 
 
 @device
@@ -483,7 +486,7 @@ def allowance(machine: Command, j: int, start: float, moved: float) -> float:
 
 
 @device
-def speed_share(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
+def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
     """Return the largest share of its speed that an actuator needs from `target` on."""
     most = 0.0
     for j in range(coordinates.shape[0]):
@@ -496,13 +499,13 @@ def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -
     """Return whether actuators can go from `target` to `coordinates` and stop before their ends."""
     for j in range(coordinates.shape[0]):
         moved = coordinates[j] - target[j]
-        if not abs(moved) <= CURVED * allowance(machine, j, target[j], moved):
+        if not abs(moved) <= CURVATURE_ALLOWANCE * allowance(machine, j, target[j], moved):
             return False
     return True
 
 
 @device
-def kept_share(
+def path_fraction(
     machine: Command, coordinates: FloatArray, last: FloatArray, target: FloatArray
 ) -> float:
     """Return the share of the way from `last` to `coordinates` that keeps actuators in range.
@@ -554,7 +557,7 @@ def advance_command(
         for j in range(6):
             trial[j] = command[j] + step[j]
         kept = legs_at(machine, trial, offset, y, coordinates)
-        share = speed_share(machine, coordinates, target) if kept else 0.0
+        share = speed_fraction(machine, coordinates, target) if kept else 0.0
         if not share > 1.0:
             break
         for j in range(6):
@@ -568,7 +571,7 @@ def advance_command(
         for axis in machine.free:
             trial[axis] = command[axis] + step[axis]
             legs_at(machine, trial, offset, y, coordinates)
-            part = kept_share(machine, coordinates, last, target)
+            part = path_fraction(machine, coordinates, last, target)
             trial[axis] = command[axis] + part * step[axis]
             rates[axis] *= part
             legs_at(machine, trial, offset, y, last)
@@ -602,7 +605,7 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
             step[j] = 0.0
         for k in range(machine.free.shape[0]):
             axis = machine.free[k]
-            if machine.mode == ACCELERATIONS:
+            if machine.mode == ACCELERATION_ACTIONS:
                 before = rates[i, axis]
                 setpoint = before + period * machine.scale[axis] * actions[i, k]
                 most = machine.speed[axis]

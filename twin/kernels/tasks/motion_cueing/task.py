@@ -21,8 +21,8 @@ from twin.kernels.tasks.motion_cueing.cues import (
     turn_of,
 )
 from twin.kernels.tasks.task import (
-    CONTINUES,
-    ENGINE,
+    ENGINE_TERMINATION,
+    EPISODE_CONTINUES,
     History,
     Results,
     add_terms,
@@ -33,10 +33,10 @@ from twin.kernels.tasks.task import (
     smoothness,
 )
 
-SCALE = 10.0
+THRESHOLD_SCALE = 10.0
 """Thresholds of perception that count as one."""
 
-LIMIT = 2
+LIMIT_TERMINATION = 2
 """Further code of why an episode ends."""
 
 
@@ -52,13 +52,13 @@ def perception_term(error: FloatArray, threshold: FloatArray, start: int, stop: 
     """
     total = 0.0
     for j in range(start, stop):
-        share = error[j] / (SCALE * threshold[j])
+        share = error[j] / (THRESHOLD_SCALE * threshold[j])
         total += share * share
     return -total / (stop - start)
 
 
 @compiled
-def conscious(value: float, threshold: float) -> float:
+def above_threshold(value: float, threshold: float) -> float:
     """Return what a driver is conscious of: a dead zone that takes its width away."""
     if value > threshold:
         return value - threshold
@@ -70,7 +70,7 @@ def conscious(value: float, threshold: float) -> float:
 @compiled
 def false_part(platform: float, vehicle: float, threshold: float) -> float:
     """Return what is felt on the platform while in the vehicle nothing is, or the opposite."""
-    shown, known = conscious(platform, threshold), conscious(vehicle, threshold)
+    shown, known = above_threshold(platform, threshold), above_threshold(vehicle, threshold)
     return 0.0 if known * shown > 0.0 else shown
 
 
@@ -85,7 +85,7 @@ def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray)
     """
     total = 0.0
     for j in range(6):
-        share = false_part(platform[j], vehicle[j], threshold[j]) / (SCALE * threshold[j])
+        share = false_part(platform[j], vehicle[j], threshold[j]) / (THRESHOLD_SCALE * threshold[j])
         total += share * share
     return -total / 6.0
 
@@ -156,11 +156,11 @@ def perceive(
 def terminate(i: int, machines: Machines, constants: Constants) -> int:
     """Return the code of why the episode of environment i ends."""
     if machines.failed[i]:
-        return ENGINE
+        return ENGINE_TERMINATION
     for j in range(constants.low.shape[1]):
         if not constants.low[i, j] <= machines.coordinates[i, j] <= constants.high[i, j]:
-            return LIMIT
-    return CONTINUES
+            return LIMIT_TERMINATION
+    return EPISODE_CONTINUES
 
 
 @device
@@ -242,12 +242,12 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
         step, term = history.steps[i], results.term[i]
         perceive(i, machines, step, constants, senses, signals)
         if step == 0:
-            results.reason[i] = CONTINUES
+            results.reason[i] = EPISODE_CONTINUES
             for j in range(term.shape[0]):
                 term[j] = 0.0
         else:
             results.reason[i] = terminate(i, machines, constants)
-            ended = results.reason[i] != CONTINUES
+            ended = results.reason[i] != EPISODE_CONTINUES
             reward(i, constants, senses, signals, history, ended, term)
         add_terms(results, i)
         observe(i, machines, history, results, constants, senses, signals, state)

@@ -11,22 +11,27 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.machine.body import parallel_axis
 
-SHEET = "Data sheet"
+SHEET_SOURCE = "Data sheet"
+"""Beginning of the source of numbers that a data sheet gives."""
 
-ALUMINIUM, LEG, LOAD = 2700.0, 5000.0, 500.0
-"""[kg/m3] of plates; of legs of steel and aluminium; of payloads with their frames"""
+PLATE_DENSITY = 2700.0
+"""[kg/m3] Density of the plates, of aluminium."""
+LEG_DENSITY = 5000.0
+"""[kg/m3] Density of the legs, of steel and aluminium."""
+PAYLOAD_DENSITY = 500.0
+"""[kg/m3] Density of a payload with its frame."""
 
-PLATE = 0.05
-"""Thickness of a plate per radius of its joints."""
+PLATE_THICKNESS_RATIO = 0.05
+"""Thickness of a plate over the radius of its joints."""
 
-SLENDER = 0.05
-"""Radius of a leg per length."""
+LEG_RADIUS_RATIO = 0.05
+"""Radius of a leg over its length."""
 
-OVERLAP = 0.9
-"""Length of each part of a leg per shortest length."""
+PART_LENGTH_RATIO = 0.9
+"""Length of each part of a leg over the shortest length of the leg."""
 
-HOUSING = 0.6
-"""Share of a leg's mass in the part on the base."""
+HOUSING_MASS_FRACTION = 0.6
+"""Fraction of a leg's mass in the part on the base."""
 
 
 class Body(NamedTuple):
@@ -48,18 +53,18 @@ def rod(mass: float, length: float, radius: float, middle: float) -> Body:
 
 def plate(radius: float, mass: float | None) -> Body:
     """Return a round plate above joints on a `radius` [m]; of aluminium where no mass is given."""
-    thickness = PLATE * radius
+    thickness = PLATE_THICKNESS_RATIO * radius
     volume = math.pi * (1.1 * radius) ** 2 * thickness
-    return rod(mass or ALUMINIUM * volume, thickness, 1.1 * radius, 0.5 * thickness)
+    return rod(mass or PLATE_DENSITY * volume, thickness, 1.1 * radius, 0.5 * thickness)
 
 
 def load(mass: float, radius: float) -> Body:
-    """Return a payload as a cylinder on the plate, as high as wide, of the density `LOAD`."""
-    width = (4.0 * mass / (math.pi * LOAD)) ** (1.0 / 3.0)
-    return rod(mass, width, 0.5 * width, PLATE * radius + 0.5 * width)
+    """Return a payload of `PAYLOAD_DENSITY` as a cylinder on the plate, as high as wide."""
+    width = (4.0 * mass / (math.pi * PAYLOAD_DENSITY)) ** (1.0 / 3.0)
+    return rod(mass, width, 0.5 * width, PLATE_THICKNESS_RATIO * radius + 0.5 * width)
 
 
-def together(bodies: list[Body]) -> Body:
+def joined_bodies(bodies: list[Body]) -> Body:
     """Return bodies that are fixed to each other as one."""
     mass = sum(body.mass for body in bodies)
     center = sum(body.mass * body.center for body in bodies) / mass
@@ -72,7 +77,7 @@ def together(bodies: list[Body]) -> Body:
 
 def leg_mass(length: float) -> float:
     """Return the mass [kg] of a leg as slender as actuators are."""
-    return LEG * math.pi * (SLENDER * length) ** 2 * length
+    return LEG_DENSITY * math.pi * (LEG_RADIUS_RATIO * length) ** 2 * length
 
 
 def quoted(text: str | None) -> str:

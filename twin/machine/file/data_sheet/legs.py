@@ -11,36 +11,41 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.machine.file.data_sheet import estimates
-from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
+from twin.machine.file.data_sheet.estimates import SHEET_SOURCE, body_table, quoted
 from twin.machine.file.data_sheet.sheet import DataSheet
 from twin.machine.layout.joints import PairedCircle, nearest_shift
-from twin.machine.legs.leg import COINCIDENT
+from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 
-CORNERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
-"""Front right, front left, rear left, rear right; x is forward, y to the left."""
+CORNER_SIGNS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
+"""Signs of x and y at the front right, front left, rear left and rear right corner; x is forward, y
+to the left.
+"""
 
-MIRRORED = ((1, 3, 5), (2, 4, 6))
-"""Legs whose cranks are the mirror images of their neighbours'."""
+MIRRORED_PAIRS = ((1, 3, 5), (2, 4, 6))
+"""Legs in two rows; the cranks of one row are the mirror images of their neighbours' in the other.
+"""
 
-DAMPING = 0.05
-"""Damping ratio of springs, where it is not given."""
+DEFAULT_DAMPING_RATIO = 0.05
+"""Damping ratio of springs where the sheet gives none."""
 
-PARTS = {
+PART_LENGTH_RATIOS = {
     "spring_length": 0.2,
     "housing_length": 0.3,
     "follower_start": 0.25,
     "follower_length": 0.25,
 }
-"""Lengths of the parts of a leg with a spring in series, per shortest leg."""
+"""Lengths of the parts of a leg with a spring in series, over the shortest length of the leg."""
 
-WEIGHTS = {"spring_mass": 0.1, "housing_mass": 0.6, "follower_mass": 0.3}
-"""Shares of its mass."""
+PART_MASS_FRACTIONS = {"spring_mass": 0.1, "housing_mass": 0.6, "follower_mass": 0.3}
+"""Fractions of the mass of such a leg in its parts."""
 
-FOOT = 0.15
-"""Share of a pillar's mass that slides with its foot."""
+FOOT_MASS_FRACTION = 0.15
+"""Fraction of a pillar's mass that slides with its foot."""
 
-PILLAR = 3.0
-"""Radius of a pillar per that of another leg of its length: short actuators beside their motors."""
+PILLAR_RADIUS_RATIO = 3.0
+"""Radius of a pillar over that of another leg of its length, as its short actuator is beside its
+motor.
+"""
 
 
 def joint_tables(sheet: DataSheet) -> Iterator[str]:
@@ -60,7 +65,7 @@ def _corners(sheet: DataSheet) -> FloatArray:
     """Return the corners `(3 or 4, 2)` [m] that pillars stand below."""
     length, width = sheet.si("length"), sheet.si("width")
     if length is not None and width is not None:
-        return 0.5 * CORNERS * [length, width]
+        return 0.5 * CORNER_SIGNS * [length, width]
     angles = np.radians([0.0, 120.0, 240.0])
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return np.asarray((sheet.si("platform_radius") or 0.0) * circle)
@@ -69,10 +74,14 @@ def _corners(sheet: DataSheet) -> FloatArray:
 def _pillar_joints(sheet: DataSheet) -> Iterator[str]:
     rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _corners(sheet))
     for side in ("base", "platform"):
-        source = f"{SHEET}; adopted: feet straight below the corners" if side == "base" else SHEET
-        yield f'[{side}]\nsource = "{SHEET}"'
+        source = (
+            f"{SHEET_SOURCE}; adopted: feet straight below the corners"
+            if side == "base"
+            else SHEET_SOURCE
+        )
+        yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
         if side == "platform":
-            size = estimates.PLATE * outer_radius(sheet)
+            size = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
             yield f"thickness = {size:.4g}  # [m] for drawing only"
         yield f"""
 [{side}.joints]
@@ -87,13 +96,13 @@ def _pairs(sheet: DataSheet) -> Iterator[str]:
     """Yield the tables of the joints; the pairing with the shortest legs needs no `shift`."""
     for side, angle, thickness in (("base", 0, ""), ("platform", 60, sheet.platform_radius)):
         field, _ = sheet.spacing(side)
-        yield f'[{side}]\nsource = "{SHEET}"'
+        yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
         if thickness:
-            size = estimates.PLATE * (sheet.si("platform_radius") or 0.0)
+            size = estimates.PLATE_THICKNESS_RATIO * (sheet.si("platform_radius") or 0.0)
             yield f"thickness = {size:.4g}  # [m] for drawing only"
         yield f"""
 [{side}.joints]  # three pairs on a circle
-source = "{SHEET}"
+source = "{SHEET_SOURCE}"
 layout = "paired_circle"
 radius = {quoted(getattr(sheet, f"{side}_radius"))}
 {field} = {quoted(getattr(sheet, f"{side}_spacing"))}  # between the joints of a pair
@@ -104,8 +113,8 @@ center_angle = "{angle} deg"  # of the middle of the first pair
 def leg_texts(sheet: DataSheet) -> list[str]:
     """Return the tables of the legs: one text, or several of which one may fit."""
     if not sheet.has_cranks:
-        return ["\n".join(WRITERS[sheet.legs](sheet))]
-    reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED
+        return ["\n".join(LEG_WRITERS[sheet.legs](sheet))]
+    reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED_PAIRS
     choices = product(reversed_legs, ("inward", "outward"))
     return ["\n".join(_cranks(sheet, *choice)) for choice in choices]
 
@@ -135,8 +144,12 @@ def lengths(sheet: DataSheet) -> tuple[float, float, str]:
                 f"{_length_at_home(sheet):.4g} m long at home, and they go from {shortest:.4g} to "
                 f"{shortest + stroke:.4g} m; leave --height out for the middle of the stroke",
             )
-        return shortest, shortest + stroke, f"{SHEET}: shortest length, and stroke added to it"
-    source = f"{SHEET}: stroke; home at the height given is adopted as its middle"
+        return (
+            shortest,
+            shortest + stroke,
+            f"{SHEET_SOURCE}: shortest length, and stroke added to it",
+        )
+    source = f"{SHEET_SOURCE}: stroke; home at the height given is adopted as its middle"
     middle = _length_at_home(sheet)
     if middle <= 0.5 * stroke:
         raise InputError(
@@ -153,7 +166,7 @@ def _length_at_home(sheet: DataSheet) -> float:
     if not sheet.has_pairs:
         return height
     sides = [_pair_points(sheet, "base", 0.0), _pair_points(sheet, "platform", np.pi / 3)]
-    shift = nearest_shift(sides[0], sides[1], COINCIDENT) or 0
+    shift = nearest_shift(sides[0], sides[1], COINCIDENCE_DISTANCE) or 0
     x, y, _ = np.roll(sides[1], shift, axis=0)[0] - sides[0][0]
     return float(np.linalg.norm([x, y, height]))
 
@@ -162,7 +175,7 @@ def _pair_points(sheet: DataSheet, side: str, angle: float) -> FloatArray:
     """Return the joints `(6, 3)` [m] of three pairs, the first at an angle [rad]."""
     field, value = sheet.spacing(side)
     radius = sheet.si(f"{side}_radius") or 0.0
-    joints = {"source": SHEET, "radius": radius, field: value, "center_angle": angle}
+    joints = {"source": SHEET_SOURCE, "radius": radius, field: value, "center_angle": angle}
     return PairedCircle.model_validate(joints).points
 
 
@@ -184,7 +197,7 @@ maximum = {longest:.9g}
 {_limits(sheet)}"""
 
 
-def _universal(sheet: DataSheet, source: str = SHEET) -> str:
+def _universal(sheet: DataSheet, source: str = SHEET_SOURCE) -> str:
     return f"""\
 [leg]
 source = "{source}"
@@ -196,8 +209,8 @@ first_axis = "horizontal"  # of the universal joint below, perpendicular to each
 def _actuators(sheet: DataSheet) -> Iterator[str]:
     shortest = lengths(sheet)[0]
     mass, known = _mass(sheet, shortest)
-    length, radius = estimates.OVERLAP * shortest, estimates.SLENDER * shortest
-    share = estimates.HOUSING
+    length, radius = estimates.PART_LENGTH_RATIO * shortest, estimates.LEG_RADIUS_RATIO * shortest
+    share = estimates.HOUSING_MASS_FRACTION
     yield _universal(sheet)
     if sheet.stiffness is not None:
         damping, source = _damping(sheet)
@@ -218,34 +231,38 @@ damping = {damping}
 def _damping(sheet: DataSheet) -> tuple[str, str]:
     """Return the damping of a spring as TOML writes it, and the source of the spring."""
     if sheet.damping is not None:
-        return quoted(sheet.damping), SHEET
+        return quoted(sheet.damping), SHEET_SOURCE
     radius = outer_radius(sheet)
     moved = (sheet.si("payload") or 0.0) + estimates.plate(radius, sheet.si("plate_mass")).mass
-    value = 2.0 * DAMPING * math.sqrt((sheet.si("stiffness") or 0.0) * moved / 6.0)
-    return f"{value:.4g}", f"{SHEET}; estimated: damping, {DAMPING:g} of the critical"
+    value = 2.0 * DEFAULT_DAMPING_RATIO * math.sqrt((sheet.si("stiffness") or 0.0) * moved / 6.0)
+    return (
+        f"{value:.4g}",
+        f"{SHEET_SOURCE}; estimated: damping, {DEFAULT_DAMPING_RATIO:g} of the critical",
+    )
 
 
 def _springs(sheet: DataSheet) -> Iterator[str]:
     shortest = lengths(sheet)[0]
     mass, known = _mass(sheet, shortest)
     damping, source = _damping(sheet)
-    parts = [f"{name} = {part * shortest:.9g}\n" for name, part in PARTS.items()]
-    parts += [f"{name} = {part * mass:.6g}\n" for name, part in WEIGHTS.items()]
+    parts = [f"{name} = {part * shortest:.9g}\n" for name, part in PART_LENGTH_RATIOS.items()]
+    parts += [f"{name} = {part * mass:.6g}\n" for name, part in PART_MASS_FRACTIONS.items()]
     yield _universal(sheet, f"{source}. Estimated: {known}; lengths and masses of its parts")
     yield f"{''.join(parts)}stiffness = {quoted(sheet.stiffness)}\ndamping = {damping}\n"
     yield _actuator(sheet, "lengths between the joint centres with the spring relaxed")
 
 
 def _pillars(sheet: DataSheet) -> Iterator[str]:
-    mass, known = _mass(sheet, lengths(sheet)[0], PILLAR)
+    mass, known = _mass(sheet, lengths(sheet)[0], PILLAR_RADIUS_RATIO)
     count = 3 if sheet.length is None else 4
+    foot = f"{FOOT_MASS_FRACTION:.0%} of it in the foot"
     yield f"""\
 [leg]
-source = "Estimated: {known}, {FOOT:.0%} of it in the foot; adopted: which foot is fixed"
+source = "Estimated: {known}, {foot}; adopted: which foot is fixed"
 kind = "pillar"
 fixed_foot = {count}  # the others slide; a table [leg.friction] gives them friction
-upper_mass = {(1.0 - FOOT) * mass:.6g}  # kg
-foot_mass = {FOOT * mass:.6g}  # kg
+upper_mass = {(1.0 - FOOT_MASS_FRACTION) * mass:.6g}  # kg
+foot_mass = {FOOT_MASS_FRACTION * mass:.6g}  # kg
 """
     yield _actuator(sheet, "lengths from the foot to the plate")
 
@@ -258,7 +275,7 @@ def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterato
     crank_mass = 0.5 * mass if mass else estimates.leg_mass(1.5 * crank)
     yield f"""\
 [leg]
-source = "{SHEET}; adopted: the directions of the cranks"
+source = "{SHEET_SOURCE}; adopted: the directions of the cranks"
 kind = "rss"
 {_crank_axes(sheet, mirrored)}
 zero = "horizontal"  # cranks are level at angle 0, and a growing angle lifts them
@@ -272,7 +289,7 @@ rod_length = {quoted(sheet.rod)}
     yield f"[leg.rod]\nsource = {quoted(text)}\nmass = {rod_mass:.6g}  # kg\n"
     yield f"""\
 [leg.actuator]  # angles of the cranks
-source = "{SHEET}; adopted: the same up and down"
+source = "{SHEET_SOURCE}; adopted: the same up and down"
 minimum = "{-half:.9g} deg"
 maximum = "{half:.9g} deg"
 {_limits(sheet)}"""
@@ -280,7 +297,7 @@ maximum = "{half:.9g} deg"
         backlash = f"backlash = {quoted(sheet.backlash)}\n" if sheet.backlash else ""
         yield f"""\
 [configuration.hardware]  # the machine with its servos: name it where a configuration is asked for
-source = "{SHEET}"
+source = "{SHEET_SOURCE}"
 
 [configuration.hardware.leg.drive]
 kind = "{sheet.drive}"
@@ -309,10 +326,10 @@ def _crank_axes(sheet: DataSheet, mirrored: tuple[int, ...]) -> str:
     return f"axis_angles = [{degrees}]  # of the horizontal axes of legs 1 to 6"
 
 
-WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
+LEG_WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
     "ups": _actuators,
     "strut": _actuators,
     "viscoelastic": _springs,
     "pillar": _pillars,
 }
-"""Tables of straight legs, by kind."""
+"""Functions that write the table of straight legs, by kind."""

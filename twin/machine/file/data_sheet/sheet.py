@@ -8,36 +8,40 @@ from dataclasses import dataclass, fields
 from twin.errors import InputError
 from twin.machine.quantity import to_si
 
-HEXAPOD = ("base_radius", "base_spacing", "platform_radius", "platform_spacing")
-SPRUNG = (*HEXAPOD, "stroke", "shortest", "stiffness", "damping")
+HEXAPOD_FIELDS = ("base_radius", "base_spacing", "platform_radius", "platform_spacing")
+SPRING_LEG_FIELDS = (*HEXAPOD_FIELDS, "stroke", "shortest", "stiffness", "damping")
 
-SIZES: dict[str, tuple[str, ...]] = {
-    "ups": (*HEXAPOD, "stroke", "shortest"),
-    "rss": (*HEXAPOD, "stroke", "crank", "rod", "horns", "horn_angle", "drive", "backlash"),
-    "strut": SPRUNG,
-    "viscoelastic": SPRUNG,
+KIND_FIELDS: dict[str, tuple[str, ...]] = {
+    "ups": (*HEXAPOD_FIELDS, "stroke", "shortest"),
+    "rss": (*HEXAPOD_FIELDS, "stroke", "crank", "rod", "horns", "horn_angle", "drive", "backlash"),
+    "strut": SPRING_LEG_FIELDS,
+    "viscoelastic": SPRING_LEG_FIELDS,
     "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
 }
 """Fields that only some kinds of legs have."""
 
-KINDS = tuple(SIZES)
+SHEET_KINDS = tuple(KIND_FIELDS)
 
-OPTIONAL = (
+OPTIONAL_FIELDS = (
     *("shortest", "damping", "length", "width"),
     *("horns", "horn_angle", "drive", "backlash"),
 )
-"""Fields that another one replaces, or an estimate, or a choice of `twin new`."""
+"""Fields that may be left out: another field, an estimate or a choice of `twin new` replaces them.
+"""
 
-WORDS = {"horns": ("mirrored", "same"), "drive": ("servo",)}
-"""Fields that are one of some words."""
+FIELD_CHOICES = {"horns": ("mirrored", "same"), "drive": ("servo",)}
+"""Fields with a closed list of values."""
 
-ANGLE, LENGTH = "rad", "m"
+ANGLE_UNIT = "rad"
+"""SI unit of angles."""
+LENGTH_UNIT = "m"
+"""SI unit of lengths."""
 
-TEXTS = (
+OTHER_FIELDS = (
     *("legs", "title", "base_spacing", "platform_spacing", "inertia"),
     *("horns", "horn_angle", "drive"),
 )
-"""Fields that are no single number above zero."""
+"""Fields that are not a single number above zero."""
 
 
 @dataclass(frozen=True)
@@ -50,35 +54,39 @@ class DataSheet:
     base_spacing: str | None = None
     """angle or distance of the two joints of a pair"""
     platform_radius: str | None = None
-    """of pillars: three of them on a circle"""
+    """radius of the circle of the platform joints; for pillars it means three of them on a circle
+    """
     platform_spacing: str | None = None
     length: str | None = None
-    """of pillars: four of them at the corners of a rectangle, along x"""
+    """distance along x of four pillars at the corners of a rectangle"""
     width: str | None = None
-    """of the rectangle, along y"""
+    """distance along y of these pillars"""
     stroke: str | None = None
-    """of the actuators; of cranks the whole range of their angle"""
+    """stroke of the actuators; for cranks the whole range of their angle"""
     shortest: str | None = None
     """length of a retracted leg between the centres of its joints"""
     height: str | None = None
-    """of the platform joints above the base joints at home; left out: the middle of the stroke"""
+    """height of the platform joints above the base joints at home; default: that of the middle of
+    the stroke
+    """
     crank: str | None = None
     rod: str | None = None
     horns: str | None = None
-    """of cranks: "mirrored" in pairs, or all the "same" way round; left out: mirrored"""
+    """arrangement of cranks: "mirrored" in pairs, or all the "same" way round; default: mirrored"""
     horn_angle: str | None = None
-    """of level cranks from the tangent of the base circle: 0 deg along it, 90 deg outward, -90 deg
-    inward"""
+    """angle of level cranks from the tangent of the base circle: 0 deg along it, 90 deg outward,
+    -90 deg inward
+    """
     drive: str | None = None
-    """of cranks: "servo", an RC servo of the speed and the torque given"""
+    """drive of cranks: "servo", an RC servo of the speed and the torque given"""
     backlash: str | None = None
-    """of the servo"""
+    """backlash of the servo"""
     stiffness: str | None = None
-    """of a strut along its axis; of the spring in series with an actuator"""
+    """stiffness of a strut along its axis, or of the spring in series with an actuator"""
     damping: str | None = None
     speed: str | None = None
     force: str | None = None
-    """of an actuator; of cranks the torque"""
+    """largest force of an actuator; for cranks the torque"""
     payload: str | None = None
     plate_mass: str | None = None
     inertia: str | None = None
@@ -97,16 +105,18 @@ class DataSheet:
 
     def takes(self, name: str) -> bool:
         """Return whether the kind of the legs has a field."""
-        return name in SIZES[self.legs] or not any(name in sizes for sizes in SIZES.values())
+        return name in KIND_FIELDS[self.legs] or not any(
+            name in sizes for sizes in KIND_FIELDS.values()
+        )
 
     def unit(self, name: str) -> str:
         """Return the SI unit of a field that is no text."""
-        rotary = {"stroke": ANGLE, "speed": "rad/s", "force": "N m"}
-        linear = {"stroke": LENGTH, "speed": "m/s", "force": "N"}
+        rotary = {"stroke": ANGLE_UNIT, "speed": "rad/s", "force": "N m"}
+        linear = {"stroke": LENGTH_UNIT, "speed": "m/s", "force": "N"}
         own = rotary if self.has_cranks else linear
-        own |= {"backlash": ANGLE, "stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
+        own |= {"backlash": ANGLE_UNIT, "stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
         masses = dict.fromkeys(("payload", "plate_mass", "leg_mass"), "kg")
-        return (own | masses).get(name, LENGTH)
+        return (own | masses).get(name, LENGTH_UNIT)
 
     def moments(self) -> list[float] | None:
         """Return the three principal moments [kg m2]; None where they are not given.
@@ -137,7 +147,7 @@ class DataSheet:
         """
         text: str | None = getattr(self, name)
         if text is not None and self.hangs and name == "height":
-            return -positive(name, text.strip().removeprefix("-"), LENGTH)
+            return -positive(name, text.strip().removeprefix("-"), LENGTH_UNIT)
         return None if text is None else positive(name, text, self.unit(name))
 
     @property
@@ -154,7 +164,7 @@ class DataSheet:
         """
         name = f"{side}_spacing"
         text = getattr(self, name)
-        for field, unit in (("spacing", ANGLE), ("chord", LENGTH)):
+        for field, unit in (("spacing", ANGLE_UNIT), ("chord", LENGTH_UNIT)):
             try:
                 value = to_si(text, unit)
             except ValueError:
@@ -168,7 +178,7 @@ class DataSheet:
 
     def missing(self) -> list[str]:
         """Return the names of the fields without which there is no machine."""
-        needed = [name for name in SIZES[self.legs] if name not in OPTIONAL]
+        needed = [name for name in KIND_FIELDS[self.legs] if name not in OPTIONAL_FIELDS]
         if self.legs == "pillar" and (self.length or self.width):
             needed = ["length", "width", "stroke"]
         missing = [name for name in needed if getattr(self, name) is None]
@@ -185,7 +195,7 @@ class DataSheet:
         if self.horn_angle is None:
             return 0.0
         try:
-            value = to_si(self.horn_angle, ANGLE)
+            value = to_si(self.horn_angle, ANGLE_UNIT)
         except ValueError as error:
             raise InputError("horn_angle", str(error)) from None
         if abs(value) > math.pi / 2 + 1e-9:
@@ -194,7 +204,7 @@ class DataSheet:
 
     def _check_cranks(self) -> None:
         self.turn()
-        for name, words in WORDS.items():
+        for name, words in FIELD_CHOICES.items():
             given = getattr(self, name)
             if given is not None and given not in words:
                 raise InputError(name, f"must be {' or '.join(words)}, not {given!r}")
@@ -209,7 +219,7 @@ class DataSheet:
         for field in fields(self):
             if getattr(self, field.name) is not None and not self.takes(field.name):
                 raise InputError(field.name, f"legs of kind {self.legs!r} have none; leave it out")
-            if field.name not in TEXTS:
+            if field.name not in OTHER_FIELDS:
                 self.si(field.name)
         self._check_cranks()
         if self.legs == "pillar" and self.platform_radius and self.length:

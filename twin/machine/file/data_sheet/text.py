@@ -14,15 +14,15 @@ from twin.basics.arrays import segment_distance
 from twin.basics.files import write_text
 from twin.errors import InputError, ParameterError
 from twin.machine.file.data_sheet import estimates
-from twin.machine.file.data_sheet.estimates import SHEET, body_table, quoted
+from twin.machine.file.data_sheet.estimates import SHEET_SOURCE, body_table, quoted
 from twin.machine.file.data_sheet.legs import joint_tables, leg_texts, lengths, outer_radius
-from twin.machine.file.data_sheet.sheet import KINDS, DataSheet
+from twin.machine.file.data_sheet.sheet import SHEET_KINDS, DataSheet
 from twin.machine.file.read import check_new, parameters_from
-from twin.machine.legs.leg import COINCIDENT
+from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.machine import MachineParameters
 
-HEAD = """\
+HEADER_TEMPLATE = """\
 # {title}
 # Written by `twin new` from the numbers of a data sheet. Plain numbers are SI; a number with its
 # unit is converted. Tables whose source begins with "Estimated" are worth measuring.
@@ -38,7 +38,7 @@ gravity = 9.81  # m/s2, downwards along -z
 CRANK_WIDTH = 0.2
 """Least distance of axes of legs at home per crank length, of which a tenth is its radius."""
 
-COMMENT = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
+COMMENT_PATTERN = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
 """An entry with a comment behind it, which `_text` aligns."""
 
 
@@ -64,10 +64,10 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
     Raises:
         InputError: fields are missing, or no machine has them together; names the fields.
     """
-    if sheet.legs not in KINDS:
+    if sheet.legs not in SHEET_KINDS:
         raise InputError(
             "legs",
-            f"a data sheet describes legs of kind {', '.join(KINDS)}, not {sheet.legs!r}",
+            f"a data sheet describes legs of kind {', '.join(SHEET_KINDS)}, not {sheet.legs!r}",
         )
     missing = sheet.missing()
     if missing:
@@ -83,7 +83,7 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
             problems.append("; ".join(f"{field}: {message}" for field, message in error.problems))
     if not made:
         raise InputError("data sheet", f"no machine has these numbers: {problems[0]}")
-    needed = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENT
+    needed = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENCE_DISTANCE
     apart = [entry for entry in made if entry[1] >= needed]
     if not apart:
         _, distance, legs, _ = max(made, key=lambda entry: entry[1])
@@ -110,7 +110,7 @@ def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:
     best = (np.inf, (1, 2))
     for (i, one), (j, other) in combinations(enumerate(chains, start=1), 2):
         ends = np.linalg.norm([one[0] - other[0], one[-1] - other[-1]], axis=1)
-        if ends.min() < COINCIDENT:
+        if ends.min() < COINCIDENCE_DISTANCE:
             continue
         for first, second in product(pairwise(one), pairwise(other)):
             best = min(best, (float(segment_distance(*first, *second)), (i, j)))
@@ -124,9 +124,9 @@ def _condition(machine: MachineParameters) -> float:
 
 def _text(name: str, sheet: DataSheet, legs: str) -> str:
     title = " ".join((sheet.title or "My motion platform").split())
-    head = HEAD.format(name=name, title=title, text=quoted(title), sheet=SHEET)
+    head = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
     parts = (*joint_tables(sheet), *_platform(sheet), *_home(sheet), legs)
-    return COMMENT.sub(lambda found: f"{found[1]:31} {found[2]}", "\n".join([head, *parts]))
+    return COMMENT_PATTERN.sub(lambda found: f"{found[1]:31} {found[2]}", "\n".join([head, *parts]))
 
 
 def _platform(sheet: DataSheet) -> Iterator[str]:
@@ -136,17 +136,17 @@ def _platform(sheet: DataSheet) -> Iterator[str]:
     bodies += [estimates.load(payload, radius)] if payload else []
     known = [f"plate of {sheet.plate_mass}" if own else "plate of aluminium"]
     known += [f"payload of {sheet.payload} as a cylinder on it"] if payload else []
-    body, source = estimates.together(bodies), f"Estimated: {', '.join(known)}"
+    body, source = estimates.joined_bodies(bodies), f"Estimated: {', '.join(known)}"
     if sheet.hangs:
         body = body._replace(center=-body.center)
     if moments is not None:
-        body, source = body._replace(tensor=np.array(moments)), f"{SHEET}: inertia. {source}"
+        body, source = body._replace(tensor=np.array(moments)), f"{SHEET_SOURCE}: inertia. {source}"
     yield body_table("platform.body", body, source)
 
 
 def _home(sheet: DataSheet) -> Iterator[str]:
     if sheet.height is not None:
-        yield f'[home]\nsource = "{SHEET}"\nposition = [0.0, 0.0, {quoted(sheet.height)}]\n'
+        yield f'[home]\nsource = "{SHEET_SOURCE}"\nposition = [0.0, 0.0, {quoted(sheet.height)}]\n'
     elif sheet.has_pairs:
         at = "mid_range" if sheet.has_cranks else "mid_stroke"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nat = "{at}"\n'

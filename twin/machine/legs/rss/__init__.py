@@ -6,12 +6,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import parallel_axis
-from twin.machine.legs.leg import Constants, LegKind, LegPlace, unit
+from twin.machine.legs.leg import Constants, LegGeometry, LegKind, unit
 from twin.machine.legs.rss.mechanism import ends, make_leg
-from twin.machine.legs.rss.parameters import BRANCHES, RssLeg
+from twin.machine.legs.rss.parameters import BRANCH_SIGNS, RssLeg
 
 
-def constants(leg: RssLeg, place: LegPlace) -> Constants:
+def constants(leg: RssLeg, place: LegGeometry) -> Constants:
     """Return the geometry of crank and rod, and their masses and moments."""
     mass, center, tensor = leg.crank_mass(place)
     return {
@@ -20,7 +20,7 @@ def constants(leg: RssLeg, place: LegPlace) -> Constants:
         "middle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
         "crank_length": leg.crank_length,
         "rod_length": leg.rod_length,
-        "branch": BRANCHES[leg.branch],
+        "branch": BRANCH_SIGNS[leg.branch],
         "rod_mass": leg.rod_mass,
         "crank_inertia": (tensor + parallel_axis(mass, center))[0, 0],
         "crank_mass": mass,
@@ -29,7 +29,7 @@ def constants(leg: RssLeg, place: LegPlace) -> Constants:
     }
 
 
-def home_frame(leg: RssLeg, place: LegPlace) -> FloatArray:
+def home_frame(leg: RssLeg, place: LegGeometry) -> FloatArray:
     """Return the rotation `(9,)` rod to base at home, row after row."""
     geometry = leg.home_geometry(place)
     along = unit(geometry.rod)
@@ -37,4 +37,4 @@ def home_frame(leg: RssLeg, place: LegPlace) -> FloatArray:
     return np.stack([second, np.cross(along, second), along], axis=1).ravel()
 
 
-RSS = LegKind(RssLeg, constants, home_frame, ends, make_leg)
+RSS_KIND = LegKind(RssLeg, constants, home_frame, ends, make_leg)

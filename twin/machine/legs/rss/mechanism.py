@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.rss.parts import CrankAppearance
 from twin.machine.mechanism import (
-    BASE,
+    BASE_NAME,
     ORIGIN,
+    X_AXIS,
+    Z_AXIS,
     Actuator,
     Ball,
     Body,
@@ -24,8 +26,6 @@ from twin.machine.mechanism import (
     Loop,
     Mass,
     Point,
-    X,
-    Z,
     balls,
     bracket,
     crossed,
@@ -39,33 +39,37 @@ def ends(leg: RssLeg) -> Ends:
     return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
 
 
-def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
     name, foot = f"leg_{place.number}", place.base
     home = leg.home_geometry(place)
     drawn = appearance(leg)
-    turn = Joint(f"{name}_actuator", "hinge", X, limits=limits(leg.actuator, float(home.angle)))
+    turn = Joint(
+        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
+    )
     crank = Body(
         f"{name}_crank",
-        BASE,
+        BASE_NAME,
         foot,
         home.frame,
         (turn,),
         leg.crank_mass(place),
         (
-            Cylinder(f"{name}_arm", "housing", drawn.crank_radius, ORIGIN, leg.crank_length * Z),
-            Ball(f"{name}_elbow", "joint", 1.4 * drawn.crank_radius, leg.crank_length * Z),
+            Cylinder(
+                f"{name}_arm", "housing", drawn.crank_radius, ORIGIN, leg.crank_length * Z_AXIS
+            ),
+            Ball(f"{name}_elbow", "joint", 1.4 * drawn.crank_radius, leg.crank_length * Z_AXIS),
         ),
     )
     frame = crossed(home.axis, home.rod)
     first = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X)
+    second = Joint(f"{name}_second", "hinge", X_AXIS)
     across = leg.rod_mass * leg.rod_length**2 / 12.0
-    tip = leg.rod_length * Z
+    tip = leg.rod_length * Z_AXIS
     rod = Body(
         f"{name}_rod",
         crank.name,
-        leg.crank_length * Z,
+        leg.crank_length * Z_AXIS,
         home.frame.T @ frame,
         (first, second),
         Mass(leg.rod_mass, 0.5 * tip, np.diag([across, across, 0.0])),
@@ -81,8 +85,8 @@ def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
         (crank, rod),
         Actuator(f"{name}_force", turn.name, (turn.name,)),
         (
-            Point(f"{name}_base_joint", BASE, foot),
-            Point(f"{name}_elbow", crank.name, leg.crank_length * Z),
+            Point(f"{name}_base_joint", BASE_NAME, foot),
+            Point(f"{name}_elbow", crank.name, leg.crank_length * Z_AXIS),
             Point(f"{name}_tip", rod.name, tip),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),

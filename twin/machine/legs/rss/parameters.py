@@ -14,11 +14,11 @@ from twin.machine.body import Cylinder, LegBody
 from twin.machine.hardware.drive import CrankDrive, RotaryActuator
 from twin.machine.hardware.sensors import Encoder
 from twin.machine.legs.leg import (
-    COINCIDENT,
+    COINCIDENCE_DISTANCE,
     NEARLY_PARALLEL,
     JointLimit,
     Leg,
-    LegPlace,
+    LegGeometry,
     LegProblem,
     LegSizes,
     check_numbers,
@@ -30,8 +30,8 @@ from twin.machine.quantity import Angle, Direction, Length, Whole, problem
 
 UP = np.array([0.0, 0.0, 1.0])
 
-BRANCHES = {"outward": 1.0, "inward": -1.0}
-"""Sign of the elbow's solution."""
+BRANCH_SIGNS = {"outward": 1.0, "inward": -1.0}
+"""Sign of the elbow's solution, by the name of the branch."""
 
 
 Given = str | Sequence[float] | Sequence[Sequence[float]]
@@ -84,7 +84,7 @@ def cross_product(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
 
 
-def direction(given: Given, place: LegPlace, axis: FloatArray | None = None) -> FloatArray:
+def direction(given: Given, place: LegGeometry, axis: FloatArray | None = None) -> FloatArray:
     """Return the direction `(3,)` of a word, of all legs or of one leg; not a unit vector.
 
     Args:
@@ -203,7 +203,7 @@ class RssLeg(Leg):
         """Largest distance [m] of the tip from the base joint."""
         return self.crank_length + self.rod_length
 
-    def home_axis(self, place: LegPlace) -> FloatArray:
+    def home_axis(self, place: LegGeometry) -> FloatArray:
         """Return the crank's axis u `(3,)`, a unit vector fixed in the base frame."""
         if self.axis_angles is not None:
             angle = self.axis_angles[place.number - 1]
@@ -212,24 +212,24 @@ class RssLeg(Leg):
             axis = direction(self.axis or "tangential", place)
         return np.asarray(self.side(place) * axis / np.linalg.norm(axis))
 
-    def side(self, place: LegPlace) -> float:
+    def side(self, place: LegGeometry) -> float:
         """Return -1 for a leg that is a mirror image, else 1."""
         return -1.0 if place.number in (self.mirrored or ()) else 1.0
 
-    def crank_mass(self, place: LegPlace) -> Mass:
+    def crank_mass(self, place: LegGeometry) -> Mass:
         """Return the mass properties of the crank of a leg, in the crank's frame."""
         crank, mirror = self.crank, np.diag([self.side(place), 1.0, 1.0])
         tensor = mirror @ crank.inertia_tensor @ mirror
         return Mass(crank.mass, mirror @ crank.center_of_mass_vector, tensor)
 
-    def home_zero(self, place: LegPlace) -> FloatArray:
+    def home_zero(self, place: LegGeometry) -> FloatArray:
         """Return the direction c0 `(3,)` of the crank at angle 0, perpendicular to its axis."""
         axis = self.home_axis(place)
         zero = direction(self.zero, place, axis)
         across = zero - (zero @ axis) * axis
         return np.asarray(across / np.linalg.norm(across))
 
-    def home_coordinate(self, place: LegPlace) -> float:
+    def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home: the crank angle [rad], NaN if out of reach.
 
         A cos(angle) + B sin(angle) = K, with A and B the parts of the vector d to the tip along
@@ -238,21 +238,21 @@ class RssLeg(Leg):
         """
         forward, sideways, constant = self._loop(place)
         reach = math.hypot(forward, sideways)
-        if reach < COINCIDENT or abs(constant) > reach:
+        if reach < COINCIDENCE_DISTANCE or abs(constant) > reach:
             return math.nan
-        turn = BRANCHES[self.branch] * math.acos(constant / reach)
+        turn = BRANCH_SIGNS[self.branch] * math.acos(constant / reach)
         middle = (self.actuator.minimum + self.actuator.maximum) / 2
         angle = math.atan2(sideways, forward) + turn
         return middle + math.remainder(angle - middle, 2 * math.pi)
 
-    def home_crank(self, place: LegPlace) -> FloatArray:
+    def home_crank(self, place: LegGeometry) -> FloatArray:
         """Return the vector `(3,)` [m] from the base joint to the elbow at home, base frame."""
         zero, angle = self.home_zero(place), self.home_coordinate(place)
         sideways = cross_product(self.home_axis(place), zero)
         along = math.cos(angle) * zero + math.sin(angle) * sideways
         return np.asarray(self.crank_length * along)
 
-    def home_geometry(self, place: LegPlace) -> Crank:
+    def home_geometry(self, place: LegGeometry) -> Crank:
         """Return crank and rod at home."""
         axis, elbow = self.home_axis(place), self.home_crank(place)
         along = elbow / self.crank_length
@@ -260,7 +260,7 @@ class RssLeg(Leg):
         angle = np.array(self.home_coordinate(place))
         return Crank(axis, self.home_zero(place), angle, frame, elbow, place.vector - elbow)
 
-    def home_row(self, place: LegPlace) -> FloatArray:
+    def home_row(self, place: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: crank rate = row @ twist.
 
         The rod keeps its length: e . v_tip = e . (u x crank) rate, with e along the rod.
@@ -270,16 +270,16 @@ class RssLeg(Leg):
         force = rod / (rod @ cross_product(self.home_axis(place), crank))
         return np.concatenate([force, cross_product(place.arm, force)])
 
-    def home_lines(self, place: LegPlace) -> list[tuple[FloatArray, FloatArray]]:
+    def home_lines(self, place: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
         """Return crank and rod as lines (start, vector) [m] at home."""
         crank = self.home_crank(place)
         return [(place.base, crank), (place.base + crank, place.vector - crank)]
 
-    def home_problem(self, place: LegPlace) -> LegProblem | None:
+    def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
         for name, given in (("axis", self.axis), ("zero", self.zero)):
             central = given in ("tangential", "radial", "outward")
-            if central and np.hypot(*place.base[:2]) < COINCIDENT:
+            if central and np.hypot(*place.base[:2]) < COINCIDENCE_DISTANCE:
                 return LegProblem(
                     name, f"its base joint lies on the z axis: give the {name} as a direction"
                 )
@@ -312,7 +312,7 @@ class RssLeg(Leg):
             )
         return None
 
-    def _loop(self, place: LegPlace) -> tuple[float, float, float]:
+    def _loop(self, place: LegGeometry) -> tuple[float, float, float]:
         axis, zero, tip = self.home_axis(place), self.home_zero(place), place.vector
         constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
         return float(tip @ zero), float(tip @ cross_product(axis, zero)), float(constant)

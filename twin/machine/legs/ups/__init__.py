@@ -6,15 +6,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import parallel_axis, six
-from twin.machine.legs.leg import Constants, LegKind, LegPlace, UniversalLeg
+from twin.machine.legs.leg import Constants, LegGeometry, LegKind, UniversalLeg
 from twin.machine.legs.ups.mechanism import ends, make_leg
 from twin.machine.legs.ups.parameters import LegBodies, UpsLeg
 
-ROUNDING = 1e-15
+ROUNDING_TOLERANCE = 1e-15
 """Relative size below which an off-axis entry is rounding error of the frame's rotation."""
 
 
-def constants(leg: UpsLeg, place: LegPlace) -> Constants:
+def constants(leg: UpsLeg, place: LegGeometry) -> Constants:
     """Return the axis of the first joint, and masses, centres and tensor of housing and rod."""
     bodies = leg.bodies(place)
     tensor = (
@@ -33,16 +33,16 @@ def constants(leg: UpsLeg, place: LegPlace) -> Constants:
     }
 
 
-def home_frame(leg: UniversalLeg, place: LegPlace) -> FloatArray:
+def home_frame(leg: UniversalLeg, place: LegGeometry) -> FloatArray:
     """Return the rotation `(9,)` leg to base at home, row after row."""
     return leg.home_frame(place).ravel()
 
 
 def _axisymmetric(tensor: FloatArray, bodies: LegBodies) -> bool:
-    size = np.abs(tensor).max() * ROUNDING
+    size = np.abs(tensor).max() * ROUNDING_TOLERANCE
     across = [tensor[0, 1], tensor[0, 2], tensor[1, 2], tensor[0, 0] - tensor[1, 1]]
     centers = [*bodies.housing_center[:2], *bodies.rod_center[:2]]
     return bool(np.abs(across).max() <= size and np.abs(centers).max() == 0.0)
 
 
-UPS = LegKind(UpsLeg, constants, home_frame, ends, make_leg)
+UPS_KIND = LegKind(UpsLeg, constants, home_frame, ends, make_leg)

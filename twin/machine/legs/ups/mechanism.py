@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from twin.machine import body as bodies
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.ups.parameters import LegAppearance, UpsLeg
 from twin.machine.mechanism import (
-    BASE,
+    BASE_NAME,
     ORIGIN,
+    X_AXIS,
+    Z_AXIS,
     Actuator,
     Ball,
     Body,
@@ -21,8 +23,6 @@ from twin.machine.mechanism import (
     Point,
     Shape,
     Spring,
-    X,
-    Z,
     balls,
     bracket,
     limits,
@@ -35,23 +35,23 @@ def ends(leg: UpsLeg) -> Ends:
     return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
 
 
-def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: universal joint, slide, loop from the rod's tip to the platform."""
     name = f"leg_{place.number}"
     length = leg.home_coordinate(place)
     parts = leg.bodies(place)
     frame = leg.home_frame(place)
     first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X)
+    second = Joint(f"{name}_second", "hinge", X_AXIS)
     stiffness, damping, rest = leg.spring(place)
     spring = Spring(stiffness, damping, rest - length) if leg.has_axial_spring else None
     slide = Joint(
-        f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length), spring=spring
+        f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length), spring=spring
     )
     drawn = appearance(leg)
     housing = Body(
         f"{name}_housing",
-        BASE,
+        BASE_NAME,
         place.base,
         frame,
         (first, second),
@@ -61,7 +61,7 @@ def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
     rod = Body(
         f"{name}_rod",
         housing.name,
-        length * Z,
+        length * Z_AXIS,
         joints=(slide,),
         mass=Mass(float(parts.rod_mass), parts.rod_center, parts.rod_inertia),
         shapes=_rod_shapes(name, drawn, look),
@@ -70,7 +70,10 @@ def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
         (first.name, second.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
-        (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
+        (
+            Point(f"{name}_base_joint", BASE_NAME, place.base),
+            Point(f"{name}_tip", rod.name, ORIGIN),
+        ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         base_shapes=(bracket(place.number, place.base, look),),
     )
@@ -101,13 +104,15 @@ def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Sha
     radius, end = drawn.housing_radius, drawn.housing_length
     return (
         Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
-        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end * Z),
-        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end * Z, 1.005 * end * Z),
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end * Z_AXIS),
+        Cylinder(
+            f"{name}_collar", "joint", 1.12 * radius, 0.94 * end * Z_AXIS, 1.005 * end * Z_AXIS
+        ),
     )
 
 
 def _rod_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
     return (
-        Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, -drawn.rod_length * Z, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, -drawn.rod_length * Z_AXIS, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )

@@ -11,7 +11,7 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody, LegPart
 from twin.machine.hardware.drive import LinearActuator
-from twin.machine.legs.leg import LegPlace, LegSizes, UniversalLeg, check_numbers
+from twin.machine.legs.leg import LegGeometry, LegSizes, UniversalLeg, check_numbers
 from twin.machine.quantity import Angle, Length, Table, Whole
 
 
@@ -86,7 +86,7 @@ class UpsLeg(UniversalLeg):
             return LegSizes(housing.outer_radius, rod.outer_radius, max(end, 0.0))
         return None
 
-    def bodies(self, place: LegPlace) -> LegBodies:
+    def bodies(self, place: LegGeometry) -> LegBodies:
         """Return masses, centres and tensors of housing and rod in the leg frame.
 
         The data of the file is turned by `frame_angle` about the leg; legs listed in `mirrored`

@@ -11,7 +11,7 @@ from typing import Any
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae import lagrange
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.derived import kept
+from twin.papers.driving_simulator.derived import cached_derivation
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 
@@ -34,7 +34,7 @@ class IndexReduction:
         return self.ranks.index(self.multipliers.rows) + 1
 
 
-@kept(lagrange.__name__)
+@cached_derivation(lagrange.__name__)
 def reduce_index(plate: PlateModel) -> IndexReduction:
     """Return the index reduction of `symbolic_dae(plate)`; `plate.lumped()` gives the paper's.
 

@@ -35,27 +35,32 @@ from twin.basics.arrays import FloatArray, as_vector, one_of
 from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae import index_reduction, lagrange
 from twin.papers.driving_simulator.dae.index_reduction import multipliers_of_motion
-from twin.papers.driving_simulator.dae.lagrange import COORDINATES, DRIVEN, symbolic_dae
-from twin.papers.driving_simulator.derived import code_of, function_of, kept
+from twin.papers.driving_simulator.dae.lagrange import (
+    COORDINATE_NAMES,
+    DRIVEN_PILLARS,
+    symbolic_dae,
+)
+from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
 from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
 from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
 
-CORRECTIONS = ("none", "feedback", "projection")
-"""What is done about drift: nothing, Baumgarte's feedback, or projection at every output time."""
+DRIFT_CORRECTIONS = ("none", "feedback", "projection")
+"""Remedies for drift: none, Baumgarte's feedback, or projection at every output time."""
 
 FEEDBACK_RATE = 20.0
 """[1/s] Drift falls to a third in a twentieth of a second, slowly enough for steps of 10 ms."""
 
-SAMPLES = 501
-"""Output times, first and last included."""
+OUTPUT_SAMPLES = 501
+"""Number of output times, first and last included."""
 
-COUNT = 7
+COORDINATE_COUNT = 7
 
-PLATE = 3
+PLATE_COORDINATES = 3
 """Coordinates of the plate; the lengths follow."""
 
-LENGTHS = tuple(
-    COORDINATES.index("hmp_" + "".join(part[0] for part in name.split("_"))) for name in CORNERS
+LENGTH_INDICES = tuple(
+    COORDINATE_NAMES.index("hmp_" + "".join(part[0] for part in name.split("_")))
+    for name in CORNERS
 )
 """Indices of the lengths among the coordinates, in the order of `CORNERS`."""
 
@@ -64,15 +69,15 @@ class NumericDae(NamedTuple):
     """The equations as functions of numbers; states are single vectors `(7,)`."""
 
     jacobian: FloatArray
-    """`(7, 7)` of the constraints by the coordinates"""
+    """`(7, 7)` derivative of the constraints by the coordinates"""
     driving: FloatArray
-    """`(7, 3)` of the constraints by the inputs"""
+    """`(7, 3)` derivative of the constraints by the inputs"""
     mass: Callable[..., Any]
-    """of coordinates"""
+    """function of the coordinates"""
     bias: Callable[..., Any]
-    """of coordinates and rates"""
+    """function of coordinates and rates"""
     motion_multipliers: Callable[..., Any]
-    """of coordinates, rates and accelerations of the inputs"""
+    """function of coordinates, rates and accelerations of the inputs"""
 
     def position_error(self, coordinates: FloatArray, lengths: FloatArray) -> FloatArray:
         """Return the constraints `(..., 7)` [m] of coordinates `(..., 7)`, inputs `(..., 3)`."""
@@ -120,7 +125,7 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
     return NumericDae(jacobian, driving, *map(function_of, codes))
 
 
-@kept(lagrange.__name__, index_reduction.__name__)
+@cached_derivation(lagrange.__name__, index_reduction.__name__)
 def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray, str, str, str]:
     dae = symbolic_dae(plate, complete)
     symbols = dae.symbols
@@ -176,7 +181,7 @@ def integrate_dae(
     method: str = "DOP853",
     tolerance: float = 1e-11,
     correction: str = "none",
-    samples: int = SAMPLES,
+    samples: int = OUTPUT_SAMPLES,
 ) -> DaeRun:
     """Return the motion of a plate whose three driven lengths follow the inputs.
 
@@ -191,7 +196,7 @@ def integrate_dae(
             it changes the multipliers, not the motion.
         method: of scipy's `solve_ivp`; RK45 is the pair of Dormand and Prince that ode45 uses.
         tolerance: relative, and absolute in [m], [rad] and per second; from 1e-13.
-        correction: one of `CORRECTIONS`.
+        correction: one of `DRIFT_CORRECTIONS`.
         samples: number of output times.
 
     Raises:
@@ -200,7 +205,7 @@ def integrate_dae(
         MissingDependencyError: sympy is not installed.
     """
     dae = numeric_dae(plate, complete)
-    one_of(correction, "correction", CORRECTIONS)
+    one_of(correction, "correction", DRIFT_CORRECTIONS)
     time = np.linspace(0.0, duration, samples)
     settings = {"method": method, "rtol": tolerance, "atol": tolerance}
     feedback = FEEDBACK_RATE if correction == "feedback" else 0.0
@@ -224,7 +229,7 @@ def _integrated(
     from scipy.integrate import solve_ivp
 
     def derivative(now: float, state: FloatArray) -> FloatArray:
-        coordinates, rates = state[:COUNT], state[COUNT:]
+        coordinates, rates = state[:COORDINATE_COUNT], state[COORDINATE_COUNT:]
         multipliers = dae.multipliers(coordinates, rates, inputs.sample(now), feedback)
         return np.concatenate([rates, dae.accelerations(coordinates, rates, multipliers)])
 
@@ -248,7 +253,10 @@ def _projected(
         interval = np.array([begin, end])
         state = _integrated(dae, inputs, interval, state, 0.0, settings)[-1].copy()
         sample = inputs.sample(float(end))
-        for part, wanted in ((slice(COUNT), sample.value), (slice(COUNT, None), sample.rate)):
+        for part, wanted in (
+            (slice(COORDINATE_COUNT), sample.value),
+            (slice(COORDINATE_COUNT, None), sample.rate),
+        ):
             state[part] -= np.linalg.solve(dae.jacobian, dae.position_error(state[part], wanted))
         states.append(state)
     return np.array(states)
@@ -258,7 +266,7 @@ def _run(
     dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: FloatArray, feedback: float
 ) -> DaeRun:
     sample = inputs.sample(time)
-    coordinates, rates = states[:, :COUNT], states[:, COUNT:]
+    coordinates, rates = states[:, :COORDINATE_COUNT], states[:, COORDINATE_COUNT:]
     multipliers = [
         dae.multipliers(q, v, inputs.sample(now), feedback)
         for q, v, now in zip(coordinates, rates, time.tolist(), strict=True)
@@ -295,7 +303,7 @@ class ForcedRun:
     @property
     def plate(self) -> FloatArray:
         """Heave [m], roll and pitch [rad] `(k, 3)`."""
-        return self.coordinates[:, :PLATE]
+        return self.coordinates[:, :PLATE_COORDINATES]
 
 
 def integrate_forced(
@@ -333,7 +341,7 @@ def integrate_forced(
     time = np.linspace(0.0, duration, samples)
 
     def derivative(now: float, state: FloatArray) -> FloatArray:
-        coordinates, rates = state[:COUNT], state[COUNT:]
+        coordinates, rates = state[:COORDINATE_COUNT], state[COORDINATE_COUNT:]
         return np.concatenate([rates, _accelerations(dae, coordinates, rates, forces(now))])
 
     solution = solve_ivp(
@@ -350,31 +358,36 @@ def integrate_forced(
         message = f"the integrator stopped at {now:.6g} s: {solution.message}"
         raise IntegrationError(message, {"reason": solution.message, "time": now})
     states = np.asarray(solution.y.T)
-    coordinates = states[:, :COUNT]
+    coordinates = states[:, :COORDINATE_COUNT]
     drift = float(np.abs(coordinates @ _tied(dae).T).max())
-    return ForcedRun(time, coordinates, states[:, COUNT:], drift)
+    return ForcedRun(time, coordinates, states[:, COORDINATE_COUNT:], drift)
 
 
 def _accelerations(
     dae: NumericDae, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
 ) -> FloatArray:
     tied = _tied(dae)
-    system = np.zeros((COUNT + len(tied), COUNT + len(tied)))
-    system[:COUNT, :COUNT] = dae.mass(*coordinates)
-    system[:COUNT, COUNT:], system[COUNT:, :COUNT] = tied.T, tied
+    system = np.zeros((COORDINATE_COUNT + len(tied), COORDINATE_COUNT + len(tied)))
+    system[:COORDINATE_COUNT, :COORDINATE_COUNT] = dae.mass(*coordinates)
+    system[:COORDINATE_COUNT, COORDINATE_COUNT:], system[COORDINATE_COUNT:, :COORDINATE_COUNT] = (
+        tied.T,
+        tied,
+    )
     given = np.zeros(len(system))
-    given[:COUNT] = -np.ravel(dae.bias(*coordinates, *rates))
-    given[list(LENGTHS)] += forces
-    return np.asarray(np.linalg.solve(system, given)[:COUNT])
+    given[:COORDINATE_COUNT] = -np.ravel(dae.bias(*coordinates, *rates))
+    given[list(LENGTH_INDICES)] += forces
+    return np.asarray(np.linalg.solve(system, given)[:COORDINATE_COUNT])
 
 
 def _tied(dae: NumericDae) -> FloatArray:
     """Return the rows `(4, 7)` of the constraints that tie the lengths to the plate."""
-    return dae.jacobian[: COUNT - len(DRIVEN)]
+    return dae.jacobian[: COORDINATE_COUNT - len(DRIVEN_PILLARS)]
 
 
 def _consistent(dae: NumericDae, value: Any, name: str) -> FloatArray:
     """Return the seven coordinates, or rates, of the plate's three."""
-    own = as_vector(value, name, PLATE)
+    own = as_vector(value, name, PLATE_COORDINATES)
     tied = _tied(dae)
-    return np.concatenate([own, -np.linalg.solve(tied[:, PLATE:], tied[:, :PLATE] @ own)])
+    return np.concatenate(
+        [own, -np.linalg.solve(tied[:, PLATE_COORDINATES:], tied[:, :PLATE_COORDINATES] @ own)]
+    )

@@ -28,13 +28,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.papers.driving_simulator.derived import kept
-from twin.papers.driving_simulator.kinematics import CORNERS, FIXED, SIGNS, PlateModel
+from twin.papers.driving_simulator.derived import cached_derivation
+from twin.papers.driving_simulator.kinematics import CORNER_SIGNS, CORNERS, FIXED_CORNER, PlateModel
 
-COORDINATES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
+COORDINATE_NAMES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
 """Heave, roll, pitch and the four lengths: the seven coordinates in the paper's order."""
 
-INPUTS = ("f_1", "f_2", "f_3")
+INPUT_NAMES = ("f_1", "f_2", "f_3")
 """Lengths as functions of time of the pillars front right, rear left, front left."""
 
 
@@ -77,7 +77,7 @@ class DaeSymbols(NamedTuple):
     def length(self, corner: str) -> Any:
         """Return the length of the pillar at a corner of `plate.CORNERS`."""
         place = "".join(part[0] for part in corner.split("_"))
-        return self.coordinates[COORDINATES.index(f"hmp_{place}")]
+        return self.coordinates[COORDINATE_NAMES.index(f"hmp_{place}")]
 
 
 def dae_symbols() -> DaeSymbols:
@@ -91,14 +91,14 @@ def dae_symbols() -> DaeSymbols:
     def named(names: tuple[str, ...], prefix: str = "") -> tuple[Any, ...]:
         return tuple(symbols([prefix + name for name in names], real=True))
 
-    multipliers = tuple(f"lambda{k + 1}" for k in range(len(COORDINATES)))
+    multipliers = tuple(f"lambda{k + 1}" for k in range(len(COORDINATE_NAMES)))
     return DaeSymbols(
-        named(COORDINATES),
-        named(COORDINATES, "d"),
-        named(COORDINATES, "dd"),
-        named(INPUTS),
-        named(INPUTS, "d"),
-        named(INPUTS, "dd"),
+        named(COORDINATE_NAMES),
+        named(COORDINATE_NAMES, "d"),
+        named(COORDINATE_NAMES, "dd"),
+        named(INPUT_NAMES),
+        named(INPUT_NAMES, "d"),
+        named(INPUT_NAMES, "dd"),
         named(multipliers),
     )
 
@@ -112,7 +112,8 @@ def corner_points(plate: PlateModel) -> dict[str, tuple[Any, Any]]:
     """Return x and y [m] of the pillars on the plate, by corner, as fractions."""
     length, width = exact_number(plate.half_length), exact_number(plate.half_width)
     return {
-        name: (int(x) * length, int(y) * width) for name, (x, y) in zip(CORNERS, SIGNS, strict=True)
+        name: (int(x) * length, int(y) * width)
+        for name, (x, y) in zip(CORNERS, CORNER_SIGNS, strict=True)
     }
 
 
@@ -164,16 +165,16 @@ def potential_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = Fa
 
 def _center(plate: PlateModel, symbols: DaeSymbols) -> tuple[Any, Any]:
     """Return x and y [m] of the plate's centre: x_mp and y_mp of the paper."""
-    fixed = CORNERS[FIXED]
+    fixed = CORNERS[FIXED_CORNER]
     x, _ = corner_points(plate)[fixed]
     roll, pitch, length = symbols.roll, symbols.pitch, symbols.length(fixed)
     return pitch * length, -roll * pitch * x - roll * length
 
 
-TIED = ("rear_right", "front_left", "front_right", "rear_left")
+TIED_PILLARS = ("rear_right", "front_left", "front_right", "rear_left")
 """Order of the first four constraints."""
 
-DRIVEN = ("front_right", "rear_left", "front_left")
+DRIVEN_PILLARS = ("front_right", "rear_left", "front_left")
 """Pillars that f_1, f_2 and f_3 drive, in the order of the last three constraints."""
 
 
@@ -208,10 +209,11 @@ def constraints(plate: PlateModel, symbols: DaeSymbols) -> Any:
         - symbols.roll * points[name][1]
         + symbols.pitch * points[name][0]
         - symbols.heave
-        for name in TIED
+        for name in TIED_PILLARS
     ]
     driven = [
-        symbols.length(name) - value for name, value in zip(DRIVEN, symbols.inputs, strict=True)
+        symbols.length(name) - value
+        for name, value in zip(DRIVEN_PILLARS, symbols.inputs, strict=True)
     ]
     return optional("sympy").Matrix([*tied, *driven])
 
@@ -230,7 +232,7 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
     return _derived(plate, complete)
 
 
-@kept()
+@cached_derivation()
 def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
     sympy = optional("sympy")
     symbols = dae_symbols()
@@ -252,15 +254,15 @@ def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
     )
 
 
-PUSHING = tuple(CORNERS.index(name) for name in DRIVEN)
-"""The driven pillars; the fourth follows without a force, as in the paper."""
+DRIVEN_INDICES = tuple(CORNERS.index(name) for name in DRIVEN_PILLARS)
+"""Indices of the driven pillars; the fourth follows without a force, as in the paper."""
 
 
 class HomeInertia(NamedTuple):
     """Inertia at home against heave [kg], roll and pitch [kg m2], `(3,)` each."""
 
     printed: FloatArray
-    """From the printed energy"""
+    """Inertia by the printed energy"""
     exact: FloatArray
 
 

@@ -10,12 +10,12 @@ from twin.kernels.kinematics import PoseMemory
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import Vector, add, dot, row, scale
 
-LEGS = 6
+LEG_COUNT = 6
 
-JOINTS = 3 * LEGS
+JOINT_COUNT = 3 * LEG_COUNT
 """Joint coordinates of each leg: two angles, and the actuator's length or angle."""
 
-CONSTRAINTS = JOINTS - 6
+CONSTRAINT_COUNT = JOINT_COUNT - 6
 """Rigidity constraints on the tips of the legs."""
 
 
@@ -42,24 +42,31 @@ class Model(NamedTuple):
     """`(6, 9)` twist of a rigid motion from the velocities of the corners, platform frame"""
 
 
-POSE, TWIST, ACCELERATION, BODY_BIAS, CARRIER_BIAS, PLATFORM_SIZE = 0, 7, 13, 19, 25, 31
+(
+    PLATFORM_POSE,
+    PLATFORM_TWIST,
+    PLATFORM_ACCELERATION,
+    PLATFORM_BODY_BIAS,
+    PLATFORM_CARRIER_BIAS,
+    PLATFORM_SIZE,
+) = 0, 7, 13, 19, 25, 31
 """Entries of the work array of the platform: state, Coriolis and gravity terms, and acceleration at
 zero second rates of the joint coordinates."""
 
-JOINT, RATE, SECOND_RATE = 0, 3, 6
+LEG_JOINT, LEG_RATE, LEG_SECOND_RATE = 0, 3, 6
 """Columns of the work array of the legs: two angles and actuator coordinate; their derivatives."""
-AXES, ELEVATION = 9, 18
+LEG_AXES, LEG_ELEVATION = 9, 18
 """Leg axes x, y, z in the base; cosine and sine between the first axis and the leg's y and z."""
-TIP, TIP_RATE, TIP_BIAS = 20, 23, 26
+LEG_TIP, LEG_TIP_RATE, LEG_TIP_BIAS = 20, 23, 26
 """Tip, its rate, and its acceleration at zero second rates of the joint coordinates."""
-ARM, ARM_BIAS, BIAS, LEG_SIZE = 29, 32, 35, 38
+LEG_ARM, LEG_ARM_BIAS, LEG_BIAS, LEG_SIZE = 29, 32, 35, 38
 """Platform joint from the reference point, its acceleration at zero acceleration of the platform,
 Coriolis, centrifugal and gravity terms of the leg."""
 
-CONSTRAINT, CONSTRAINT_BIAS = JOINTS, JOINTS + 1
+CLOSURE_CONSTRAINT, CLOSURE_BIAS = JOINT_COUNT, JOINT_COUNT + 1
 """Columns of `closure` after the Jacobian: the constraints, and dJ/dt times the joint rates."""
 
-MULTIPLIERS, ROOT = 0, 1
+SCRATCH_MULTIPLIERS, SCRATCH_ROOT = 0, 1
 """Rows of `scratch`: constraint forces, and the pose that root tracking found."""
 
 

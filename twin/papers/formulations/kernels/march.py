@@ -20,11 +20,11 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.forward import fill_pose_rate, normalise_quaternion
 from twin.kernels.integrators import (
-    COLLAPSED,
-    DONE,
-    FULL,
-    SHRINK,
-    SINGULAR,
+    BUFFERS_FULL,
+    END_REACHED,
+    MIN_STEP_FACTOR,
+    SINGULAR_STATE,
+    STEP_COLLAPSED,
     Tolerances,
     combine,
     error_norm,
@@ -36,12 +36,12 @@ from twin.kernels.integrators import (
 from twin.kernels.jit import compiled, device
 from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_positive, solve_upper
 from twin.papers.formulations.kernels.arrays import (
-    CONSTRAINT_BIAS,
-    JOINT,
-    MULTIPLIERS,
-    RATE,
-    ROOT,
-    SECOND_RATE,
+    CLOSURE_BIAS,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_SECOND_RATE,
+    SCRATCH_MULTIPLIERS,
+    SCRATCH_ROOT,
     Model,
     Work,
 )
@@ -67,7 +67,7 @@ SMALLEST_STEP = 1e-7
 """Step relative to the span at which the state cannot be followed any further: steps shrink with
 the time that is left to a singular pose, so that the next hundred would gain nothing."""
 
-LARGEST_COUNT = 1_000_000
+MAX_STEPS = 1_000_000
 """Steps of one integration, rejected ones included."""
 
 
@@ -79,8 +79,8 @@ def configuration(
     regular = True
     for leg in range(6):
         for a in range(3):
-            work.legs[leg, JOINT + a] = y[3 * leg + a]
-            work.legs[leg, RATE + a] = y[18 + 3 * leg + a]
+            work.legs[leg, LEG_JOINT + a] = y[3 * leg + a]
+            work.legs[leg, LEG_RATE + a] = y[18 + 3 * leg + a]
     place_legs(model, work)
     for i in range(6):
         regular &= leg_regular(model.legs, work, i)
@@ -98,7 +98,7 @@ def configuration(
     solve_upper(work.mass, accelerations, 18)
     for leg in range(6):
         for a in range(3):
-            work.legs[leg, SECOND_RATE + a] = accelerations[3 * leg + a]
+            work.legs[leg, LEG_SECOND_RATE + a] = accelerations[3 * leg + a]
     carry_acceleration(model, work)
     return regular
 
@@ -106,13 +106,13 @@ def configuration(
 @device
 def add_multipliers(work: Work, loads: FloatArray) -> bool:
     """Add L^-1 J^T lambda to `loads` = L^-1 f, where M = L L^T; False where A is singular."""
-    right = work.scratch[MULTIPLIERS]
+    right = work.scratch[SCRATCH_MULTIPLIERS]
     for a in range(12):
         row = work.columns[a]
         for j in range(18):
             row[j] = work.closure[a, j]
         solve_lower(work.mass, row, 18)
-        total = work.closure[a, CONSTRAINT_BIAS]
+        total = work.closure[a, CLOSURE_BIAS]
         for j in range(18):
             total += row[j] * loads[j]
         right[a] = -total
@@ -128,7 +128,8 @@ def add_multipliers(work: Work, loads: FloatArray) -> bool:
     return regular
 
 
-CONFIGURATION, ACTUATOR, TASK, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
+CONFIGURATION_SPACE, ACTUATOR_SPACE, TASK_SPACE, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
+"""Codes of the formulations."""
 
 
 class Equations(NamedTuple):
@@ -147,17 +148,17 @@ class Equations(NamedTuple):
 def derivative(equations: Equations, y: FloatArray, dy: FloatArray) -> bool:
     """Fill `dy` at the state `y` of a formulation; return False where it is singular."""
     kind, model, forces, track, work = equations
-    if kind in (TASK, EXTENDED_TO_TASK):
+    if kind in (TASK_SPACE, EXTENDED_TO_TASK):
         fill_pose_rate(y, dy)
-        if kind == TASK:
+        if kind == TASK_SPACE:
             return task(model, y, forces, dy[7:], work)
         return extended_to_task(model, y, forces, dy[7:], work)
     half = y.shape[0] // 2
     for k in range(half):
         dy[k] = y[half + k]
-    if kind == CONFIGURATION:
+    if kind == CONFIGURATION_SPACE:
         return configuration(model, y, forces, dy[half:], work)
-    if kind == ACTUATOR:
+    if kind == ACTUATOR_SPACE:
         return actuator(model, y, track, forces, dy[half:], work)
     return extended_to_actuator(model, y, track[0], forces, dy[half:], work)
 
@@ -168,13 +169,13 @@ def accept(equations: Equations, y: FloatArray, trial: FloatArray) -> None:
     kind, track, work = equations.kind, equations.track, equations.work
     for j in range(y.shape[0]):
         y[j] = trial[j]
-    if kind in (TASK, EXTENDED_TO_TASK):
+    if kind in (TASK_SPACE, EXTENDED_TO_TASK):
         normalise_quaternion(y)
-    elif kind == ACTUATOR:
+    elif kind == ACTUATOR_SPACE:
         keep_root(track, work)
     elif kind == EXTENDED_TO_ACTUATOR:
         for k in range(7):
-            track[0, k] = work.scratch[ROOT, k]
+            track[0, k] = work.scratch[SCRATCH_ROOT, k]
 
 
 @device
@@ -227,7 +228,7 @@ def march(
     trial, rates = np.empty(size), np.empty((7, size))
     extended = kind in (EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR)
     time, span, tried = grid[0], grid[-1] - grid[0], 0
-    step, reason = min(1e-3, span), DONE
+    step, reason = min(1e-3, span), END_REACHED
     for index in range(grid.shape[0]):
         while time < grid[index]:
             last = not adaptive or time + 1.000001 * step >= grid[index]
@@ -244,22 +245,22 @@ def march(
                 accept(equations, y, trial)
                 for j in range(size):
                     rates[0, j] = rates[6, j]
-                following = length * max(SHRINK, step_factor(error))
+                following = length * max(MIN_STEP_FACTOR, step_factor(error))
                 step = max(step, following) if last else following
             elif adaptive:
                 step = length * shrink_factor(error, regular)
             clock[0], clock[1] = time, length
             if not regular and (not adaptive or step < SMALLEST_STEP * span):
-                reason = SINGULAR
+                reason = SINGULAR_STATE
             elif step < SMALLEST_STEP * span:
-                reason = COLLAPSED
-            elif tried > LARGEST_COUNT:
-                reason = FULL
-            if reason != DONE:
+                reason = STEP_COLLAPSED
+            elif tried > MAX_STEPS:
+                reason = BUFFERS_FULL
+            if reason != END_REACHED:
                 break
-        if not derivative(equations, y, rates[0]) and reason == DONE:
-            reason = SINGULAR
+        if not derivative(equations, y, rates[0]) and reason == END_REACHED:
+            reason = SINGULAR_STATE
         record(model, work, extended, records[index])
-        if reason != DONE:
+        if reason != END_REACHED:
             return reason, index
-    return DONE, grid.shape[0]
+    return END_REACHED, grid.shape[0]

@@ -11,18 +11,18 @@ from twin.kernels.jit import device
 from twin.kernels.legs.interface import BASE_JOINT
 from twin.kernels.linear_algebra import Vector, add, cross, dot, rotate, rotation, row, subtract
 from twin.papers.formulations.kernels.arrays import (
-    ACCELERATION,
-    ARM,
-    ARM_BIAS,
-    CONSTRAINT,
-    CONSTRAINT_BIAS,
-    JOINT,
-    POSE,
-    RATE,
-    SECOND_RATE,
-    TIP,
-    TIP_BIAS,
-    TWIST,
+    CLOSURE_BIAS,
+    CLOSURE_CONSTRAINT,
+    LEG_ARM,
+    LEG_ARM_BIAS,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_SECOND_RATE,
+    LEG_TIP,
+    LEG_TIP_BIAS,
+    PLATFORM_ACCELERATION,
+    PLATFORM_POSE,
+    PLATFORM_TWIST,
     Model,
     Work,
     part,
@@ -31,14 +31,19 @@ from twin.papers.formulations.kernels.arrays import (
 from twin.papers.formulations.kernels.legs.dispatch import leg_potential
 from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
 
-JOINTS, JOINT_RATES, JOINT_ACCELERATIONS = 19, 37, 55
-"""18 each; before them pose, twist and acceleration of the platform, as in the work arrays"""
-ERRORS = 73
-"""e1, e2, e3"""
-SIZES = 76
-"""sum of the absolute terms that cancel in e1, e2, e3"""
-ENERGIES = 79
-"""kinetic, potential"""
+JOINT_ENTRY, JOINT_RATE_ENTRY, JOINT_ACCELERATION_ENTRY = 19, 37, 55
+"""First of the 18 joint coordinates, of their rates and of their accelerations in a record. Before
+them are pose, twist and acceleration of the platform, as in the work arrays."""
+
+ERROR_ENTRY = 73
+"""First of the errors e1, e2, e3."""
+
+SIZE_ENTRY = 76
+"""First of the three sums of the absolute terms that cancel in e1, e2, e3."""
+
+ENERGY_ENTRY = 79
+"""Kinetic energy; the potential energy follows."""
+
 RECORD_SIZE = 81
 
 
@@ -49,35 +54,38 @@ def record(model: Model, work: Work, extended: bool, out: FloatArray) -> None:
     `extended`: errors of the 18 equations between legs and platform instead of the 12 rigidity
     constraints between tips.
     """
-    for k in range(JOINTS):
+    for k in range(JOINT_ENTRY):
         out[k] = work.platform[k]
     for j in range(18):
-        out[JOINTS + j] = work.legs[j // 3, JOINT + j % 3]
-        out[JOINT_RATES + j] = work.legs[j // 3, RATE + j % 3]
-        out[JOINT_ACCELERATIONS + j] = work.legs[j // 3, SECOND_RATE + j % 3]
+        out[JOINT_ENTRY + j] = work.legs[j // 3, LEG_JOINT + j % 3]
+        out[JOINT_RATE_ENTRY + j] = work.legs[j // 3, LEG_RATE + j % 3]
+        out[JOINT_ACCELERATION_ENTRY + j] = work.legs[j // 3, LEG_SECOND_RATE + j % 3]
     for k in range(6):
-        out[ERRORS + k] = 0.0
+        out[ERROR_ENTRY + k] = 0.0
     if extended:
         for i in range(6):
             leg_errors(model, work, i, out)
     else:
         rigidity_errors(model, work, out)
-    out[ENERGIES], out[ENERGIES + 1] = energies(model, work)
+    out[ENERGY_ENTRY], out[ENERGY_ENTRY + 1] = energies(model, work)
 
 
 @device
 def leg_errors(model: Model, work: Work, i: int, out: FloatArray) -> None:
     """Raise the errors and sizes in `out` to those of the loop closure of leg i."""
-    velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
-    linear, angular = part(work.platform, ACCELERATION), part(work.platform, ACCELERATION + 3)
-    arm, tip, columns = row(work.legs, i, ARM), row(work.legs, i, TIP), work.tip_columns[i]
+    velocity, omega = part(work.platform, PLATFORM_TWIST), part(work.platform, PLATFORM_TWIST + 3)
+    linear, angular = (
+        part(work.platform, PLATFORM_ACCELERATION),
+        part(work.platform, PLATFORM_ACCELERATION + 3),
+    )
+    arm, tip, columns = row(work.legs, i, LEG_ARM), row(work.legs, i, LEG_TIP), work.tip_columns[i]
     reach = subtract(tip, row(model.legs.rows, i, BASE_JOINT))
-    keep(out, 0, part(work.platform, POSE), arm, tip, reach)
+    keep(out, 0, part(work.platform, PLATFORM_POSE), arm, tip, reach)
     turning = cross(omega, arm)
-    keep(out, 1, velocity, turning, tip_from_joints(columns, row(work.legs, i, RATE)), turning)
-    left = add(cross(angular, arm), row(work.legs, i, ARM_BIAS))
-    bias = row(work.legs, i, TIP_BIAS)
-    right = add(tip_from_joints(columns, row(work.legs, i, SECOND_RATE)), bias)
+    keep(out, 1, velocity, turning, tip_from_joints(columns, row(work.legs, i, LEG_RATE)), turning)
+    left = add(cross(angular, arm), row(work.legs, i, LEG_ARM_BIAS))
+    bias = row(work.legs, i, LEG_TIP_BIAS)
+    right = add(tip_from_joints(columns, row(work.legs, i, LEG_SECOND_RATE)), bias)
     keep(out, 2, linear, left, right, bias)
 
 
@@ -89,8 +97,8 @@ def keep(
     rest = subtract(add(first, second), third)
     for k in range(3):
         size = abs(first[k]) + abs(second[k]) + abs(third[k]) + abs(cancelled[k])
-        out[ERRORS + order] = max(out[ERRORS + order], abs(rest[k]))
-        out[SIZES + order] = max(out[SIZES + order], size)
+        out[ERROR_ENTRY + order] = max(out[ERROR_ENTRY + order], abs(rest[k]))
+        out[SIZE_ENTRY + order] = max(out[SIZE_ENTRY + order], size)
 
 
 @device
@@ -100,21 +108,21 @@ def rigidity_errors(model: Model, work: Work, out: FloatArray) -> None:
     fill_closure_bias(model, work)
     for i in range(6):
         for k in range(3):
-            out[SIZES] = max(out[SIZES], 4.0 * abs(work.legs[i, TIP + k]))
+            out[SIZE_ENTRY] = max(out[SIZE_ENTRY], 4.0 * abs(work.legs[i, LEG_TIP + k]))
     for a in range(12):
-        rate, second_rate = 0.0, work.closure[a, CONSTRAINT_BIAS]
+        rate, second_rate = 0.0, work.closure[a, CLOSURE_BIAS]
         rate_size, second_rate_size = 0.0, abs(second_rate)
         for j in range(18):
             entry = work.closure[a, j]
-            velocity = entry * work.legs[j // 3, RATE + j % 3]
-            change = entry * work.legs[j // 3, SECOND_RATE + j % 3]
+            velocity = entry * work.legs[j // 3, LEG_RATE + j % 3]
+            change = entry * work.legs[j // 3, LEG_SECOND_RATE + j % 3]
             rate, second_rate = rate + velocity, second_rate + change
             rate_size, second_rate_size = rate_size + abs(velocity), second_rate_size + abs(change)
-        out[ERRORS] = max(out[ERRORS], abs(work.closure[a, CONSTRAINT]))
-        out[ERRORS + 1] = max(out[ERRORS + 1], abs(rate))
-        out[ERRORS + 2] = max(out[ERRORS + 2], abs(second_rate))
-        out[SIZES + 1] = max(out[SIZES + 1], rate_size)
-        out[SIZES + 2] = max(out[SIZES + 2], second_rate_size)
+        out[ERROR_ENTRY] = max(out[ERROR_ENTRY], abs(work.closure[a, CLOSURE_CONSTRAINT]))
+        out[ERROR_ENTRY + 1] = max(out[ERROR_ENTRY + 1], abs(rate))
+        out[ERROR_ENTRY + 2] = max(out[ERROR_ENTRY + 2], abs(second_rate))
+        out[SIZE_ENTRY + 1] = max(out[SIZE_ENTRY + 1], rate_size)
+        out[SIZE_ENTRY + 2] = max(out[SIZE_ENTRY + 2], second_rate_size)
 
 
 @device
@@ -125,14 +133,17 @@ def energies(model: Model, work: Work) -> tuple[float, float]:
     for a in range(6):
         for b in range(6):
             kinetic += (
-                0.5 * work.body_mass[a, b] * work.platform[TWIST + a] * work.platform[TWIST + b]
+                0.5
+                * work.body_mass[a, b]
+                * work.platform[PLATFORM_TWIST + a]
+                * work.platform[PLATFORM_TWIST + b]
             )
     state = work.platform
     matrix = rotation(state[3], state[4], state[5], state[6])
     center = rotate(matrix, part(body, BODY_CENTER))
-    potential = -body[BODY_MASS] * dot(gravity, add(part(state, POSE), center))
+    potential = -body[BODY_MASS] * dot(gravity, add(part(state, PLATFORM_POSE), center))
     for i in range(6):
-        rates = row(work.legs, i, RATE)
+        rates = row(work.legs, i, LEG_RATE)
         for a in range(3):
             for b in range(3):
                 kinetic += 0.5 * work.leg_mass[i, a, b] * rates[a] * rates[b]

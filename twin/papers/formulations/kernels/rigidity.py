@@ -43,20 +43,20 @@ from twin.kernels.linear_algebra import (
     subtract,
 )
 from twin.papers.formulations.kernels.arrays import (
-    ACCELERATION,
-    ARM,
-    ARM_BIAS,
-    BIAS,
-    BODY_BIAS,
-    CONSTRAINT,
-    CONSTRAINT_BIAS,
-    LEGS,
-    RATE,
-    SECOND_RATE,
-    TIP,
-    TIP_BIAS,
-    TIP_RATE,
-    TWIST,
+    CLOSURE_BIAS,
+    CLOSURE_CONSTRAINT,
+    LEG_ARM,
+    LEG_ARM_BIAS,
+    LEG_BIAS,
+    LEG_COUNT,
+    LEG_RATE,
+    LEG_SECOND_RATE,
+    LEG_TIP,
+    LEG_TIP_BIAS,
+    LEG_TIP_RATE,
+    PLATFORM_ACCELERATION,
+    PLATFORM_BODY_BIAS,
+    PLATFORM_TWIST,
     Model,
     Work,
     joints_from_tip,
@@ -68,22 +68,22 @@ from twin.papers.formulations.kernels.arrays import (
 @device
 def task_rates(model: Model, work: Work) -> None:
     """Fill the joint rates of the twist by the loop closure: T^-1 (v + omega x r)."""
-    velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
-    for i in range(LEGS):
-        tip = add(velocity, cross(omega, row(work.legs, i, ARM)))
-        put(work.legs, i, RATE, joints_from_tip(work.tip_inverses[i], tip))
+    velocity, omega = part(work.platform, PLATFORM_TWIST), part(work.platform, PLATFORM_TWIST + 3)
+    for i in range(LEG_COUNT):
+        tip = add(velocity, cross(omega, row(work.legs, i, LEG_ARM)))
+        put(work.legs, i, LEG_RATE, joints_from_tip(work.tip_inverses[i], tip))
 
 
 @device
 def fill_task_map(model: Model, work: Work) -> None:
     """Fill K and its bias: joint accelerations = K acceleration + bias."""
-    for i in range(LEGS):
-        arm = row(work.legs, i, ARM)
+    for i in range(LEG_COUNT):
+        arm = row(work.legs, i, LEG_ARM)
         for k in range(3):
             rate = row(work.tip_inverses[i], k, 0)
             put(work.task_map, 3 * i + k, 0, rate)
             put(work.task_map, 3 * i + k, 3, cross(arm, rate))
-        known = subtract(row(work.legs, i, ARM_BIAS), row(work.legs, i, TIP_BIAS))
+        known = subtract(row(work.legs, i, LEG_ARM_BIAS), row(work.legs, i, LEG_TIP_BIAS))
         bias = joints_from_tip(work.tip_inverses[i], known)
         for k in range(3):
             work.task_map[3 * i + k, 6] = bias[k]
@@ -93,7 +93,7 @@ def fill_task_map(model: Model, work: Work) -> None:
 def take_platform(work: Work, right: FloatArray) -> None:
     """Fill the reduced mass matrix and `right` with the platform's part where B is 1 there."""
     for j in range(6):
-        right[j] = -work.platform[BODY_BIAS + j]
+        right[j] = -work.platform[PLATFORM_BODY_BIAS + j]
         for k in range(6):
             work.reduced[j, k] = work.body_mass[j, k]
 
@@ -106,7 +106,7 @@ def reduce_platform(work: Work, right: FloatArray) -> None:
         for k in range(6):
             work.reduced[j, k] = 0.0
     for k in range(6):
-        load = -work.platform[BODY_BIAS + k]
+        load = -work.platform[PLATFORM_BODY_BIAS + k]
         add_row(work.body_mass, k, 0, load, work.mapping, work.reduced, right)
 
 
@@ -116,9 +116,9 @@ def add_legs(work: Work, forces: FloatArray, mapping: FloatArray, right: FloatAr
 
     The columns of `mapping` (18, 7) are B and beta of the joint coordinates; forces of actuators.
     """
-    for i in range(LEGS):
+    for i in range(LEG_COUNT):
         for k in range(3):
-            load = (forces[i] if k == 2 else 0.0) - work.legs[i, BIAS + k]
+            load = (forces[i] if k == 2 else 0.0) - work.legs[i, LEG_BIAS + k]
             add_row(work.leg_mass[i], k, 3 * i, load, mapping, work.reduced, right)
 
 
@@ -166,7 +166,7 @@ def expand_platform(work: Work, accelerations: FloatArray) -> None:
         total = work.mapping[index, 6]
         for k in range(6):
             total += work.mapping[index, k] * accelerations[k]
-        work.platform[ACCELERATION + index] = total
+        work.platform[PLATFORM_ACCELERATION + index] = total
 
 
 @device
@@ -176,7 +176,7 @@ def expand_legs(work: Work, mapping: FloatArray, accelerations: FloatArray) -> N
         total = mapping[index, 6]
         for k in range(6):
             total += mapping[index, k] * accelerations[k]
-        work.legs[index // 3, SECOND_RATE + index % 3] = total
+        work.legs[index // 3, LEG_SECOND_RATE + index % 3] = total
 
 
 @device
@@ -224,14 +224,14 @@ def fill_closure(model: Model, work: Work) -> None:
     corners = model.triangle
     for k in range(3):
         near, far, length = corners[k], corners[(k + 1) % 3], model.edges[k]
-        side = subtract(row(work.legs, far, TIP), row(work.legs, near, TIP))
-        closure[k, CONSTRAINT] = (dot(side, side) / length - length) * 0.5
+        side = subtract(row(work.legs, far, LEG_TIP), row(work.legs, near, LEG_TIP))
+        closure[k, CLOSURE_CONSTRAINT] = (dot(side, side) / length - length) * 0.5
         for j in range(3):
             closure[k, 3 * near + j] = -dot(side, row(work.tip_columns[near], j, 0)) / length
             closure[k, 3 * far + j] = dot(side, row(work.tip_columns[far], j, 0)) / length
-    start = row(work.legs, corners[0], TIP)
-    first = subtract(row(work.legs, corners[1], TIP), start)
-    second = subtract(row(work.legs, corners[2], TIP), start)
+    start = row(work.legs, corners[0], LEG_TIP)
+    first = subtract(row(work.legs, corners[1], LEG_TIP), start)
+    second = subtract(row(work.legs, corners[2], LEG_TIP), start)
     for m in range(3):
         other = model.attached[m]
         alpha, beta, gamma = row(model.coefficients, m, 0)
@@ -239,8 +239,10 @@ def fill_closure(model: Model, work: Work) -> None:
             add(scale(alpha, first), scale(beta, second)), scale(gamma, cross(first, second))
         )
         line = 3 + 3 * m
-        for k, value in enumerate(subtract(subtract(row(work.legs, other, TIP), start), position)):
-            closure[line + k, CONSTRAINT] = value
+        for k, value in enumerate(
+            subtract(subtract(row(work.legs, other, LEG_TIP), start), position)
+        ):
+            closure[line + k, CLOSURE_CONSTRAINT] = value
         for j in range(3):
             a, b = row(work.tip_columns[corners[0]], j, 0), row(work.tip_columns[corners[1]], j, 0)
             c, d = row(work.tip_columns[corners[2]], j, 0), row(work.tip_columns[other], j, 0)
@@ -261,27 +263,31 @@ def fill_closure_bias(model: Model, work: Work) -> None:
     corners, closure = model.triangle, work.closure
     for k in range(3):
         near, far = corners[k], corners[(k + 1) % 3]
-        side = subtract(row(work.legs, far, TIP), row(work.legs, near, TIP))
-        rate = subtract(row(work.legs, far, TIP_RATE), row(work.legs, near, TIP_RATE))
-        known = subtract(row(work.legs, far, TIP_BIAS), row(work.legs, near, TIP_BIAS))
-        closure[k, CONSTRAINT_BIAS] = (dot(rate, rate) + dot(side, known)) / model.edges[k]
+        side = subtract(row(work.legs, far, LEG_TIP), row(work.legs, near, LEG_TIP))
+        rate = subtract(row(work.legs, far, LEG_TIP_RATE), row(work.legs, near, LEG_TIP_RATE))
+        known = subtract(row(work.legs, far, LEG_TIP_BIAS), row(work.legs, near, LEG_TIP_BIAS))
+        closure[k, CLOSURE_BIAS] = (dot(rate, rate) + dot(side, known)) / model.edges[k]
     a, b, c = corners[0], corners[1], corners[2]
-    start, rate = row(work.legs, a, TIP), row(work.legs, a, TIP_RATE)
-    first, second = subtract(row(work.legs, b, TIP), start), subtract(row(work.legs, c, TIP), start)
+    start, rate = row(work.legs, a, LEG_TIP), row(work.legs, a, LEG_TIP_RATE)
+    first, second = (
+        subtract(row(work.legs, b, LEG_TIP), start),
+        subtract(row(work.legs, c, LEG_TIP), start),
+    )
     turning = cross(
-        subtract(row(work.legs, b, TIP_RATE), rate), subtract(row(work.legs, c, TIP_RATE), rate)
+        subtract(row(work.legs, b, LEG_TIP_RATE), rate),
+        subtract(row(work.legs, c, LEG_TIP_RATE), rate),
     )
     for m in range(3):
         changes = (
-            row(work.legs, a, TIP_BIAS),
-            row(work.legs, b, TIP_BIAS),
-            row(work.legs, c, TIP_BIAS),
-            row(work.legs, model.attached[m], TIP_BIAS),
+            row(work.legs, a, LEG_TIP_BIAS),
+            row(work.legs, b, LEG_TIP_BIAS),
+            row(work.legs, c, LEG_TIP_BIAS),
+            row(work.legs, model.attached[m], LEG_TIP_BIAS),
         )
         known = attached_change(model.coefficients, m, first, second, changes)
         known = subtract(known, scale(2.0 * model.coefficients[m, 2], turning))
         for k in range(3):
-            closure[3 + 3 * m + k, CONSTRAINT_BIAS] = known[k]
+            closure[3 + 3 * m + k, CLOSURE_BIAS] = known[k]
 
 
 @device
@@ -317,9 +323,9 @@ def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
     legs, corners = model.legs.rows, model.triangle
     now = triangle_axes(
-        row(work.legs, corners[0], TIP),
-        row(work.legs, corners[1], TIP),
-        row(work.legs, corners[2], TIP),
+        row(work.legs, corners[0], LEG_TIP),
+        row(work.legs, corners[1], LEG_TIP),
+        row(work.legs, corners[2], LEG_TIP),
     )
     own = triangle_axes(
         row(legs, corners[0], PLATFORM_JOINT),
@@ -340,5 +346,5 @@ def pose_from_tips(model: Model, work: Work) -> None:
     state = work.platform
     state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
     corner = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
-    position = subtract(row(work.legs, corners[0], TIP), corner)
+    position = subtract(row(work.legs, corners[0], LEG_TIP), corner)
     state[0], state[1], state[2] = position

@@ -80,23 +80,23 @@ from twin.kernels.linear_algebra import (
     subtract,
 )
 from twin.papers.formulations.kernels.arrays import (
-    ACCELERATION,
-    ARM,
-    ARM_BIAS,
-    BIAS,
-    BODY_BIAS,
-    CARRIER_BIAS,
-    CONSTRAINT,
-    CONSTRAINT_BIAS,
-    JOINT,
-    LEGS,
-    POSE,
-    RATE,
-    ROOT,
-    SECOND_RATE,
-    TIP_BIAS,
-    TIP_RATE,
-    TWIST,
+    CLOSURE_BIAS,
+    CLOSURE_CONSTRAINT,
+    LEG_ARM,
+    LEG_ARM_BIAS,
+    LEG_BIAS,
+    LEG_COUNT,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_SECOND_RATE,
+    LEG_TIP_BIAS,
+    LEG_TIP_RATE,
+    PLATFORM_ACCELERATION,
+    PLATFORM_BODY_BIAS,
+    PLATFORM_CARRIER_BIAS,
+    PLATFORM_POSE,
+    PLATFORM_TWIST,
+    SCRATCH_ROOT,
     Model,
     Work,
     part,
@@ -124,16 +124,18 @@ have lost six digits there."""
 
 NEWTON_STEPS = 20
 
-CONVERGED = 1e-15
+CONVERGED_RESIDUAL = 1e-15
 """Residual [m] below which Newton stops; the paper's accuracy goal."""
 
-ACCEPTED = 1e-14
-"""Residual [m] accepted as rounding after a step from below `NEARLY`, which Newton squares."""
+ACCEPTED_RESIDUAL = 1e-14
+"""Residual [m] accepted as rounding after a step from below `NEARLY_CONVERGED_RESIDUAL`, which
+Newton squares."""
 
-NEARLY = 1e-8
+NEARLY_CONVERGED_RESIDUAL = 1e-8
+"""Residual [m] from which one more step reaches rounding."""
 
-CLOSE = 1e-10
-"""Residual [m] from which on the factors of the last step are as good as new ones."""
+REFACTORING_RESIDUAL = 1e-10
+"""Residual [m] above which the matrix is factored again; below it the last factors are as good."""
 
 
 @device
@@ -142,8 +144,8 @@ def joints_from_pose(model: Model, work: Work) -> bool:
     state = work.platform
     matrix = rotation(state[3], state[4], state[5], state[6])
     regular = True
-    for i in range(LEGS):
-        vector = leg_vector(model.legs.rows, i, part(state, POSE), matrix)[1]
+    for i in range(LEG_COUNT):
+        vector = leg_vector(model.legs.rows, i, part(state, PLATFORM_POSE), matrix)[1]
         regular &= find_joints(model.legs, model, work, i, vector)
     return regular
 
@@ -151,7 +153,7 @@ def joints_from_pose(model: Model, work: Work) -> bool:
 @device
 def place_legs(model: Model, work: Work) -> None:
     """Fill leg frames, tips and the columns T of their velocities from `joints`."""
-    for i in range(LEGS):
+    for i in range(LEG_COUNT):
         place_leg(model.legs, model, work, i)
 
 
@@ -159,9 +161,9 @@ def place_legs(model: Model, work: Work) -> None:
 def move_legs(model: Model, work: Work) -> None:
     """Fill tip rates, their bias and the legs' blocks of mass and bias from joints and rates."""
     gravity = field(model.body)
-    for i in range(LEGS):
-        rates = row(work.legs, i, RATE)
-        put(work.legs, i, TIP_RATE, tip_from_joints(work.tip_columns[i], rates))
+    for i in range(LEG_COUNT):
+        rates = row(work.legs, i, LEG_RATE)
+        put(work.legs, i, LEG_TIP_RATE, tip_from_joints(work.tip_columns[i], rates))
         move_leg(model.legs, model, work, i, gravity)
 
 
@@ -170,12 +172,12 @@ def move_platform(model: Model, work: Work) -> None:
     """Fill arms, their bias and the platform's block of mass and bias from pose and twist."""
     state = work.platform
     matrix = rotation(state[3], state[4], state[5], state[6])
-    omega = part(state, TWIST + 3)
-    for i in range(LEGS):
-        arm = leg_vector(model.legs.rows, i, part(state, POSE), matrix)[0]
-        put(work.legs, i, ARM, arm)
-        put(work.legs, i, ARM_BIAS, cross(omega, cross(omega, arm)))
-    add_body(model.body, matrix, omega, work.body_mass, state[BODY_BIAS:])
+    omega = part(state, PLATFORM_TWIST + 3)
+    for i in range(LEG_COUNT):
+        arm = leg_vector(model.legs.rows, i, part(state, PLATFORM_POSE), matrix)[0]
+        put(work.legs, i, LEG_ARM, arm)
+        put(work.legs, i, LEG_ARM_BIAS, cross(omega, cross(omega, arm)))
+    add_body(model.body, matrix, omega, work.body_mass, state[PLATFORM_BODY_BIAS:])
     for i in range(6):
         for j in range(i):
             work.body_mass[j, i] = work.body_mass[i, j]
@@ -192,24 +194,24 @@ def extended_to_actuator(
 ) -> bool:
     """Fill `accelerations` (6,) of the actuators at `y` (12,); False at a singular pose.
 
-    `track` (7,) is the last pose; the scratch row ROOT becomes the pose of `y`.
+    `track` (7,) is the last pose; the scratch row `SCRATCH_ROOT` becomes the pose of `y`.
     """
     for k in range(7):
-        work.platform[POSE + k] = track[k]
+        work.platform[PLATFORM_POSE + k] = track[k]
     converged = newton(model.legs, y[:6], work.platform, work.tracking)[0]
     for k in range(7):
-        work.scratch[ROOT, k] = work.platform[POSE + k]
+        work.scratch[SCRATCH_ROOT, k] = work.platform[PLATFORM_POSE + k]
     regular = joints_from_pose(model, work)
     place_legs(model, work)
     for k in range(6):
-        work.platform[TWIST + k] = 0.0
+        work.platform[PLATFORM_TWIST + k] = 0.0
     move_platform(model, work)
     fill_task_map(model, work)
     if not (converged and regular and invert_actuator_rows(work)):
         return False
     for j in range(6):
         for k in range(6):
-            work.platform[TWIST + j] += work.columns[k, j] * y[6 + k]
+            work.platform[PLATFORM_TWIST + j] += work.columns[k, j] * y[6 + k]
     move_platform(model, work)
     task_rates(model, work)
     move_legs(model, work)
@@ -284,8 +286,8 @@ def move_joints(model: Model, work: Work) -> None:
     matrix = rotation(state[3], state[4], state[5], state[6])
     move_legs(model, work)
     for k in range(6):
-        work.platform[TWIST + k] = 0.0
-        work.platform[CARRIER_BIAS + k] = 0.0
+        work.platform[PLATFORM_TWIST + k] = 0.0
+        work.platform[PLATFORM_CARRIER_BIAS + k] = 0.0
     for k in range(3):
         leg = model.triangle[k]
         for j in range(3):
@@ -294,17 +296,17 @@ def move_joints(model: Model, work: Work) -> None:
                 work.carrier_map[a, 3 * k + j] = linear[a]
                 work.carrier_map[3 + a, 3 * k + j] = angular[a]
             for a in range(6):
-                work.platform[TWIST + a] += (
-                    work.carrier_map[a, 3 * k + j] * work.legs[leg, RATE + j]
+                work.platform[PLATFORM_TWIST + a] += (
+                    work.carrier_map[a, 3 * k + j] * work.legs[leg, LEG_RATE + j]
                 )
     move_platform(model, work)
     for k in range(3):
         leg = model.triangle[k]
-        known = subtract(row(work.legs, leg, TIP_BIAS), row(work.legs, leg, ARM_BIAS))
+        known = subtract(row(work.legs, leg, LEG_TIP_BIAS), row(work.legs, leg, LEG_ARM_BIAS))
         linear, angular = carried(model.spread, matrix, k, known)
         for a in range(3):
-            work.platform[CARRIER_BIAS + a] += linear[a]
-            work.platform[CARRIER_BIAS + 3 + a] += angular[a]
+            work.platform[PLATFORM_CARRIER_BIAS + a] += linear[a]
+            work.platform[PLATFORM_CARRIER_BIAS + 3 + a] += angular[a]
     fill_joint_space(model, work)
 
 
@@ -319,12 +321,12 @@ def fill_joint_space(model: Model, work: Work) -> None:
                 mass[index, k] = 0.0
             for b in range(3):
                 mass[index, 3 * leg + b] = work.leg_mass[leg, a, b]
-            mass[index, 18] = work.legs[leg, BIAS + a]
+            mass[index, 18] = work.legs[leg, LEG_BIAS + a]
     carrier = work.carrier_map
     for a in range(6):
-        load = work.platform[BODY_BIAS + a]
+        load = work.platform[PLATFORM_BODY_BIAS + a]
         for b in range(6):
-            load += work.body_mass[a, b] * work.platform[CARRIER_BIAS + b]
+            load += work.body_mass[a, b] * work.platform[PLATFORM_CARRIER_BIAS + b]
         for corner in range(3):
             for j in range(3):
                 column, index = 3 * corner + j, 3 * model.triangle[corner] + j
@@ -369,12 +371,12 @@ def expand_joint_space(
 def carry_acceleration(model: Model, work: Work) -> None:
     """Fill the platform's acceleration from those of the triangle's legs."""
     for a in range(6):
-        total = work.platform[CARRIER_BIAS + a]
+        total = work.platform[PLATFORM_CARRIER_BIAS + a]
         for corner in range(3):
             for j in range(3):
-                change = work.legs[model.triangle[corner], SECOND_RATE + j]
+                change = work.legs[model.triangle[corner], LEG_SECOND_RATE + j]
                 total += work.carrier_map[a, 3 * corner + j] * change
-        work.platform[ACCELERATION + a] = total
+        work.platform[PLATFORM_ACCELERATION + a] = total
 
 
 @device
@@ -396,8 +398,8 @@ def actuator(
             joint = track[3 * leg + a, 0]
             for i in range(6):
                 joint += track[3 * leg + a, 1 + i] * (y[i] - track[3 * i + 2, 0])
-            work.legs[leg, JOINT + a] = joint
-        work.legs[leg, JOINT + 2] = y[leg]
+            work.legs[leg, LEG_JOINT + a] = joint
+        work.legs[leg, LEG_JOINT + 2] = y[leg]
     if not track_angles(model, work):
         return False
     fill_angle_matrix(work)
@@ -435,13 +437,15 @@ def track_angles(model: Model, work: Work) -> bool:
         fill_closure(model, work)
         error = 0.0
         for a in range(12):
-            step[a] = -work.closure[a, CONSTRAINT]
+            step[a] = -work.closure[a, CLOSURE_CONSTRAINT]
             error = max(error, abs(step[a]))
-        if error <= CONVERGED or (error <= ACCEPTED and last <= NEARLY):
+        if error <= CONVERGED_RESIDUAL or (
+            error <= ACCEPTED_RESIDUAL and last <= NEARLY_CONVERGED_RESIDUAL
+        ):
             return True
         if not error < 2.0 * last:
             return False
-        if iteration == 0 or error > CLOSE:
+        if iteration == 0 or error > REFACTORING_RESIDUAL:
             fill_angle_matrix(work)
             regular = factor_general(work.square, work.pivots, 12)
             if iteration == 0:
@@ -451,7 +455,7 @@ def track_angles(model: Model, work: Work) -> bool:
         solve_factored(work.square, work.pivots, step, 12)
         for leg in range(6):
             for a in range(2):
-                work.legs[leg, JOINT + a] += step[2 * leg + a]
+                work.legs[leg, LEG_JOINT + a] += step[2 * leg + a]
         last = error
     return False
 
@@ -460,8 +464,8 @@ def track_angles(model: Model, work: Work) -> bool:
 def fill_length_map(work: Work, y: FloatArray) -> None:
     """Fill B and the joint rates from the factored constraint Jacobian."""
     for leg in range(6):
-        work.legs[leg, RATE], work.legs[leg, RATE + 1] = 0.0, 0.0
-        work.legs[leg, RATE + 2] = y[6 + leg]
+        work.legs[leg, LEG_RATE], work.legs[leg, LEG_RATE + 1] = 0.0, 0.0
+        work.legs[leg, LEG_RATE + 2] = y[6 + leg]
     for i in range(6):
         column = work.columns[i]
         for equation in range(12):
@@ -471,7 +475,7 @@ def fill_length_map(work: Work, y: FloatArray) -> None:
             for a in range(2):
                 change = column[2 * leg + a]
                 work.mapping[3 * leg + a, i] = change
-                work.legs[leg, RATE + a] += change * y[6 + i]
+                work.legs[leg, LEG_RATE + a] += change * y[6 + i]
             work.mapping[3 * leg + 2, i] = 1.0 if leg == i else 0.0
 
 
@@ -480,7 +484,7 @@ def fill_length_bias(work: Work) -> None:
     """Fill beta from the factored constraint Jacobian: -J_phi^-1 J' q' in the angles."""
     column = work.columns[0]
     for equation in range(12):
-        column[equation] = -work.closure[equation, CONSTRAINT_BIAS]
+        column[equation] = -work.closure[equation, CLOSURE_BIAS]
     solve_factored(work.square, work.pivots, column, 12)
     for leg in range(6):
         work.mapping[3 * leg, 6] = column[2 * leg]
@@ -493,7 +497,7 @@ def keep_root(track: FloatArray, work: Work) -> None:
     """Store the root of the last evaluation in `track`, to start from."""
     for leg in range(6):
         for a in range(3):
-            track[3 * leg + a, 0] = work.legs[leg, JOINT + a]
+            track[3 * leg + a, 0] = work.legs[leg, LEG_JOINT + a]
             for i in range(6):
                 track[3 * leg + a, 1 + i] = work.mapping[3 * leg + a, i]
 
@@ -502,9 +506,9 @@ def keep_root(track: FloatArray, work: Work) -> None:
 def read_task_state(model: Model, y: FloatArray, work: Work) -> bool:
     """Fill everything that position and velocity in task space determine; False where singular."""
     for k in range(7):
-        work.platform[POSE + k] = y[k]
+        work.platform[PLATFORM_POSE + k] = y[k]
     for k in range(6):
-        work.platform[TWIST + k] = y[7 + k]
+        work.platform[PLATFORM_TWIST + k] = y[7 + k]
     regular = joints_from_pose(model, work)
     place_legs(model, work)
     move_platform(model, work)
@@ -524,7 +528,7 @@ def extended_to_task(
     add_legs(work, forces, work.task_map, accelerations)
     regular &= solve_positive(work.reduced, accelerations, 6)
     for k in range(6):
-        work.platform[ACCELERATION + k] = accelerations[k]
+        work.platform[PLATFORM_ACCELERATION + k] = accelerations[k]
     expand_legs(work, work.task_map, accelerations)
     return regular
 

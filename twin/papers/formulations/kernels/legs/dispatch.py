@@ -17,7 +17,7 @@ from twin.papers.formulations.kernels.legs import rss, ups
 P = ParamSpec("P")
 R = TypeVar("R")
 
-KINDS: dict[type, ModuleType] = {UpsLegs: ups, RssLegs: rss}
+LEG_MODULES: dict[type, ModuleType] = {UpsLegs: ups, RssLegs: rss}
 
 
 def replaced(stub: Callable[P, R]) -> Callable[P, R]:
@@ -26,7 +26,7 @@ def replaced(stub: Callable[P, R]) -> Callable[P, R]:
 
     @by_kind(stub)
     def choose(legs: Any, *arguments: Any) -> Callable[..., Any]:
-        kernel = getattr(KINDS[legs.instance_class], name)
+        kernel = getattr(LEG_MODULES[legs.instance_class], name)
         return lambda legs, *arguments: kernel(legs.rows, *arguments)
 
     return stub

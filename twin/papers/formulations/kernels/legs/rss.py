@@ -28,13 +28,13 @@ from twin.kernels.legs.rss import (
 from twin.kernels.legs.ups import SINGULAR_SINE, in_base
 from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
 from twin.papers.formulations.kernels.arrays import (
-    AXES,
-    BIAS,
-    ELEVATION,
-    JOINT,
-    RATE,
-    TIP,
-    TIP_BIAS,
+    LEG_AXES,
+    LEG_BIAS,
+    LEG_ELEVATION,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_TIP,
+    LEG_TIP_BIAS,
     Model,
     Work,
     put,
@@ -58,7 +58,7 @@ def crank_direction(rows: FloatArray, i: int, angle: float) -> Vector:
 def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
     """Fill the joint coordinates of a leg whose tip is at `vector` from its base joint."""
     angle = crank_angle(rows, i, vector)
-    work.legs[i, JOINT + 2] = angle
+    work.legs[i, LEG_JOINT + 2] = angle
     elbow = scale(rows[i, CRANK_LENGTH], crank_direction(rows, i, angle))
     return point_along(rows, model, work, i, subtract(vector, elbow))
 
@@ -67,11 +67,11 @@ def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vect
 def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
     """Fill frame of the rod, tip, T and its inverse."""
     x, y, z, c = fill_frame(rows, model, work, i)
-    crank = crank_direction(rows, i, work.legs[i, JOINT + 2])
+    crank = crank_direction(rows, i, work.legs[i, LEG_JOINT + 2])
     turning = scale(rows[i, CRANK_LENGTH], cross(row(rows, i, AXIS), crank))
     length = rows[i, ROD_LENGTH]
     elbow = add(row(rows, i, BASE_JOINT), scale(rows[i, CRANK_LENGTH], crank))
-    put(work.legs, i, TIP, add(elbow, scale(length, z)))
+    put(work.legs, i, LEG_TIP, add(elbow, scale(length, z)))
     columns, inverse = work.tip_columns[i], work.tip_inverses[i]
     put(columns, 0, 0, scale(length * c, x))
     put(columns, 1, 0, scale(-length, y))
@@ -87,20 +87,24 @@ def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
 @device
 def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
     """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
-    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
+    x, y, z = (
+        row(work.legs, i, LEG_AXES),
+        row(work.legs, i, LEG_AXES + 3),
+        row(work.legs, i, LEG_AXES + 6),
+    )
     columns, axis = work.tip_columns[i], row(rows, i, AXIS)
     first, second, last = row(columns, 0, 0), row(columns, 1, 0), row(columns, 2, 0)
-    rate, mass = work.legs[i, RATE + 2], rows[i, ROD_MASS]
+    rate, mass = work.legs[i, LEG_RATE + 2], rows[i, ROD_MASS]
     omega, alpha = angular_motion(work, i)
     rod = in_base(x, y, z, point_bias(omega, alpha, 0.0, (0.0, 0.0, rows[i, ROD_LENGTH])))
     crank = cross(last, axis)
     elbow = scale(-rate * rate, crank)
-    put(work.legs, i, TIP_BIAS, add(elbow, rod))
+    put(work.legs, i, LEG_TIP_BIAS, add(elbow, rod))
     # Forces that belong to w and to v_e; that of the crank's weight has no other place.
     along = scale(mass, add(scale(0.5, subtract(elbow, gravity)), scale(1.0 / 3.0, rod)))
     whole = scale(mass, subtract(scale(0.5, rod), gravity))
     falling = dot(cross(axis, crank_moment(rows, i, last, crank)), gravity)
-    put(work.legs, i, BIAS, (dot(first, along), dot(second, along), dot(last, whole) - falling))
+    put(work.legs, i, LEG_BIAS, (dot(first, along), dot(second, along), dot(last, whole) - falling))
     block = work.leg_mass[i]
     block[0, 0] = mass / 3.0 * dot(first, first)
     block[1, 1] = mass / 3.0 * dot(second, second)
@@ -123,7 +127,7 @@ def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> floa
     """Return the potential energy [J]; zero at the base's origin."""
     turning, base = row(work.tip_columns[i], 2, 0), row(rows, i, BASE_JOINT)
     crank = cross(turning, row(rows, i, AXIS))
-    ends = add(add(base, crank), row(work.legs, i, TIP))
+    ends = add(add(base, crank), row(work.legs, i, LEG_TIP))
     moment = add(crank_moment(rows, i, turning, crank), scale(rows[i, CRANK_MASS], base))
     return -dot(gravity, add(scale(0.5 * rows[i, ROD_MASS], ends), moment))
 
@@ -131,6 +135,6 @@ def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> floa
 @device
 def leg_regular(rows: FloatArray, work: Work, i: int) -> bool:
     """Return False where the rod lies along the crank's axis, or in line with the crank."""
-    gain = dot(row(work.tip_columns[i], 2, 0), row(work.legs, i, AXES + 6))
+    gain = dot(row(work.tip_columns[i], 2, 0), row(work.legs, i, LEG_AXES + 6))
     straight = abs(gain) > SMALLEST_GAIN * rows[i, CRANK_LENGTH]
-    return work.legs[i, ELEVATION] > SINGULAR_SINE and straight
+    return work.legs[i, LEG_ELEVATION] > SINGULAR_SINE and straight

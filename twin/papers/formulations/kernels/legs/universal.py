@@ -13,7 +13,15 @@ from twin.kernels.jit import device
 from twin.kernels.legs.interface import AXIS
 from twin.kernels.legs.ups import SINGULAR_SINE
 from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
-from twin.papers.formulations.kernels.arrays import AXES, ELEVATION, JOINT, RATE, Model, Work, put
+from twin.papers.formulations.kernels.arrays import (
+    LEG_AXES,
+    LEG_ELEVATION,
+    LEG_JOINT,
+    LEG_RATE,
+    Model,
+    Work,
+    put,
+)
 
 
 @device
@@ -22,8 +30,8 @@ def point_along(rows: FloatArray, model: Model, work: Work, i: int, vector: Vect
     first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
     along, third = dot(vector, second), dot(vector, cross(second, first))
     across = sqrt(along * along + third * third)
-    work.legs[i, JOINT] = atan2(along, third)
-    work.legs[i, JOINT + 1] = model.home_angles[i] - atan2(dot(vector, first), across)
+    work.legs[i, LEG_JOINT] = atan2(along, third)
+    work.legs[i, LEG_JOINT + 1] = model.home_angles[i] - atan2(dot(vector, first), across)
     return across > SINGULAR_SINE * sqrt(dot(vector, vector))
 
 
@@ -34,25 +42,25 @@ def fill_frame(
     """Fill axes and elevation of leg i from its angles; return x, y, z and the cosine."""
     first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
     third = cross(second, first)
-    cosine, sine = cos(work.legs[i, JOINT]), sin(work.legs[i, JOINT])
+    cosine, sine = cos(work.legs[i, LEG_JOINT]), sin(work.legs[i, LEG_JOINT])
     x = subtract(scale(cosine, second), scale(sine, third))
     normal = add(scale(cosine, third), scale(sine, second))
-    angle = model.home_angles[i] - work.legs[i, JOINT + 1]
+    angle = model.home_angles[i] - work.legs[i, LEG_JOINT + 1]
     c, s = cos(angle), sin(angle)
     y = subtract(scale(c, first), scale(s, normal))
     z = add(scale(s, first), scale(c, normal))
-    put(work.legs, i, AXES, x)
-    put(work.legs, i, AXES + 3, y)
-    put(work.legs, i, AXES + 6, z)
-    work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1] = c, s
+    put(work.legs, i, LEG_AXES, x)
+    put(work.legs, i, LEG_AXES + 3, y)
+    put(work.legs, i, LEG_AXES + 6, z)
+    work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1] = c, s
     return x, y, z, c
 
 
 @device
 def angular_motion(work: Work, i: int) -> tuple[Vector, Vector]:
     """Return angular velocity, and angular acceleration without second rates, leg frame."""
-    c, s = work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1]
-    turn, tilt = work.legs[i, RATE], work.legs[i, RATE + 1]
+    c, s = work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1]
+    turn, tilt = work.legs[i, LEG_RATE], work.legs[i, LEG_RATE + 1]
     omega = (tilt, c * turn, s * turn)
     return omega, (0.0, tilt * omega[2], -tilt * omega[1])
 

@@ -19,13 +19,13 @@ from twin.kernels.legs.ups import (
 )
 from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
 from twin.papers.formulations.kernels.arrays import (
-    AXES,
-    BIAS,
-    ELEVATION,
-    JOINT,
-    RATE,
-    TIP,
-    TIP_BIAS,
+    LEG_AXES,
+    LEG_BIAS,
+    LEG_ELEVATION,
+    LEG_JOINT,
+    LEG_RATE,
+    LEG_TIP,
+    LEG_TIP_BIAS,
     Model,
     Work,
     put,
@@ -41,7 +41,7 @@ from twin.papers.formulations.kernels.legs.universal import (
 @device
 def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
     """Fill the joint coordinates of a leg whose tip is at `vector` from its base joint."""
-    work.legs[i, JOINT + 2] = sqrt(dot(vector, vector))
+    work.legs[i, LEG_JOINT + 2] = sqrt(dot(vector, vector))
     return point_along(rows, model, work, i, vector)
 
 
@@ -49,8 +49,8 @@ def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vect
 def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
     """Fill frame, tip, T = [l c x, -l y, z] and its inverse; the columns are orthogonal."""
     x, y, z, c = fill_frame(rows, model, work, i)
-    length = work.legs[i, JOINT + 2]
-    put(work.legs, i, TIP, add(row(rows, i, BASE_JOINT), scale(length, z)))
+    length = work.legs[i, LEG_JOINT + 2]
+    put(work.legs, i, LEG_TIP, add(row(rows, i, BASE_JOINT), scale(length, z)))
     columns, inverse = work.tip_columns[i], work.tip_inverses[i]
     put(columns, 0, 0, scale(length * c, x))
     put(columns, 1, 0, scale(-length, y))
@@ -63,12 +63,16 @@ def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
 @device
 def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
     """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
-    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
-    c, s = work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1]
-    rate, length = work.legs[i, RATE + 2], work.legs[i, JOINT + 2]
+    x, y, z = (
+        row(work.legs, i, LEG_AXES),
+        row(work.legs, i, LEG_AXES + 3),
+        row(work.legs, i, LEG_AXES + 6),
+    )
+    c, s = work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1]
+    rate, length = work.legs[i, LEG_RATE + 2], work.legs[i, LEG_JOINT + 2]
     omega, alpha = angular_motion(work, i)
     bias = point_bias(omega, alpha, rate, (0.0, 0.0, length))
-    put(work.legs, i, TIP_BIAS, in_base(x, y, z, bias))
+    put(work.legs, i, LEG_TIP_BIAS, in_base(x, y, z, bias))
     mass, center = rows[i, ROD_MASS], row(rows, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + length)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
@@ -78,7 +82,7 @@ def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector
     )
     housing = cross(scale(rows[i, HOUSING_MASS], row(rows, i, HOUSING_CENTER)), weight)
     moment = add(turning, subtract(cross(center, rod), housing))
-    put(work.legs, i, BIAS, (c * moment[1] + s * moment[2], moment[0], rod[2]))
+    put(work.legs, i, LEG_BIAS, (c * moment[1] + s * moment[2], moment[0], rod[2]))
     fill_leg_mass(rows, i, c, s, mass, center, work.leg_mass[i])
 
 
@@ -100,15 +104,21 @@ def fill_leg_mass(
 @device
 def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> float:
     """Return the potential energy [J]; zero at the base's origin."""
-    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
+    x, y, z = (
+        row(work.legs, i, LEG_AXES),
+        row(work.legs, i, LEG_AXES + 3),
+        row(work.legs, i, LEG_AXES + 6),
+    )
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
     housing, rod = rows[i, HOUSING_MASS], rows[i, ROD_MASS]
     fallen = housing * dot(row(rows, i, HOUSING_CENTER), weight)
-    fallen += rod * (dot(row(rows, i, ROD_CENTER), weight) + work.legs[i, JOINT + 2] * weight[2])
+    fallen += rod * (
+        dot(row(rows, i, ROD_CENTER), weight) + work.legs[i, LEG_JOINT + 2] * weight[2]
+    )
     return -fallen - (housing + rod) * dot(gravity, row(rows, i, BASE_JOINT))
 
 
 @device
 def leg_regular(rows: FloatArray, work: Work, i: int) -> bool:
     """Return False where the leg lies along its first axis or has no length."""
-    return work.legs[i, ELEVATION] > SINGULAR_SINE and work.legs[i, JOINT + 2] > 0.0
+    return work.legs[i, LEG_ELEVATION] > SINGULAR_SINE and work.legs[i, LEG_JOINT + 2] > 0.0

@@ -1,0 +1,55 @@
+"""Delay and noise of signals between policies and machines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.envs.delay_line import DelayLine
+
+pytestmark = pytest.mark.quick
+
+START = np.array([9.0, -9.0])
+
+
+def pushed(line: DelayLine, periods: int) -> np.ndarray:
+    """Return what arrives `(periods, 2, 2)` while the numbers of the periods are pushed."""
+    return np.array([line.push(np.full((2, 2), float(k))).copy() for k in range(periods)])
+
+
+def test_samples_arrive_late_by_their_environments_delay() -> None:
+    line, generator = DelayLine(2, bound=10.0), np.random.default_rng(1)
+    for index, delay in ((0, 3), (1, 0)):
+        line.reset(index, START, delay_steps=delay, noise_std=0.0, generator=generator)
+    arrived = pushed(line, 8)
+    np.testing.assert_array_equal(arrived[:3, 0], np.broadcast_to(START, (3, 2)))
+    np.testing.assert_array_equal(arrived[3:, 0, 0], np.arange(5.0))
+    np.testing.assert_array_equal(arrived[:, 1, 0], np.arange(8.0))
+    assert generator.random() == np.random.default_rng(1).random()
+
+
+def test_a_longer_delay_of_another_environment_loses_nothing() -> None:
+    line, generator = DelayLine(2, bound=100.0), np.random.default_rng(1)
+    for index in (0, 1):
+        line.reset(index, START, delay_steps=2, noise_std=0.0, generator=generator)
+    pushed(line, 5)
+    line.reset(1, START, delay_steps=6, noise_std=0.0, generator=generator)
+    np.testing.assert_array_equal(pushed(line, 3)[:, 0, 0], [3.0, 4.0, 0.0])
+
+
+def test_without_delay_and_noise_samples_pass_uncopied() -> None:
+    line, generator = DelayLine(1, bound=1.0), np.random.default_rng(1)
+    line.reset(0, START[:1], delay_steps=2, noise_std=0.1, generator=generator)
+    line.reset(0, START[:1], delay_steps=0, noise_std=0.0, generator=generator)
+    samples = np.ones((1, 1))
+    assert line.is_direct and line.push(samples) is samples
+
+
+def test_noise_has_its_deviation_and_stays_within_the_bound() -> None:
+    line = DelayLine(1, bound=0.5)
+    zeros = np.zeros(4000)
+    line.reset(0, zeros, delay_steps=0, noise_std=0.1, generator=np.random.default_rng(2))
+    noise = line.push(zeros[None])[0]
+    assert noise.std() == pytest.approx(0.1, rel=0.05) and abs(noise.mean()) < 0.01
+    line.reset(0, zeros, delay_steps=0, noise_std=1.0, generator=np.random.default_rng(2))
+    assert np.abs(line.push(zeros[None])).max() == 0.5
