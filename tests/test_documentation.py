@@ -314,10 +314,10 @@ def test_interface_has_every_public_package() -> None:
         if MODULES[name].name == "__init__.py" and own not in (*WITHOUT, *INTERNAL):
             assert name in names
     made = pages()
-    assert "automodule:: twin.motion.profiles" in made["interface/twin.motion/sine.md"]
+    assert "automodule:: twin.motion.profiles" in made["interface/twin.motion/profiles.md"]
     # What a package itself names comes before the rest of it, and internals are apart.
     shown = made["interface/twin.motion.md"]
-    assert shown.index("twin.motion/sine") < shown.index("twin.motion/fitting")
+    assert shown.index("twin.motion/profiles") < shown.index("twin.motion/table")
     assert "| `forward_dynamics` |" in made["internals/twin.kernels.md"]
     assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 

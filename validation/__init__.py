@@ -1,1 +1,1 @@
-"""Validation: holds the engines and the analytic reference against each other, with numbers."""
+"""Validation: compares the engines with the analytic reference, in numbers."""

@@ -16,7 +16,7 @@ Condition = Callable[[Platform], str]
 
 @dataclass(frozen=True)
 class Case:
-    """The description of a case; every module in `CASES` holds one as `CASE` beside its `run`.
+    """The description of a case; every module in `CASES` has one as `CASE`, and a function `run`.
 
     Raises:
         InputError: machines or kinds of legs are left out without a reason.

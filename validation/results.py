@@ -20,7 +20,7 @@ UNEXPECTED_REASON = "a fault, or parameters that are not the paper's"
 
 @dataclass(frozen=True)
 class Measure:
-    """One number held against its tolerance; a value that is not finite fails."""
+    """One number and its tolerance; a value that is not finite fails."""
 
     name: str
     value: float
@@ -46,7 +46,7 @@ class Measure:
 
 
 class Quantity(NamedTuple):
-    """A number for scale: it is held against nothing and has no verdict."""
+    """A number for orientation, without tolerance and verdict."""
 
     name: str
     value: float
@@ -130,12 +130,12 @@ class Field:
     y: FloatArray
     values: FloatArray
     classes: int = 0
-    """values are the numbers of so many classes, from 0; 0: they are a quantity"""
+    """number of classes, whose numbers from 0 are the values; 0: the values are a quantity"""
 
 
 @dataclass(frozen=True)
 class Map:
-    """Fields beside each other over common axes, each with a colour scale of its own."""
+    """Fields next to each other over common axes, each with its own colour scale."""
 
     title: str
     x_label: str
@@ -169,7 +169,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence or value that a paper prints, beside our value.
+    """A sentence or value that a paper prints, with our value.
 
     Its verdict is on record: a change, for the better too, fails the case.
 

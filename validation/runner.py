@@ -1,4 +1,4 @@
-"""Runs validation cases on machines, in this process or spread over several."""
+"""Runs validation cases on machines, in this process or in several."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def run_case(task: Task) -> CaseResult:
             result = case.run(load(machine))
     except MissingDependencyError as error:
         note = Quantity("not run", float("nan"), str(error), "")
-        words = (name, key, case.CASE.title, case.CASE.description)
-        result = CaseResult(*words, (), (note,))
+        labels = (name, key, case.CASE.title, case.CASE.description)
+        result = CaseResult(*labels, (), (note,))
     except TwinError as error:
         result = _failed(name, key, str(error))
     except Exception as error:

@@ -55,7 +55,7 @@ def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
     np.testing.assert_allclose(
         law.consistent(0, change + internal[:, 0]), change, rtol=0.0, atol=1e-12
     )
-    speeds = law.giving_way(0, 300.0 * internal[:, 0])
+    speeds = law.yielding_speeds(0, 300.0 * internal[:, 0])
     np.testing.assert_allclose(
         speeds, -INTERNAL_FORCE_DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12
     )

@@ -7,8 +7,8 @@ from mutations.run import Mutation
 
 DRIVES, KERNELS = "twin.plant.drives", "twin.kernels.plant"
 MOTOR = "twin.machine.hardware.drive._through"
-ACTUATION, POSITIONING = f"{KERNELS}.actuation", f"{KERNELS}.positioning"
-INERTIAL, SENSOR = f"{KERNELS}.inertial", "twin.plant.inertial_sensor"
+ACTUATION, ENCODER = f"{KERNELS}.actuation", f"{KERNELS}.encoder"
+INERTIAL, SENSOR = f"{KERNELS}.inertial.sensor", "twin.plant.inertial_sensor"
 
 BRAKE_TIMES = """(column.ENGAGING, drive.brake_engage_time),
         (column.RELEASING, drive.brake_release_time),"""
@@ -85,8 +85,8 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "upper flank of the backlash pulls",
         Formula(
             f"{ACTUATION}.contact",
-            "return max(stiffness * (gap - half_play) + damping * closing, 0.0)",
-            "return stiffness * (gap - half_play) + damping * closing",
+            "return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)",
+            "return stiffness * (gap - half_backlash) + damping * closing",
         ),
         "force of the transmission",
     ),
@@ -145,7 +145,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "end stops pull",
         Formula(
-            f"{KERNELS}.end_stop.end_stop",
+            f"{ACTUATION}.end_stop",
             "return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)",
             "return drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate",
         ),
@@ -341,7 +341,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo without dead band",
-        Formula(f"{POSITIONING}.draw", "abs(lead) - drive[DEAD]", "abs(lead)"),
+        Formula(f"{ACTUATION}.draw", "abs(lead) - drive[DEAD]", "abs(lead)"),
         "servo position held",
     ),
     (
@@ -357,7 +357,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo positions not quantised",
-        Formula(f"{POSITIONING}.rounded", "digit == 0.0", "True"),
+        Formula(f"{ACTUATION}.rounded", "digit == 0.0", "True"),
         "servo target after a command",
     ),
     (
@@ -373,13 +373,13 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "pull-out torque of the stepper independent of speed",
-        Formula(f"{POSITIONING}.draw", "max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])", "1.0"),
+        Formula(f"{ACTUATION}.draw", "max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])", "1.0"),
         "stepper's load angle",
     ),
     (
         "rss",
         "holding torque of the stepper a tenth larger",
-        Formula(f"{POSITIONING}.draw", "pull_out = most *", "pull_out = 1.1 * most *"),
+        Formula(f"{ACTUATION}.draw", "pull_out = most *", "pull_out = 1.1 * most *"),
         "stepper at 95 and 105 percent",
     ),
 )
@@ -435,25 +435,25 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "micro_hexapod",
         "counter half a count ahead",
         Formula(
-            f"{KERNELS}.encoder_counter.counted",
-            "scales[i, RESOLUTION])",
-            "scales[i, RESOLUTION] + 0.5)",
+            f"{ENCODER}.counted",
+            "scales[i, SCALE_RESOLUTION])",
+            "scales[i, SCALE_RESOLUTION] + 0.5)",
         ),
         "counter against the travel",
     ),
     (
         "stewart",
         "counter one count ahead",
-        Formula(f"{KERNELS}.encoder_counter.counted", "return floor", "return 1.0 + floor"),
+        Formula(f"{ENCODER}.counted", "return floor", "return 1.0 + floor"),
         "counter against the travel",
     ),
     (
         "rss",
         "counter runs backwards",
         Formula(
-            f"{KERNELS}.encoder_counter.counted",
-            "coordinate - scales[i, ORIGIN]",
-            "scales[i, ORIGIN] - coordinate",
+            f"{ENCODER}.counted",
+            "coordinate - scales[i, SCALE_ORIGIN]",
+            "scales[i, SCALE_ORIGIN] - coordinate",
         ),
         "counter against the travel",
     ),
@@ -461,7 +461,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "index pulse seen on the way up only",
         Formula(
-            f"{KERNELS}.encoder_counter.zeroed",
+            f"{ENCODER}.zeroed",
             "return pulse if pulse < old else last",
             "return last",
         ),
@@ -472,17 +472,15 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
 SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "decoder counts the jump at the first index pulse",
-        Formula(
-            f"{KERNELS}.encoder_unwrapping.homing_step", "return state[SPEED]", "return change"
-        ),
+        Formula(f"{ENCODER}.homing_step", "return state[DECODER_SPEED]", "return change"),
         "coordinates after homing",
     ),
     (
         "index pulse off by one count",
         Formula(
             "twin.plant.encoder.EncoderDecoder.refer",
-            "above = state[RAW] * step",
-            "above = (state[RAW] + 1.0) * step",
+            "above = state[DECODER_RAW] * step",
+            "above = (state[DECODER_RAW] + 1.0) * step",
         ),
         "coordinates after homing",
     ),
@@ -558,7 +556,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "readings not clipped at the ranges",
         Formula(
-            f"{INERTIAL}.sensor.latch",
+            f"{INERTIAL}.latch",
             "max(-model[i, RANGE], min(model[i, RANGE], value))",
             "value",
         ),
@@ -590,7 +588,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "filter half a step late where accelerations are given",
         Formula(
-            f"{INERTIAL}.motion.fill_sampled_mean",
+            f"{INERTIAL}.fill_sampled_mean",
             "0.5 * (states[TRUTH + i] + now[i])",
             "1.0 * states[TRUTH + i]",
         ),
@@ -604,7 +602,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "noise not correlated by the filter",
         Formula(
-            f"{INERTIAL}.filter.noise_factor",
+            f"{INERTIAL}.noise_factor",
             "a, b, c, d = step",
             "a, b, c, d = 0.0, 0.0, 0.0, 0.0",
         ),
@@ -613,7 +611,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "centripetal acceleration outwards",
         Formula(
-            f"{INERTIAL}.motion.fill_instant",
+            f"{INERTIAL}.fill_instant",
             "cross(rate, cross(rate, arm))",
             "cross(cross(rate, arm), rate)",
         ),
@@ -622,7 +620,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "angular rate in platform axes, not in the sensor's",
         Formula(
-            f"{INERTIAL}.motion.fill_instant",
+            f"{INERTIAL}.fill_instant",
             "in_sensor(settings, turn, rate)",
             "rotate_back(turn, rate)",
         ),
@@ -631,7 +629,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "mean angular rate partly in platform axes",
         Formula(
-            f"{INERTIAL}.motion.fill_mean",
+            f"{INERTIAL}.fill_mean",
             "in_sensor(settings, before, rate_before)",
             "rotate_back(before, rate_before)",
         ),
@@ -645,7 +643,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "mean acceleration in the axes at the end of a step",
         Formula(
-            f"{INERTIAL}.motion.fill_mean",
+            f"{INERTIAL}.fill_mean",
             "in_sensor(settings, middle, mean)",
             "in_sensor(settings, after, mean)",
         ),

@@ -380,7 +380,7 @@ LAWS = (
         "a safe stop goes on at the speed at which it began",
         Formula(
             "twin.control.loop.SafeStop.command",
-            "share * self._from, brakes=self._brakes if braking else None",
+            "fraction * self._from, brakes=self._brakes if braking else None",
             "self._from",
         ),
         "closed_loop",

@@ -110,7 +110,7 @@ PROJECTED = (
         "reference",
         "Coriolis term of the feet with the other sign",
         Formula(
-            f"{PILLAR}.dynamics.response",
+            f"{PILLAR}.response",
             "mass * (bias[0] - gravity[0])",
             "mass * (-bias[0] - gravity[0])",
         ),

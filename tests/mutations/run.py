@@ -28,9 +28,9 @@ MODEL_MAKERS = {
 """Modules in which an engine makes its model of a machine."""
 
 SHORTER: dict[str, dict[str, Any]] = {
-    "reference": {"STATES": 4, "FREE_MOTION": 0.1},
-    "projection": {"STATES": 4},
-    "constant_forces": {"DURATION": 0.1},
+    "reference": {"STATE_COUNT": 4, "FREE_MOTION": 0.1},
+    "projection": {"STATE_COUNT": 4},
+    "constant_forces": {"MAX_DURATION": 0.1},
     "inertial_sensor": {"PLATFORM_RUNS": False},
 }
 """Constants of cases that make them short."""
@@ -147,7 +147,7 @@ def _interpreted(mutation: Mutation, platform: Platform) -> Iterator[None]:
     module = import_module(f"twin.validation.cases.{CASES[mutation.case]}")
     with ExitStack() as stack:
         if hasattr(module, "random_states"):
-            states = random_states(platform, module.STATES)
+            states = random_states(platform, module.STATE_COUNT)
             stack.enter_context(patch.object(module, "random_states", lambda *_: states))
 
         def run(kernel: Any, constants: Any, arrays: Any) -> int:

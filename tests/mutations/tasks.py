@@ -33,7 +33,7 @@ TRACKING_SEEN, TRACKING_REWARD = "PoseTracking: observations", "PoseTracking: re
 STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "car: load transfer reversed",
-        Formula(f"{CAR}.car_rate", "moved = car[MASS]", "moved = -car[MASS]"),
+        Formula(f"{CAR}.car_rate", "moved = car[CAR_MASS]", "moved = -car[CAR_MASS]"),
         HEAD_FORCE,
     ),
     (
@@ -49,7 +49,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "car: centripetal terms at the head reversed",
         Formula(
-            f"{CAR}.felt",
+            f"{CAR}.sensed_motion",
             "rate[1] - state[2] * r, rate[2] + state[1] * r",
             "rate[1] + state[2] * r, rate[2] - state[1] * r",
         ),
@@ -71,7 +71,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "car: gravity left out of the specific force",
-        Formula(f"{CAR}.felt", "state[1] * r, GRAVITY)", "state[1] * r, 0.0)"),
+        Formula(f"{CAR}.sensed_motion", "state[1] * r, GRAVITY)", "state[1] * r, 0.0)"),
         HEAD_FORCE,
     ),
     (
@@ -110,12 +110,16 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "ball: no gyroscopic term",
-        Formula(f"{CONTACT}.contact_bias", "turned = scale(ball[RADIUS]", "turned = scale(0.0"),
+        Formula(
+            f"{CONTACT}.contact_bias", "turned = scale(ball[BALL_RADIUS]", "turned = scale(0.0"
+        ),
         ANY_MOTION,
     ),
     (
         "ball: half the rolling resistance",
-        Formula(f"{CONTACT}.resisting_moment", "-ball[RESISTANCE]", "-0.5 * ball[RESISTANCE]"),
+        Formula(
+            f"{CONTACT}.resisting_moment", "-ball[BALL_RESISTANCE]", "-0.5 * ball[BALL_RESISTANCE]"
+        ),
         INCLINE,
     ),
     (
@@ -195,7 +199,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "head of the driver not turned with the platform",
         Formula(
-            f"{CUEING}.senses.head_velocity",
+            f"{CAR}.head_velocity",
             "rotate(turn, (head[0], head[1], head[2]))",
             "(head[0], head[1], head[2])",
         ),
@@ -203,18 +207,18 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "gravity left out of what the platform's driver feels",
-        Formula(f"{CUEING}.senses.fill_still", "(0.0, 0.0, GRAVITY)", "(0.0, 0.0, 0.0)"),
+        Formula(f"{CAR}.fill_still", "(0.0, 0.0, GRAVITY)", "(0.0, 0.0, 0.0)"),
         PERCEIVED_ON_PLATFORM,
     ),
     (
         "canals and otoliths exchanged",
-        Formula(f"{CUEING}.senses.sense_all", "models[j // 3]", "models[1 - j // 3]"),
+        Formula(f"{CAR}.sense_all", "models[j // 3]", "models[1 - j // 3]"),
         PERCEIVED_IN_VEHICLE,
     ),
     (
         "vehicle's driver a period ahead",
         Formula(
-            f"{CUEING}.senses.feel_vehicle",
+            f"{CAR}.feel_vehicle",
             "table_index(senses, step)]",
             "table_index(senses, step + 1)]",
         ),
@@ -223,7 +227,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "commanded pose by the speed at the end of a period",
         Formula(
-            f"{CUEING}.command.fill_pose_command",
+            f"{CAR}.fill_pose_command",
             "0.5 * period * (before + rates[i, axis])",
             "period * rates[i, axis]",
         ),
@@ -236,7 +240,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "reward of cueing: errors in five thresholds",
-        Value(f"{CUEING}.reward.SCALE", 5.0),
+        Value(f"{CUEING}.task.THRESHOLD_SCALE", 5.0),
         CUEING_REWARD,
     ),
     (
@@ -256,7 +260,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "reference: slope of its fade left out",
         Formula(
-            f"{TRACKING}.motion.fill_axes",
+            f"{TRACKING}.fill_axes",
             "slope * value[k] + window * rate[k]",
             "window * rate[k]",
         ),
@@ -265,7 +269,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "preview of the reference a period late",
         Formula(
-            f"{TRACKING}.task.observe",
+            f"{TRACKING}.observe",
             "min(now + ahead, end), min(now + ahead + 1, end)",
             "min(now + ahead - 1, end), min(now + ahead, end)",
         ),
@@ -273,7 +277,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "position loop with the other sign",
-        Formula(f"{TRACKING}.task.velocity_command", "rate += law.gain", "rate -= law.gain"),
+        Formula(f"{TRACKING}.velocity_command", "rate += law.gain", "rate -= law.gain"),
         "PoseTracking: commanded speeds",
     ),
     (
@@ -305,7 +309,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "base shaking: slope of the fade left out",
-        Formula(f"{SHAKING}.fill_shaking", "share * rate + slope * away", "share * rate"),
+        Formula(f"{SHAKING}.fill_shaking", "level * rate + slope * away", "share * rate"),
         BASE_GIVEN,
     ),
     (
@@ -326,7 +330,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "reward of stillness: another scale",
-        Value(f"{REWARD}.FINE", 0.2),
+        Value(f"{REWARD}.STILL_FRACTION", 0.2),
         ISOLATION_REWARD,
     ),
 )

@@ -154,7 +154,7 @@ def test_sliders_do_not_pull_at_a_hand(
     session.home()
     sliders.refresh()
     assert desk.find("x [mm]").value == 50.0
-    later(monkeypatch, "panels.axis_sliders", 2.0)
+    later(monkeypatch, "panels.motion", 2.0)
     sliders.refresh()
     assert desk.find("x [mm]").value == 0.0
 
@@ -468,7 +468,7 @@ def test_a_recording_is_sought(
     desk.use("Loop", True)
     assert replay.loop
     replay.advance(0.25)
-    later(monkeypatch, "replay_page", 2.0)
+    later(monkeypatch, "machine_page", 2.0)
     panel.refresh()
     assert desk.find("Time [s]").value == pytest.approx(0.75, abs=2e-3)
 

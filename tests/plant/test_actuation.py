@@ -13,7 +13,7 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY_MODE
 from twin.validation.cases.plant.trials import BenchRecord
 
-FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}
+FREE = {"inertia": 719.0, "half_backlash": 1.0, "stiffness": 1.0, "damping": 1.0}
 """A motor that never meets its leg."""
 
 RUBS = {"friction": 284.0, "breakaway": 369.0, "stribeck": 1e-3}
@@ -168,7 +168,7 @@ def test_a_sliding_motor_stops_where_and_when_it_has_to(
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
 def test_nothing_a_drive_has_by_itself_creates_energy(step: float) -> None:
     """Friction, play and damping only take; the spring gives back what was put in."""
-    drive = constants(**THESIS, **RUBS, half_play=5e-5)
+    drive = constants(**THESIS, **RUBS, half_backlash=5e-5)
     record = Bench(drive, step).set(speed=0.1).run(0.3, mass=LEG, rate=-0.3)
     gap = state(record, "position") - record.leg
     pressed = np.maximum(np.abs(gap) - 5e-5, 0.0)
@@ -186,7 +186,7 @@ def test_reversals_cost_the_play() -> None:
     """A leg that somebody holds back lags by half the play on either side."""
     wave = 2.0 * pi * 0.5
     drag = 2000.0
-    drive = constants(inertia=1e6, stiffness=2e7, damping=14e3, half_play=5e-5)
+    drive = constants(inertia=1e6, stiffness=2e7, damping=14e3, half_backlash=5e-5)
     bench = Bench(drive, 5e-4).set(speed=2e-3 * wave)
     record = bench.run(
         6.0,
@@ -211,7 +211,7 @@ def test_a_leg_bounces_between_the_flanks_less_and_less() -> None:
     slower, natural = 14e3 / (2.0 * LEG), sqrt(2e7 / LEG)
     wave = sqrt(natural**2 - slower**2)
     bounce = exp(-slower / wave * (pi - atan2(2.0 * slower * wave, wave**2 - slower**2)))
-    drive = constants(inertia=1e9, stiffness=2e7, damping=14e3, half_play=5e-5)
+    drive = constants(inertia=1e9, stiffness=2e7, damping=14e3, half_backlash=5e-5)
     record = Bench(drive, 1e-5).run(0.05, mass=LEG, rate=0.1)
     inside = np.abs(record.leg) < 5e-5
     entering = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
@@ -221,7 +221,7 @@ def test_a_leg_bounces_between_the_flanks_less_and_less() -> None:
 
 
 def test_under_a_weight_the_play_does_not_rattle() -> None:
-    drive = constants(**THESIS, **RUBS, half_play=5e-5)
+    drive = constants(**THESIS, **RUBS, half_backlash=5e-5)
     bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.set(position=5e-5 + 300.0 / 2e7, effort=300.0, integral=300.0)
     record = bench.run(0.6, 0.01, mode=VELOCITY_MODE, mass=LEG, load=-300.0)

@@ -60,7 +60,7 @@ def test_the_motor_of_the_thesis_at_its_leg() -> None:
         (column.BREAKAWAY, 1.3 * 0.23 * turns),
         (column.VISCOUS, 0.14 / (1000.0 * 2.0 * pi / 60.0) * turns**2),
         (column.BRAKE, 8.81 * turns),
-        (column.HALF_PLAY, 5e-5),
+        (column.HALF_BACKLASH, 5e-5),
         (column.LAG, exp(-1.0)),
         (column.LAG_MEAN, 1.0 - exp(-1.0)),
         (column.PEAK, 6146.0),

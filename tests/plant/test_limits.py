@@ -90,7 +90,7 @@ def test_a_machine_too_weak_to_hold_itself_is_stopped_and_said() -> None:
     fallen = weak.simulate(1.0, controller=make_controller("cascade", weak), timestep=5e-4)
     assert "following error" in fallen.stopped
     assert "all legs at their force limit" in fallen.stopped
-    assert fallen.saturation.together[0] > 0.9
+    assert fallen.saturation.any_drive[0] > 0.9
     assert np.abs(fallen.forces).max() == 0.9 * held
     still = enough.simulate(0.3, controller=make_controller("cascade", enough), timestep=5e-4)
     assert not still.stopped and not still.saturation
@@ -132,7 +132,7 @@ def test_without_limits_controllers_have_none_either() -> None:
         run = platform.simulate(1.0, controller=controller, timestep=5e-4)
         errors.append(np.abs(run.signals["setpoint"] - run.signals["measured"]).max())
         assert run.limits == limits
-        assert bool(run.saturation.together[1] > 0.5) == limits
+        assert bool(run.saturation.any_drive[1] > 0.5) == limits
     assert errors[0] > 2.0 * errors[1]
     assert pickle.loads(pickle.dumps(twin.load("stewart", limits=False))).limits is False
     assert twin.load("stewart").hash == twin.load("stewart", limits=False).hash
@@ -167,7 +167,7 @@ def test_a_saved_run_keeps_its_limits(tmp_path: Path) -> None:
     run = pushed(stewart(force=300.0), 400.0)
     again = Trajectory.load(run.save(tmp_path / "run.npz"))
     assert again.limits
-    assert again.saturation.together[0] == run.saturation.together[0] > 0.9
+    assert again.saturation.any_drive[0] == run.saturation.any_drive[0] > 0.9
 
 
 def test_track_says_what_saturates() -> None:

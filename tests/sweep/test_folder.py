@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 def test_a_new_version_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_sweep(small(), tmp_path, backend="serial")
     found = computed(monkeypatch)
-    monkeypatch.setattr("twin.sweep.plan.__version__", "99.0.0")
+    monkeypatch.setattr(import_module("twin.sweep.plan"), "__version__", "99.0.0")
     table = run_sweep(small(), tmp_path, backend="serial")
     assert found == [0, 1, 2]
     assert set(table.column("version").to_pylist()) == {"99.0.0"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from small_sweeps import small
 import twin
 from twin.errors import InputError, MachineNotFoundError, ParameterError
 from twin.sweep import PayloadChoice, Sampling, plan
-from twin.sweep import plan as task
 
 
 def test_every_combination_comes_once_and_in_order() -> None:
@@ -61,7 +61,7 @@ def test_keys_change_with_what_decides(changes: dict[str, Any]) -> None:
 
 def test_keys_change_with_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     before = plan(small())[0].key
-    monkeypatch.setattr(task, "__version__", "0.0.0")
+    monkeypatch.setattr(import_module("twin.sweep.plan"), "__version__", "0.0.0")
     assert plan(small())[0].key != before
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.collisions import closest_legs
-from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.region import HeldRange, held_ranges
 from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
@@ -123,7 +123,7 @@ def axis_ranges(platform: MachineModel) -> Ranges:
     try:
         ranges = held_ranges(platform)
     except InputError as error:
-        text, names = f"home {error.message}", own_axes(platform)
+        text, names = f"home {error.message}", dof_axes(platform)
         ranges = tuple(
             HeldRange(name, "m" if name in "xyz" else "rad", (0.0, 0.0), (text, text))
             for name in names
@@ -140,7 +140,7 @@ def _degrees(span: tuple[float, float]) -> tuple[float, float]:
     return float(np.degrees(span[0])), float(np.degrees(span[1]))
 
 
-def moved(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
+def moved_home(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
     """Return home `(7,)` moved along one axis of `axis_ranges` by a value in its unit."""
     scale = np.pi / 180.0 if unit == "deg" else 1.0
     return Chart.about(platform, (axis,)).poses([scale * value])

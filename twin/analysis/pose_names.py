@@ -53,9 +53,9 @@ def pose_name(platform: MachineModel, pose: Any) -> str:
     for column in sorted(np.argsort(-sizes)[:MAX_NAMED_AXES]):
         if not named[column]:
             continue
-        words = (*TRANSLATION_WORDS, *ROTATION_WORDS)[column][int(moved[column] < 0.0)]
+        direction = (*TRANSLATION_WORDS, *ROTATION_WORDS)[column][int(moved[column] < 0.0)]
         if column < len(TRANSLATION_WORDS):
-            parts.append(f"{number(1e3 * abs(moved[column]), 3)} mm {words}")
+            parts.append(f"{number(1e3 * abs(moved[column]), 3)} mm {direction}")
         else:
-            parts.append(f"{words} {number(float(np.degrees(abs(moved[column]))), 2)} deg")
+            parts.append(f"{direction} {number(float(np.degrees(abs(moved[column]))), 2)} deg")
     return ", ".join(parts) or "home"

@@ -89,7 +89,7 @@ def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
     dry = drives.breakaway / equivalent_inertia(platform)
     left = lag * np.abs(rates) + stiffness * (accelerations + dry)
     yielding = drives.compliance * np.abs(trajectory.forces).max(axis=0)
-    left = left + drives.half_play + drives.resolution + yielding
+    left = left + drives.half_backlash + drives.resolution + yielding
     return float(np.sqrt(np.mean(left**2)))
 
 

@@ -20,13 +20,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-import numpy as np
-
-from twin.basics.arrays import FloatArray
 from twin.errors import InputError, TwinError, TwinWarning, brief
+
+if TYPE_CHECKING:
+    from twin.basics.arrays import FloatArray
 
 MAX_BYTES = 2_000_000_000
 """Bytes that one file may take in memory; an hour of 60 columns at 1 kHz takes 1.7e9."""
@@ -101,6 +101,8 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
         InputError: they are too large.
         Exception: of any kind, where the file is damaged or no .npz.
     """
+    import numpy as np
+
     with ZipFile(path) as archive:
         entries = archive.infolist()
     check_columns(path, entries)
@@ -157,6 +159,8 @@ def warn_changed(path: str | Path) -> None:
 
 def table_checksum(values: FloatArray, start: int = 0) -> int:
     """Return the checksum of the rows `(m, columns)` of a table that go on after `start`."""
+    import numpy as np
+
     return zlib.crc32(np.ascontiguousarray(values).data, start)
 
 

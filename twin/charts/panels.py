@@ -1,4 +1,4 @@
-"""Figures of panels one above the other with a common x axis: the one builder all plots share."""
+"""Figures of panels one above the other with a common x axis; all plots are built here."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FLAT_RANGE = 1e-3
 """Half the range drawn around values that are equal, relative to their size."""
 
 LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
-"""Ticks of a decade: the first of these sets of which two ticks are seen."""
+"""Ticks of a decade: the first of these sets of which two ticks are visible."""
 
 LOG_TICK_SIZE = 11
 """Font size of ticks in decades: Plotly enlarges the base of a power."""
@@ -198,7 +198,7 @@ def write_figure(figure: Any, path: str | Path) -> Path:
 def thin_out(x: FloatArray, y: FloatArray, count: int = MAX_POINTS) -> Any:
     """Return the indices of at most `count` points that keep the ends and every visible peak.
 
-    The curve is cut into equal stretches; the smallest and the largest y of each stay.
+    The curve is cut into equal segments; the smallest and the largest y of each stay.
     """
     size = len(x)
     if size <= count:

@@ -1,4 +1,4 @@
-"""Colours and fonts of every plot and of the report: the one place that holds them."""
+"""Colours and fonts of every plot and of the report."""
 
 from __future__ import annotations
 

@@ -84,14 +84,16 @@ class Cascade(Controller):
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
-        self._shares_loads = needs_load_sharing(platform) and not positioned
+        self._balances_loads = needs_load_sharing(platform) and not positioned
         self._prepare(self.reference)
         self._held = self._stretching[0]
 
     def _prepare(self, reference: Reference) -> None:
         self._stretching = spring_forces(self.platform, reference.coordinates)
         gain = self.velocity_gain
-        self._sharing = LoadSharing(self.platform, reference, gain) if self._shares_loads else None
+        self._sharing = (
+            LoadSharing(self.platform, reference, gain) if self._balances_loads else None
+        )
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
@@ -100,7 +102,9 @@ class Cascade(Controller):
         error = self.reference.coordinates[row] - measurement.coordinates
         if self._positions is not None:
             self._positions.start(error)
-        feedforward = self._share(self.first * self.period) * self.reference.rates[row]
+        feedforward = (
+            self._feedforward_fraction(self.first * self.period) * self.reference.rates[row]
+        )
         # What stretches the springs at the start is in the integrals of the velocity loops.
         self._held = self._stretching[row]
         self._start_loop(row, error, measurement.rates, feedforward)
@@ -113,8 +117,8 @@ class Cascade(Controller):
         if self._positions is not None:
             command = self._positions.update(setpoint, rates, setpoint - measured)
             return Command(command, "position")
-        share = self._share(step * self.period)
-        command = self._loop_speeds(row, setpoint, rates, measurement, share)
+        fraction = self._feedforward_fraction(step * self.period)
+        command = self._loop_speeds(row, setpoint, rates, measurement, fraction)
         self.limited = self._loop.limited
         return Command(command, feedforward=self._stretching[row] - self._held)
 
@@ -132,15 +136,15 @@ class Cascade(Controller):
         setpoint: FloatArray,
         rates: FloatArray,
         measurement: Measurement,
-        share: float = 1.0,
+        fraction: float = 1.0,
     ) -> FloatArray:
         """Return the speeds of the position loop; redundant legs share the load."""
         if self._sharing is None:
-            return self._loop.update(setpoint, measurement.coordinates, rates, share)
-        return self._sharing.speeds(row, self._loop, setpoint, rates, measurement, share)
+            return self._loop.update(setpoint, measurement.coordinates, rates, fraction)
+        return self._sharing.speeds(row, self._loop, setpoint, rates, measurement, fraction)
 
-    def _share(self, time: float) -> float:
-        """Return the share of velocity feedforward: 0, smoothly up to 1."""
+    def _feedforward_fraction(self, time: float) -> float:
+        """Return the fraction of velocity feedforward: 0, smoothly up to 1."""
         if time < self._begin:
             return 0.0
         if time >= self._begin + self._rise:

@@ -264,7 +264,7 @@ def suitable_bandwidth(platform: MachineModel, period: float = DEFAULT_PERIOD) -
     """Return the bandwidth [rad/s] that lag and transmissions leave.
 
     The gains are made for motor and leg together. Above the frequency at which the leg swings on
-    its transmission they act on the motor alone, or on as much as `limiting_mass` says, and the loop is
+    its transmission they act on the motor alone, or on the `limiting_mass`, and the loop is
     faster by as much as the heaviest leg with its motor is heavier than that.
 
     Raises:

@@ -1,11 +1,10 @@
-"""Gains that fit a machine: its own, or derived from its masses and delays.
+"""Gains that fit a machine: those of its file, or derived from its masses and delays.
 
-Limits of torque mode: the controller itself closes loops through delay and transmission.
-
-In torque mode the delay is inside the velocity loop. Above the frequencies at which the platform
-swings on the transmissions a motor moves its own inertia alone; a stiff transmission takes the
-platform along further up, and the loops may be as fast as that allows. Without transmissions the
-lightest mode of the legs together is the fastest, the heaviest the slowest.
+In torque mode the controller itself closes the loops through delay and transmission, and the delay
+is inside the velocity loop. Above the frequencies at which the platform swings on the transmissions
+a motor moves its own inertia alone; a stiff transmission takes the platform along further up, and
+the loops may be as fast as that allows. Without transmissions the lightest mode of the legs
+together is the fastest, the heaviest the slowest.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class DriveModel(NamedTuple):
     """at rest"""
     stribeck_speed: FloatArray
     viscous: FloatArray
-    half_play: FloatArray
+    half_backlash: FloatArray
     compliance: FloatArray
     """compliance of the transmission; zero where there is none"""
     largest: FloatArray
@@ -99,7 +98,7 @@ class DriveModel(NamedTuple):
     smoothing: FloatArray
     """speed over which friction changes its sign"""
     touching: FloatArray
-    """force over which play changes its side"""
+    """force over which the backlash changes its side"""
     resolution: FloatArray
     """one count of the encoder; zero where readings are exact"""
     delay: float
@@ -119,7 +118,7 @@ class DriveModel(NamedTuple):
     def wound_up(self, forces: FloatArray) -> FloatArray:
         """Return the lead of motors over their legs `(..., n)` that they push with `forces`."""
         return np.asarray(
-            self.half_play * np.tanh(forces / self.touching) + self.compliance * forces
+            self.half_backlash * np.tanh(forces / self.touching) + self.compliance * forces
         )
 
     @property
@@ -204,8 +203,8 @@ class Burden(NamedTuple):
     """Mass that a velocity loop moves [kg] or [kg m2], from the easiest to the hardest motion."""
 
     lightest: float
-    together: float
-    """when all actuators give the same force"""
+    common: float
+    """mass when all actuators give the same force"""
     heaviest: float
 
 
@@ -328,7 +327,7 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
     lag, moved = loop_lag(platform, period), burden(platform)
-    gain = min(moved.together / (2.0 * lag), limiting_mass(platform, lag) / lag)
+    gain = min(moved.common / (2.0 * lag), limiting_mass(platform, lag) / lag)
     time, falling = (
         INTEGRAL_TIME_FACTOR * moved.heaviest / gain,
         STIFFNESS_MARGIN * falling_stiffness(platform),

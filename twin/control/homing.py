@@ -80,7 +80,7 @@ class HomingController(Controller):
         )
 
     def start(self, measurement: Measurement) -> None:
-        """Begin anew, as after power-up."""
+        """Restart, as after power-up."""
         self.homing = Homing(self._settings)
         self.ready = False
 

@@ -73,7 +73,7 @@ class Records:
         self._changed = False
 
     def change(self) -> None:
-        """Let the controller change: if another one has other signals, records begin anew."""
+        """Change the controller; the records restart if the new one has other signals."""
         self._changed = True
 
     def note(self, signals: Mapping[str, Any]) -> str:
@@ -154,9 +154,9 @@ class SafeStop:
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""
         elapsed = (step - self._begin) * self._period
-        share = max(0.0, 1.0 - elapsed / RAMP_TIME)
+        fraction = max(0.0, 1.0 - elapsed / RAMP_TIME)
         braking = elapsed >= RAMP_TIME + SETTLING_TIME
-        return Command(share * self._from, brakes=self._brakes if braking else None)
+        return Command(fraction * self._from, brakes=self._brakes if braking else None)
 
     def done(self, step: int, measurement: Measurement) -> bool:
         """Return whether the machine is at rest, braked where it can be."""

@@ -37,7 +37,7 @@ class PositionCommands:
         found = [(leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None]
         self.lag = np.array([drive.delay + _lag(how) for drive, how in found if how is not None])
         self.measured = has_encoders(platform)
-        self._share = (
+        self._correction_fraction = (
             period / (CORRECTION_LAG_FACTOR * self.lag) if self.measured else np.zeros(len(legs))
         )
         self._offset = np.zeros(len(legs))
@@ -48,7 +48,7 @@ class PositionCommands:
 
     def update(self, setpoint: FloatArray, rates: FloatArray, error: FloatArray) -> FloatArray:
         """Return the positions `(n,)` of a control period."""
-        self._offset = self._offset + self._share * error
+        self._offset = self._offset + self._correction_fraction * error
         return np.asarray(setpoint + self.lag * rates + self._offset)
 
 
@@ -71,7 +71,7 @@ def has_encoders(platform: MachineModel) -> bool:
 
 
 class PositionLoop:
-    """Each actuator by itself: speed = share of the reference's + gain e + integral of e.
+    """Each actuator by itself: speed = fraction of the reference's + gain e + integral of e.
 
     Where the speed is limited the integral stops.
 
@@ -98,9 +98,9 @@ class PositionLoop:
         self._loops[row.COMMAND_ROW] = np.clip(rates, -speed, speed)
 
     def update(
-        self, setpoint: FloatArray, measured: FloatArray, rates: FloatArray, share: float = 1.0
+        self, setpoint: FloatArray, measured: FloatArray, rates: FloatArray, fraction: float = 1.0
     ) -> FloatArray:
-        """Return the speeds `(n,)` of a control period, with a share of the reference's `rates`."""
+        """Return the speeds `(n,)` of a control period, with that fraction of `rates` added."""
         command = np.empty(len(measured))
         self.limited = row.limited_speeds(
             self._loops,
@@ -109,7 +109,7 @@ class PositionLoop:
             setpoint,
             measured,
             rates,
-            share,
+            fraction,
             command,
         )
         return command
@@ -148,7 +148,7 @@ class LoadSharing:
         internal = self._internal[row]
         return np.asarray(error - internal @ (internal.T @ error))
 
-    def giving_way(self, row: int, forces: FloatArray) -> FloatArray:
+    def yielding_speeds(self, row: int, forces: FloatArray) -> FloatArray:
         """Return speeds `(n,)` by which legs give way to the internal part of `forces` `(n,)`."""
         internal = self._internal[row]
         return np.asarray(-self._droop * (internal @ (internal.T @ forces)))
@@ -160,7 +160,7 @@ class LoadSharing:
         setpoint: FloatArray,
         rates: FloatArray,
         measurement: Measurement,
-        share: float = 1.0,
+        fraction: float = 1.0,
     ) -> FloatArray:
         """Return the speeds `(n,)` [m/s, rad/s] of position loops whose legs share the load.
 
@@ -170,11 +170,11 @@ class LoadSharing:
             setpoint: `(n,)` [m, rad].
             rates: `(n,)` of the reference [m/s, rad/s], fed forward.
             measurement: coordinates and forces of the legs.
-            share: of the rates that is fed forward.
+            fraction: of the rates that is fed forward.
         """
         measured = setpoint - self.consistent(row, setpoint - measurement.coordinates)
-        speeds = loop.update(setpoint, measured, rates, share)
-        return speeds + self.giving_way(row, measurement.forces)
+        speeds = loop.update(setpoint, measured, rates, fraction)
+        return speeds + self.yielding_speeds(row, measurement.forces)
 
 
 def needs_load_sharing(platform: MachineModel) -> bool:

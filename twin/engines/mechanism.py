@@ -1,15 +1,11 @@
-"""The mechanism of a machine with its payload and tethers, as engines take it.
-
-Masses that parts of legs have in an engine where the machine gives them none.
+"""The mechanism of a machine with its payload and tethers, from which all engines are made.
 
 An engine divides by the mass of every part that moves by itself; the reference does not. Parts
 lighter than `MIN_MASS_FRACTION` of the machine get that mass, and the moments of a ball of
 `GYRATION_FRACTION` of the leg's reach. It changes the platform's accelerations by about that
 share, less than the rounding of either engine. Measured on a hexapod of 1.8 kg, with constraints
-as in `twin.engines.mujoco.settings`: errors against the reference are those of legs of any other
+as in `twin.engines.mujoco`: errors against the reference are those of legs of any other
 mass (MuJoCo 6e-11 rad, Bullet 2e-9 rad in 0.12 s).
-
-A machine as bodies on joints, closed into loops: the one description all engines are made from.
 
 The bodies form a tree that starts at the base. Every joint acts at the origin of the body it
 moves, and all joint coordinates are zero at home. The tree is closed by loops, each of which holds

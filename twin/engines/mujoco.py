@@ -1,6 +1,4 @@
-"""MuJoCo as an engine.
-
-MuJoCo behind the engine protocol; loops closed by `connect` constraints.
+"""MuJoCo as an engine; loops are closed by `connect` constraints.
 
 Fidelities: `accurate` integrates with RK4, `fast` with Euler's method (first order, about half the
 time). Both hold the loops as stiffly as MuJoCo allows: solref = (2 timestep, 1),

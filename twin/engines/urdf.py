@@ -1,8 +1,6 @@
-"""URDF of a machine.
+"""URDF of a machine: the open tree in one file, and the parts that PyBullet closes into loops.
 
-URDF of a machine: the open tree in one file, and the parts that PyBullet closes into loops.
-
-URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges beside
+URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges next to
 the legs, so that a reader shows the complete machine, at home when all joints are zero. A program
 that loads it has to close the loops. Each of their points is the origin of a massless link.
 Elements `drake:ball_constraint` at the end say which two belong together, in frames of bodies with

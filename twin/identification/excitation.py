@@ -75,7 +75,7 @@ MAX_SIZE_ROUNDS = 8
 """Maximum number of changes of size until a motion uses its fraction of the limits."""
 
 USE_TOLERANCE = 0.05
-"""Relative difference of the use of the limits from this fraction beyond which it is judged anew.
+"""Relative difference of the use of the limits from this fraction beyond which it is judged again.
 """
 
 SHRINK_FACTOR = 0.9
@@ -227,8 +227,8 @@ class Prediction:
         # In the middle of equal spans, so that the ends at rest do not count twice.
         time = (np.arange(samples) + 0.5) * motion.duration / samples
         platform, n = self._platform, self._platform.n_actuators
-        course = platform.constrain(*motion.sample(time))
-        states = ForceSamples(*course, np.zeros((samples, n)), self._where)
+        motion_state = platform.constrain(*motion.sample(time))
+        states = ForceSamples(*motion_state, np.zeros((samples, n)), self._where)
         found = np.zeros((samples, n, self._count))
         moving = np.ones((samples, n), dtype=bool)
         if self._model is not None:
@@ -244,7 +244,9 @@ class Prediction:
                 found[..., column] = side * rates
         if self._tilts:
             inside = states.inside(platform)
-            slopes = inverse_dynamics_derivatives(platform, *course, deflection=inside).gravity
+            slopes = inverse_dynamics_derivatives(
+                platform, *motion_state, deflection=inside
+            ).gravity
             for column, direction in self._tilts.items():
                 found[..., column] = slopes @ direction * platform.parameters.gravity
         return found[moving], np.nonzero(moving)[1]
@@ -254,10 +256,10 @@ def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> Fl
     """Return the rates `(k, n)` of the forces on the legs [N/s] or [N m/s]."""
     ends = []
     for side in (-0.5, 0.5):
-        course = platform.constrain(*motion.sample(time + side * RATE_STEP))
-        states = ForceSamples(*course, np.zeros((len(time), platform.n_actuators)))
+        motion_state = platform.constrain(*motion.sample(time + side * RATE_STEP))
+        states = ForceSamples(*motion_state, np.zeros((len(time), platform.n_actuators)))
         inside = states.inside(platform)
-        ends.append(platform.inverse_dynamics(*course, deflection=inside))
+        ends.append(platform.inverse_dynamics(*motion_state, deflection=inside))
     return np.asarray((ends[1] - ends[0]) / RATE_STEP)
 
 
@@ -285,14 +287,16 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     log = log.with_channels(log["pose"].kept(slice(None, None, every)))
     problem = PredictionProblem(platform, recording_of(log, platform), parameters)
     values = np.array([each.nominal for each in parameters])
-    spreads = np.array([each.spread for each in parameters])
-    rows = first_jacobian([problem]) * spreads
+    prior_stds = np.array([each.spread for each in parameters])
+    rows = first_jacobian([problem]) * prior_stds
     steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
     slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
-    seen = visibility(slopes / spreads, parameters)
-    turns = problem.turns(platform).sum(axis=0)
-    unsure = [bool(backlash_warning(each, turns, 0.0)) for each in parameters]
-    return replace(seen, expected_errors=np.where(unsure, spreads, seen.expected_errors))
+    observability = visibility(slopes / prior_stds, parameters)
+    reversals = problem.sign_reversals(platform).sum(axis=0)
+    unsure = [bool(backlash_warning(each, reversals, 0.0)) for each in parameters]
+    return replace(
+        observability, expected_errors=np.where(unsure, prior_stds, observability.expected_errors)
+    )
 
 
 class BestPoint(NamedTuple):
@@ -338,7 +342,7 @@ def maximised(
     one = min(0.5, faster * 2.0 / ((d + 1.3) ** 2 + effective))
     ranks = 2.0 * (effective - 2.0 + 1.0 / effective) / ((d + 2.0) ** 2 + effective)
     many = min(1.0 - one, faster * ranks)
-    usual = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
+    expected_length = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
     mean, variances = start.copy(), np.ones(d)
     step_path, path = np.zeros(d), np.zeros(d)
     best = BestPoint(start.copy(), function(start))
@@ -354,7 +358,7 @@ def maximised(
         mean = mean + width * np.sqrt(variances) * moved
         step_path *= 1.0 - step_memory
         step_path += np.sqrt(step_memory * (2.0 - step_memory) * effective) * moved
-        length = np.linalg.norm(step_path) / usual
+        length = np.linalg.norm(step_path) / expected_length
         path *= 1.0 - path_memory
         if length < 1.4 + 2.0 / (d + 1.0):
             scale = np.sqrt(path_memory * (2.0 - path_memory) * effective)
@@ -367,7 +371,7 @@ def maximised(
 
 
 Made = Callable[[float], Motion]
-"""Size of a motion, 1 for a usual one -> the motion."""
+"""Function of the size of a motion, 1 for the default one, that returns the motion."""
 
 
 def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> float:
@@ -463,10 +467,10 @@ def excite(
     if not known:
         message = f"no motion can be made for {listed(each.path for each in others)} alone"
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
-    deviations = usual = _noise(machine)
+    deviations = encoder_noise = _noise(machine)
     if noise is not None:
         deviations = one_or_each(noise, "noise", platform.n_actuators)
-        least = MIN_NOISE_RATIO * usual.min()
+        least = MIN_NOISE_RATIO * encoder_noise.min()
         if deviations.min() < least:
             message = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
             raise InputError("noise", message)

@@ -269,7 +269,7 @@ class SignalErrors(NamedTuple):
 
     scale: float
     bias: FloatArray
-    """`(w,)` in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
+    """`(w,)` bias in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
     delay: float
     """[s]"""
 
@@ -315,9 +315,9 @@ def gravity_field(
     given = values_by_path(parameters, values)
     x, y = (given.get(f"{TILT_PREFIX}{axis}", 0.0) for axis in "xy")
     angle = math.hypot(x, y)
-    share = float(np.sinc(angle / math.pi))
+    sinc = float(np.sinc(angle / math.pi))
     gravity = given.get("gravity", platform.parameters.gravity)
-    return gravity * np.array([y * share, -x * share, -math.cos(angle)])
+    return gravity * np.array([y * sinc, -x * sinc, -math.cos(angle)])
 
 
 def bias_units(platform: MachineModel, signal: str) -> tuple[str, ...]:
@@ -377,12 +377,12 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
     found = []
     if platform.parameters.gravity > 0.0:
         for axis in "xy":
-            words = f"tilt of the base about its {axis} axis"
+            label = f"tilt of the base about its {axis} axis"
             bounds = (-MAX_TILT, MAX_TILT)
-            found.append(Parameter(f"{TILT_PREFIX}{axis}", words, "rad", 0.0, 5e-3, *bounds))
+            found.append(Parameter(f"{TILT_PREFIX}{axis}", label, "rad", 0.0, 5e-3, *bounds))
     for signal, (scale, bias) in _signal_priors(platform).items():
-        words = f"scale of the measured {signal}"
-        found.append(Parameter(f"{SIGNAL_PREFIX}{signal}.scale", words, "", 1.0, scale, 0.5, 2.0))
+        label = f"scale of the measured {signal}"
+        found.append(Parameter(f"{SIGNAL_PREFIX}{signal}.scale", label, "", 1.0, scale, 0.5, 2.0))
         found += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
     place, turn = POSE_BIAS_PRIOR
     found += _errors(platform, "pose", [place] * 3 + [turn] * 3)
@@ -413,14 +413,14 @@ def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[f
 
 def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> list[Parameter]:
     """Return the delay of a signal, and its biases with these spreads."""
-    path, words = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
-    text = f"delay of the {words}"
+    path, label = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
+    text = f"delay of the {label}"
     found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
     pairs = zip(biases, bias_units(platform, signal), strict=True)
     for column, (bias, unit) in enumerate(pairs):
         whose = f"leg {column + 1}" if is_per_leg(signal, platform) else "xyz"[column % 3]
         turned = "rotation about " if signal == "pose" and unit == "rad" else ""
-        text = f"bias of the {words}, {turned}{whose}"
+        text = f"bias of the {label}, {turned}{whose}"
         bounds = (-MAX_BIAS_SPREADS * bias, MAX_BIAS_SPREADS * bias)
         found.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, bias, *bounds))
     return found
@@ -478,14 +478,14 @@ def _own(platform: MachineModel, path: str, value: float | str) -> float:
     try:
         extra = added(platform)
         unit = extra[path].unit if path in extra else unit_at(platform.parameters, path)
-        spread = to_si(value, unit)
+        amount = to_si(value, unit)
     except InputError:
         raise
     except ValueError as error:
         raise InputError(f"spreads[{path!r}]", str(error)) from None
-    if not spread > 0.0:
-        raise InputError(f"spreads[{path!r}]", f"must be above zero, not {spread:g}")
-    return spread
+    if not amount > 0.0:
+        raise InputError(f"spreads[{path!r}]", f"must be above zero, not {amount:g}")
+    return amount
 
 
 def _named(
@@ -503,8 +503,8 @@ def _named(
             )
         return [
             each
-            for path, spread in paths.items()
-            for each in _parameters(platform, path, spread, extra, own, group=name)
+            for path, prior in paths.items()
+            for each in _parameters(platform, path, prior, extra, own, group=name)
         ]
     if "*" in name:
         paths = {
@@ -542,10 +542,10 @@ def _of_group(
     for path in _known(platform, extra):
         if path.startswith("leg.") and path.split(".")[1].isdecimal():
             continue
-        for pattern, spread in PARAMETER_GROUPS[group].items():
+        for pattern, prior in PARAMETER_GROUPS[group].items():
             whole = path in extra or any(nominal_values(platform.parameters, path).values())
-            if fnmatchcase(path, pattern) and (whole or spread.of != "value"):
-                found.setdefault(path, spread)
+            if fnmatchcase(path, pattern) and (whole or prior.of != "value"):
+                found.setdefault(path, prior)
     return found
 
 
@@ -555,8 +555,8 @@ def _default_prior(path: str) -> PriorStd:
     common = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
     patterns = [pair for group in PARAMETER_GROUPS.values() for pair in group.items()]
     return next(
-        spread
-        for pattern, spread in (*patterns, *OTHER_PRIORS.items())
+        prior
+        for pattern, prior in (*patterns, *OTHER_PRIORS.items())
         if fnmatchcase(common, pattern)
     )
 
@@ -564,7 +564,7 @@ def _default_prior(path: str) -> PriorStd:
 def _parameters(
     platform: MachineModel,
     path: str,
-    spread: PriorStd,
+    prior: PriorStd,
     extra: dict[str, Parameter],
     own: dict[str, float],
     *,
@@ -575,7 +575,7 @@ def _parameters(
         return [replace(extra[path], spread=own.get(path, extra[path].spread))]
     machine, found = platform.parameters, []
     for single, value in nominal_values(machine, path).items():
-        amount = own.get(single) or own.get(path) or _amount(machine, single, spread, value)
+        amount = own.get(single) or own.get(path) or _amount(machine, single, prior, value)
         if not amount:
             if group:
                 continue
@@ -584,30 +584,30 @@ def _parameters(
     return found
 
 
-def _amount(machine: MachineParameters, path: str, spread: PriorStd, value: float) -> float:
+def _amount(machine: MachineParameters, path: str, prior: PriorStd, value: float) -> float:
     """Return a standard deviation in the unit of the number."""
     scale = abs(value)
-    if spread.of == "unit":
+    if prior.of == "unit":
         scale = 1.0
-    elif spread.of == "arm":
+    elif prior.of == "arm":
         scale = machine.mean_arm
-    elif spread.of == "moment":
+    elif prior.of == "moment":
         body, _, entry = path.rpartition(".inertia.")
         moments = [nominal_values(machine, f"{body}.inertia.{k}.{k}") for k in entry.split(".")]
         scale = math.sqrt(math.prod(max(each.values()) for each in moments))
-    return spread.amount * scale
+    return prior.amount * scale
 
 
-def _parameter(machine: MachineParameters, path: str, value: float, spread: float) -> Parameter:
+def _parameter(machine: MachineParameters, path: str, value: float, prior_std: float) -> Parameter:
     keys = path.split(".")
     unit = unit_at(machine, path)
     if keys[-1] in ("counts", "analogue_bits", "microsteps"):
         raise InputError(path, "is a whole number, which logs cannot identify")
     entries = keys[-2:] if "inertia" in keys else []
     signed = SIGNED_FIELDS.intersection(keys) or len(set(entries)) == 2 or value < 0.0
-    lower, upper = value - MAX_PRIOR_STDS * spread, value + MAX_PRIOR_STDS * spread
+    lower, upper = value - MAX_PRIOR_STDS * prior_std, value + MAX_PRIOR_STDS * prior_std
     if not signed:
         least = 1.0 if keys[-1] == "breakaway" else MIN_VALUE_FRACTION * value
         lower = 0.0 if MAY_VANISH.intersection(keys) else least
-        upper = max(MAX_VALUE_RATIO * value, MAX_PRIOR_STDS * spread)
-    return Parameter(path, parameter_label(path), unit, value, spread, lower, upper)
+        upper = max(MAX_VALUE_RATIO * value, MAX_PRIOR_STDS * prior_std)
+    return Parameter(path, parameter_label(path), unit, value, prior_std, lower, upper)

@@ -91,7 +91,9 @@ class Visibility:
 
     parameters: tuple[Parameter, ...]
     singular_values: FloatArray
-    """`(p,)` of the Jacobian in spreads per noise, falling; below 1 the prior says more"""
+    """`(p,)` falling singular values of the Jacobian, in prior standard deviations per noise; below
+    1 the prior says more
+    """
     vectors: FloatArray
     """`(p, p)` the parameters' parts in each, one row per singular value"""
     sizes: FloatArray
@@ -112,7 +114,7 @@ class Visibility:
     def invisible(self) -> tuple[Parameter, ...]:
         """Parameters of which more than half of the spread is left."""
         left = zip(self.parameters, self.shares, strict=True)
-        return tuple(parameter for parameter, share in left if share > MAX_REMAINING_STD)
+        return tuple(parameter for parameter, remaining in left if remaining > MAX_REMAINING_STD)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -139,10 +141,10 @@ class Visibility:
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
-        held = {each.path for each in self.pivots}
-        held |= {each.path for each in self.invisible if self.alone(each) < MIN_SINGULAR_VALUE}
-        free = tuple(each for each in self.parameters if each.path not in held)
-        kept = tuple(each for each in self.parameters if each.path in held)
+        fixed = {each.path for each in self.pivots}
+        fixed |= {each.path for each in self.invisible if self.alone(each) < MIN_SINGULAR_VALUE}
+        free = tuple(each for each in self.parameters if each.path not in fixed)
+        kept = tuple(each for each in self.parameters if each.path in fixed)
         return Decision(free, kept, reasons)
 
     def alone(self, parameter: Parameter) -> float:
@@ -175,16 +177,16 @@ def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0)
         raise InputError("jacobian", f"must have shape (rows, p), not {rows.shape}")
     if deviations.shape not in ((), (len(rows),)) or not (deviations > 0.0).all():
         raise InputError("noise", "must be one number above zero, or one for each row")
-    spreads = np.array([each.spread for each in chosen])
-    scaled = rows * spreads / (deviations[:, None] if deviations.ndim else deviations)
+    prior_stds = np.array([each.spread for each in chosen])
+    scaled = rows * prior_stds / (deviations[:, None] if deviations.ndim else deviations)
     triangle = np.linalg.qr(scaled, mode="r") if len(scaled) > len(chosen) else scaled
     _, found, vectors = np.linalg.svd(triangle, full_matrices=True)
     values = np.zeros(len(chosen))
     values[: len(found)] = np.where(found > RANK_TOLERANCE * found.max(initial=0.0), found, 0.0)
     left = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
     sizes = np.linalg.norm(triangle, axis=0)
-    hidden, held = _unobservable_directions(chosen, values, vectors, sizes)
-    return Visibility(chosen, values, vectors, sizes, left * spreads, hidden, held)
+    unobservable, fixed = _unobservable_directions(chosen, values, vectors, sizes)
+    return Visibility(chosen, values, vectors, sizes, left * prior_stds, unobservable, fixed)
 
 
 def _unobservable_directions(

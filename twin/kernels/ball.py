@@ -1,22 +1,20 @@
 """The ball on the platform: contact, flight, motion and steps.
 
-Force between a rolling ball and the plate at the point of contact.
-
-With d the arm from the reference point to the contact, n the plate's normal, P the projection on
-the plate, and A, alpha the platform's accelerations, the force of the plate on the ball is
+Contact: with d the arm from the reference point to the contact, n the plate's normal, P the
+projection on the plate, and A, alpha the platform's accelerations, the force of the plate on the
+ball is
 
     F = (m n n^T + mu P) (A + alpha x d) + f,     mu = m k / (1 + k),
 
 k the inertia factor: the platform feels a mass m across the plate and mu along it. `docs/ball.md`
 derives it.
 
-A ball that the plate has pushed off: free flight, take-off and landing.
+Flight: the plate pushes the ball off where the contact would have to pull. The ball lands without
+bouncing or slipping; its angular momentum about the contact does not change.
 
-It lands without bouncing or slipping; its angular momentum about the contact does not change.
-
-Platform and rolling ball together: y = (pose, twist, deflection, ball), dy/dt = f(y, forces).
-
-The ball enters the platform's mass matrix and bias as a leg does, so that both are solved at once.
+Platform and rolling ball have the common state y = (pose, twist, deflection, ball), with
+dy/dt = f(y, forces). The ball enters the platform's mass matrix and bias as a leg does, so that
+both are solved at once.
 """
 
 from __future__ import annotations

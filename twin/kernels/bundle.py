@@ -47,7 +47,7 @@ class Bundle(int):
         return self
 
     def __reduce__(self) -> Any:
-        """Make copies anew: an address is one of its process."""
+        """Make new copies: an address is valid in its own process only."""
         return type(self), self._kept[1]
 
 

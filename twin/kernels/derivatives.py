@@ -1,16 +1,11 @@
-"""Derivatives of the dynamics and of a step by dual numbers.
+"""Exact derivatives of the dynamics and of a Runge-Kutta step, by dual numbers.
 
-Derivatives of forward and inverse dynamics, exact: the kernels of one state on dual numbers.
+The kernels of one state run on dual numbers. The variables are, in this order: displacement of the reference point and rotation vector of the
+platform (6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or
+accelerations), wrench (6). One pass takes as many as a dual number has derivatives.
 
-Variables, in this order: displacement of the reference point and rotation vector of the platform
-(6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or accelerations),
-wrench (6). As many at a time as a dual has derivatives.
-
-Derivatives of a Runge-Kutta step, exact: the step of one state on dual numbers.
-
-Variables are those of `twin.kernels.derivatives`, in its order, the inputs being forces of the
-motors. Results are displacement and rotation vector of the platform after the step (base axes),
-twist and deflection.
+The inputs of a step are forces of the motors. Its results are displacement and rotation vector of
+the platform after the step (base axes), twist and deflection.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""Integrators: Runge-Kutta of fixed steps and Dormand-Prince, and a step of a machine.
+"""Integrators of a machine's equations of motion.
 
-Classical Runge-Kutta of order four with a fixed step.
+- Classical Runge-Kutta of order four with a fixed step.
+- Adaptive Runge-Kutta of Dormand and Prince, order 5(4), with continuous output of order four.
 
-Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.1.
-
-Adaptive Runge-Kutta of Dormand and Prince, order 5(4), with continuous output of order four.
-
-Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.4 (step
-size control) and II.6 (dense output); coefficients from its table 5.2.
+Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.1
+(Runge-Kutta), II.4 (step size control) and II.6 (dense output); coefficients from its table 5.2.
 """
 
 from __future__ import annotations

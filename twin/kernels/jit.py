@@ -1,7 +1,5 @@
 """Compiling: decorators, the cache of machine code, and running the same code uncompiled.
 
-Compilation of kernels with less work than numba does by itself.
-
 By itself numba optimises every function with all that it calls, makes machine code of it, and does
 so again in each function that calls it. Functions under `device` need neither: their instructions
 are linked into the kernel that calls them, and optimised there, once.

@@ -1,16 +1,14 @@
-"""Lanes: several machines in one vector of the processor.
+"""Batch functions in lanes: several states at once in the vector registers of the processor.
 
-Groups of states: as many as there are lanes, read from a batch and written back to it.
+A group has as many states as there are lanes; it is read from a batch and its results are written
+back. Functions of one state are the same as without lanes. States as a user gives them
+(`Batch.given`) are checked in lanes by the rules of `as_floats`, `as_pose` and `check_constraints`.
+A group that fails is left to them, for their errors.
 
-States as a user gives them (`Batch.given`) are checked in lanes by the rules of `as_floats`,
-`as_pose` and `check_constraints`. A group that fails is left to them, for their errors.
-
-Batch functions in lanes; those of one state are the same as without.
-
-Each computes the groups from `first` up to `last`. It fills `out` (batch, entries), rows of several
-axes laid flat, and marks in `failed` the groups in which a state has no result or fails a check, or
-in which states would have taken different ways through a kernel. Their states are to be computed
-again, one by one.
+Each batch function computes the groups from `first` up to `last`. It fills `out` (batch, entries),
+rows of several axes laid flat, and marks in `failed` the groups in which a state has no result or
+fails a check, or in which states would have taken different ways through a kernel. Their states are
+to be computed again, one by one.
 """
 
 from __future__ import annotations

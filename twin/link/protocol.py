@@ -138,7 +138,7 @@ class Sample(NamedTuple):
 
     kind: Kind
     time: float
-    """[s] of the sender's clock, which may begin anywhere"""
+    """[s] time of the sender's clock, which may begin anywhere"""
     values: Mapping[str, FloatArray]
     """name of a field -> `(w,)`; read-only where it was received"""
     sequence: int = 0

@@ -124,19 +124,21 @@ def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
         return [Finding("empty", name, "has no samples")]
     found = []
     steps = np.diff(time)
-    late = np.flatnonzero(steps <= 0.0)
-    if late.size:
-        row = int(late[0]) + 1
+    backwards = np.flatnonzero(steps <= 0.0)
+    if backwards.size:
+        row = int(backwards[0]) + 1
         what = "repeats" if steps[row - 1] == 0.0 else f"steps back by {-steps[row - 1]:.6g} s"
-        message = f"the clock {what}, {late.size} times in all; sort or cut the record there"
+        message = f"the clock {what}, {backwards.size} times in all; sort or cut the record there"
         found.append(Finding("clock", name, message, float(time[row])))
     forward = steps[steps > 0.0]
     if forward.size:
-        usual = float(np.median(forward))
-        gaps = np.flatnonzero(steps > largest_gap * usual)
+        median_step = float(np.median(forward))
+        gaps = np.flatnonzero(steps > largest_gap * median_step)
         if gaps.size:
             row = int(gaps[0])
-            message = f"{steps[row]:.6g} s without samples, which usually are {usual:.6g} s apart"
+            message = (
+                f"{steps[row]:.6g} s without samples, which usually are {median_step:.6g} s apart"
+            )
             more = f"; {gaps.size} gaps in all, {steps[gaps].sum():.6g} s" if gaps.size > 1 else ""
             found.append(Finding("gap", name, message + more, float(time[row])))
     return found
@@ -152,11 +154,11 @@ def saturation_findings(log: Log, machine: MachineModel) -> list[Finding]:
         channel = log[name]
         slack = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
         reached = (channel.values <= low + slack) | (channel.values >= high - slack)
-        shares = reached.mean(axis=0)
-        columns = np.flatnonzero(shares > MAX_LIMITED_FRACTION)
+        fractions = reached.mean(axis=0)
+        columns = np.flatnonzero(fractions > MAX_LIMITED_FRACTION)
         if columns.size:
             row = int(reached[:, columns].any(axis=1).argmax())
-            parts = ", ".join(f"{k + 1} ({100 * shares[k]:.3g} %)" for k in columns)
+            parts = ", ".join(f"{k + 1} ({100 * fractions[k]:.3g} %)" for k in columns)
             message = f"at the limit, by column: {parts} of the samples"
             found.append(Finding("saturation", name, message, float(channel.time[row])))
     return found

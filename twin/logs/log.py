@@ -126,9 +126,9 @@ def check_increasing(channel: Channel) -> None:
     field = f"{channel.name}.time"
     if len(channel) < 2:
         raise InputError(field, f"needs two samples or more, has {len(channel)}")
-    late = np.diff(channel.time) > 0.0
-    if not late.all():
-        row = int(np.argmin(late)) + 1
+    increasing = np.diff(channel.time) > 0.0
+    if not increasing.all():
+        row = int(np.argmin(increasing)) + 1
         raise InputError(
             f"{field}[{row}]",
             f"{channel.time[row]:.9g} s is not later than the sample before; see check_log",
@@ -266,7 +266,7 @@ class Finding(NamedTuple):
     message: str
     """what is wrong and what to do"""
     time: float | None = None
-    """[s] of the first sample that it concerns; None for all"""
+    """[s] time of the first sample that it concerns; None for all"""
 
     def __str__(self) -> str:
         when = "" if self.time is None else f" at {self.time:.9g} s"

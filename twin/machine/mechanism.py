@@ -181,7 +181,7 @@ class Joint(NamedTuple):
     name: str
     kind: Literal["hinge", "slide"]
     axis: FloatArray
-    """`(3,)` in the body's frame"""
+    """axis of the joint `(3,)`, in the body's frame"""
     link: str = ""
     """name of the massless link behind it, where a format allows one joint a link; the last joint
     of a body moves the body itself"""
@@ -197,7 +197,7 @@ class Mass(NamedTuple):
     center: FloatArray
     """`(3,)` [m]"""
     tensor: FloatArray
-    """`(3, 3)` [kg m2] about the centre of mass"""
+    """inertia `(3, 3)` [kg m2] about the centre of mass"""
 
 
 ZERO_MASS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -209,7 +209,7 @@ class Body(NamedTuple):
     name: str
     parent: str
     position: FloatArray
-    """`(3,)` [m] of its origin"""
+    """position `(3,)` [m] of its origin"""
     rotation: FloatArray | None = None
     """`(3, 3)` body to parent; None for parallel frames"""
     joints: tuple[Joint, ...] = ()
@@ -254,7 +254,7 @@ class Actuator(NamedTuple):
 
     name: str
     joint: str
-    """on which its force acts"""
+    """joint on which its force acts"""
     measured: tuple[str, ...]
     """joints whose coordinates add up to the actuator coordinate, counted from home"""
 

@@ -33,8 +33,8 @@ def dependent_rows(rows: FloatArray) -> list[int]:
     """Return the indices of the scaled rows `(m, 6)` that depend on each other."""
     left, sizes, _ = np.linalg.svd(rows)
     rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
-    shares = np.linalg.norm(left[:, rank:], axis=1)
-    return [int(i) for i in np.flatnonzero(shares > DIRECTION_TOLERANCE)]
+    fractions = np.linalg.norm(left[:, rank:], axis=1)
+    return [int(i) for i in np.flatnonzero(fractions > DIRECTION_TOLERANCE)]
 
 
 def describe_twists(motions: FloatArray, length: float) -> list[str]:
@@ -44,17 +44,17 @@ def describe_twists(motions: FloatArray, length: float) -> list[str]:
     from the reference point, with its advance along the line.
     """
     left = motions
-    words = []
+    labels = []
     for i in range(6):
         unit = np.eye(6)[i]
-        share = left @ unit
-        if len(left) and np.linalg.norm(share) > 1.0 - DIRECTION_TOLERANCE:
+        projection = left @ unit
+        if len(left) and np.linalg.norm(projection) > 1.0 - DIRECTION_TOLERANCE:
             verb = "moving along" if i < 3 else "turning about"
-            words.append(f"{verb} {AXIS_NAMES[i % 3]}")
+            labels.append(f"{verb} {AXIS_NAMES[i % 3]}")
             # What is left of the free motions is perpendicular to the one named.
-            rest = np.linalg.svd(left - np.outer(share, unit))[2][: len(left) - 1]
+            rest = np.linalg.svd(left - np.outer(projection, unit))[2][: len(left) - 1]
             left = canonical.basis(rest.T).T
-    return words + [_screw(motion, length) for motion in left]
+    return labels + [_screw(motion, length) for motion in left]
 
 
 def _screw(motion: FloatArray, length: float) -> str:
@@ -64,13 +64,13 @@ def _screw(motion: FloatArray, length: float) -> str:
         return f"moving along {_vector(velocity / np.linalg.norm(velocity))}"
     axis = turning / speed
     point = np.cross(turning, velocity) / speed**2
-    words = f"turning about the direction {_vector(axis)}"
+    label = f"turning about the direction {_vector(axis)}"
     if np.linalg.norm(point) > DIRECTION_TOLERANCE * length:
-        words += f" through {_vector(point)} m from the reference point"
+        label += f" through {_vector(point)} m from the reference point"
     advance = float(velocity @ axis) / speed
     if abs(advance) > DIRECTION_TOLERANCE * length:
-        words += f" while moving {advance:.3g} m along it per radian"
-    return words
+        label += f" while moving {advance:.3g} m along it per radian"
+    return label
 
 
 def _vector(values: FloatArray) -> str:

@@ -93,7 +93,7 @@ def slope_width() -> tuple[int, ...]:
 def dynamics_width() -> tuple[int, ...]:
     """Return the width of duals for all derivatives of the dynamics: twice `slope_width`.
 
-    With 16, one pass has all 15 variables that the equations are solved anew for.
+    With 16, one pass has all 15 variables for which the equations are solved again.
     """
     return 2 * slope_width()
 

@@ -1,6 +1,4 @@
-"""Parameters, geometry and constants of one machine: what its numeric model computes with.
-
-Constraints that legs put on the platform's motion, and how near to a singular pose it is.
+"""Parameters, geometry and constants of one machine, with its constraints and singular poses.
 
 Only machines on pillars have constraints: their fixed foot leaves heave, roll and pitch.
 """
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from twin.kernels.legs.interface import Legs
 
 COORDINATE_TOLERANCE = 1e-12
-"""Rounding error of a coordinate that still counts as inside, as a share of its limit."""
+"""Rounding error of a coordinate that still counts as inside, as a fraction of its limit."""
 
 RUN_INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
 

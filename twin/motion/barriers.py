@@ -25,11 +25,11 @@ class Barriers(NamedTuple):
     right_heights: FloatArray
     """`(b,)` [m]"""
     spacings: FloatArray
-    """`(b,)` [m] from each barrier to the next"""
+    """`(b,)` [m] distances from each barrier to the next"""
     length: float
     """[m] along the course, at the ground"""
     stagger: float
-    """[m] by which the right barriers come after the left ones"""
+    """[m] distance by which the right barriers come after the left ones"""
 
     def positions(self, distance: float) -> FloatArray:
         """Return the middles `(n,)` [m] of the left barriers on a course of `distance` [m].

@@ -179,8 +179,8 @@ def schroeder_phases(amplitudes: FloatArray) -> FloatArray:
     """
     power = amplitudes**2
     total = power.sum()
-    share = power / total if total else power
-    before = np.concatenate([[0.0], np.cumsum(share)[:-1]])
+    fractions = power / total if total else power
+    before = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
     return -2.0 * np.pi * np.cumsum(before)
 
 
@@ -538,8 +538,8 @@ def _segmented_spline(time: FloatArray, values: FloatArray, knots: FloatArray) -
             max(0, begin - SEGMENT_OVERLAP),
             min(count, begin + SEGMENT_SIZE + SEGMENT_OVERLAP),
         )
-        piece = make_interp_spline(time[first:last], values[first:last], k=5).c
-        coefficients[begin : begin + SEGMENT_SIZE] = piece[begin - first :][:SEGMENT_SIZE]
+        segment = make_interp_spline(time[first:last], values[first:last], k=5).c
+        coefficients[begin : begin + SEGMENT_SIZE] = segment[begin - first :][:SEGMENT_SIZE]
     # The constructor would sort the knots, which takes three times their size.
     return BSpline.construct_fast(knots[2:-2], coefficients, 5)
 

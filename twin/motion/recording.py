@@ -89,10 +89,10 @@ def followed(platform: MachineModel, motion: Motion, time: FloatArray) -> Platfo
     Raises:
         InputError: the motion goes along an axis that the machine cannot move.
     """
-    wanted = motion.sample(time)
-    given = platform.constrain(*wanted)
+    reference = motion.sample(time)
+    given = platform.constrain(*reference)
     if platform.dof < 6:
-        _refuse_locked_axes(platform, motion, time, wanted.pose, given.pose)
+        _refuse_locked_axes(platform, motion, time, reference.pose, given.pose)
     return given
 
 
@@ -163,25 +163,25 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
     """
     steps = round(motion.duration / timestep)
     time = np.arange(steps + 1.0) * (motion.duration / steps)
-    course = followed(machine, motion, time)
+    reference = followed(machine, motion, time)
     springs: dict[str, FloatArray] = {}
     try:
-        coordinates = machine.inverse_kinematics(course.pose)
-        rates = np.einsum("kij,kj->ki", machine.jacobian(course.pose), course.twist)
+        coordinates = machine.inverse_kinematics(reference.pose)
+        rates = np.einsum("kij,kj->ki", machine.jacobian(reference.pose), reference.twist)
         if machine.n_deflections:
-            springs = {"deflection": static_deflection(machine, *course)}
+            springs = {"deflection": static_deflection(machine, *reference)}
             yields = springs["deflection"][:, : machine.n_deflections]
             coordinates = coordinates - (yields - yields[0])
             rates = rates - np.gradient(yields, time[1], axis=0)
-        shares = [_travel(machine, coordinates)]
-        shares.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
+        uses = [_travel(machine, coordinates)]
+        uses.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
         if np.isfinite(_limits(machine, "effort")).any():
-            shares.append(_force(machine, machine.inverse_dynamics(*course, **springs)))
+            uses.append(_force(machine, machine.inverse_dynamics(*reference, **springs)))
     except StateError:
         return np.inf
     if isinstance(motion, StepMotion) and motion.rise == 0.0:
-        shares.append(_jump(machine, coordinates))
-    return float(max(shares))
+        uses.append(_jump(machine, coordinates))
+    return float(max(uses))
 
 
 def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
@@ -197,17 +197,17 @@ def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
 
 def _force(machine: MachineModel, forces: FloatArray) -> float:
     """Return the share of the force that is left at rest, of forces `(k, n)` from rest on."""
-    limits, held = _limits(machine, "effort"), np.abs(forces[0])
+    limits, initial = _limits(machine, "effort"), np.abs(forces[0])
     # An actuator that cannot even hold the machine is not helped by a smaller motion.
-    room = np.where(limits > held, limits - held, np.inf)
-    return float(((np.abs(forces).max(axis=0) - held) / room).max())
+    room = np.where(limits > initial, limits - initial, np.inf)
+    return float(((np.abs(forces).max(axis=0) - initial) / room).max())
 
 
 def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
     speed = _limits(machine, "speed")
-    share = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
+    max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
-    most = np.minimum(share * stroke, JUMP_TIME * speed)
+    most = np.minimum(max_fraction * stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / most).max())
 
 

@@ -46,17 +46,18 @@ class MotionSpecification(NamedTuple):
     name: str
     """one of `MOTION_NAMES`"""
     axis: str = "z"
-    """that moves"""
+    """axis that moves"""
     amplitude: float | None = None
     """[m] or [rad]; default a tenth of an actuator's range, or less where an actuator would need
     more than 80 % of its travel about home, its speed or its force; see `twin.motion.recording`"""
     frequency: float = 1.0
-    """[Hz] of the sine, the highest of the chirp"""
+    """[Hz] frequency of the sine, and the highest of the chirp"""
     duration: float | None = None
     """[s]; default `DEFAULT_DURATION`"""
     fade: float | None = None
-    """[s] over which a sine or a chirp rises from rest and falls to rest; default a tenth of its
-    duration"""
+    """[s] time in which a sine or a chirp rises from rest and falls to rest; default a tenth of its
+    duration
+    """
 
     def seconds(self, motion: Motion | None) -> float:
         """Return how long the machine follows `motion` [s]: by default to its end."""
@@ -84,10 +85,10 @@ class MotionSpecification(NamedTuple):
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
         if self.amplitude is not None:
             return self.made(platform, self.amplitude)
-        usual = default_amplitude(platform, "pitch" if name == "tank" else axis)
-        motion, size = fitted_motion(platform, partial(self.made, platform), usual)
-        if name in ONE_SIDED and size < usual:
-            backwards, other = fitted_motion(platform, lambda s: self.made(platform, -s), usual)
+        default = default_amplitude(platform, "pitch" if name == "tank" else axis)
+        motion, size = fitted_motion(platform, partial(self.made, platform), default)
+        if name in ONE_SIDED and size < default:
+            backwards, other = fitted_motion(platform, lambda s: self.made(platform, -s), default)
             return backwards if other > OPPOSITE_SIZE_RATIO * size else motion
         return motion
 
@@ -127,13 +128,13 @@ def default_amplitude(platform: MachineModel, axis: str) -> float:
 
 
 def sine_amplitude(platform: MachineModel, axis: str) -> float:
-    """Return the amplitude of the default sine; the usual one where home has no room for a sine."""
-    usual = default_amplitude(platform, axis)
+    """Return the amplitude of the default sine; that of other motions where home has no room."""
+    largest = default_amplitude(platform, axis)
     sine = MotionSpecification("sine", axis, frequency=1.0)
     try:
-        return fitted_motion(platform, lambda size: sine.made(platform, size), usual)[1]
+        return fitted_motion(platform, lambda size: sine.made(platform, size), largest)[1]
     except InputError:
-        return usual
+        return largest
 
 
 def fitted_tank_course(
@@ -152,7 +153,7 @@ def fitted_tank_course(
     """
     home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
     common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
-    course, _ = fitted_motion(
+    motion, _ = fitted_motion(
         platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, share
     )
-    return course
+    return motion

@@ -274,18 +274,20 @@ def read_header(
             "time [s],pitch [deg]"
         )
     pairs = [_split(table, cell) for cell in cells]
-    wanted = None if columns is None else dict(columns)
-    timed = [n for n, _ in pairs if n.lower() in TIME_NAMES and n not in (wanted or known)]
-    renamed = {} if "time" in {*(wanted or {}).values(), *(n for n, _ in pairs)} else timed[:1]
+    columns_left = None if columns is None else dict(columns)
+    timed = [n for n, _ in pairs if n.lower() in TIME_NAMES and n not in (columns_left or known)]
+    renamed = (
+        {} if "time" in {*(columns_left or {}).values(), *(n for n, _ in pairs)} else timed[:1]
+    )
     names: list[str | None] = []
     found: dict[str, str] = {}
     for header, written in pairs:
         name = "time" if header in renamed else header
-        if wanted is not None and name != "time":
-            if header not in wanted:
+        if columns_left is not None and name != "time":
+            if header not in columns_left:
                 names.append(None)
                 continue
-            name = wanted[header]
+            name = columns_left[header]
         if name not in known:
             table.fail(
                 f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, "

@@ -32,11 +32,11 @@ class TrackedVehicle:
     """
 
     contact_length: float = 4.6
-    """[m] of track on the ground"""
+    """[m] length of track on the ground"""
     track_gauge: float = 2.8
-    """[m] between the middles of the tracks"""
+    """[m] distance between the middles of the tracks"""
     link_pitch: float = 0.194
-    """[m] of a track link"""
+    """[m] length of a track link"""
     bounce_frequency: float = 1.3
     bounce_damping: float = 0.35
     pitch_frequency: float = 1.0

@@ -271,8 +271,8 @@ class EnvironmentSession:
         """
         self.environment = one_of(environment, "environment", environment_ids())
         shipped = policies_of(environment)
-        usual = policy is None and options.keys() <= {"engine"}
-        name = next(iter(shipped), None) if usual else policy
+        is_default = policy is None and options.keys() <= {"engine"}
+        name = next(iter(shipped), None) if is_default else policy
         trained = None
         if name is not None and (str(name) in shipped or as_path(name, "policy").is_file()):
             trained = policy_for(name, environment)
@@ -327,8 +327,10 @@ class EnvironmentSession:
         """
         driver = make_driver(policy, self.environment, self._env)
         self._driver, self.policy = driver, str(policy)
-        apart = option_differences(driver, self._options) if isinstance(driver, Policy) else {}
-        self.changes = change_text(self.policy, apart, "shown")
+        differences = (
+            option_differences(driver, self._options) if isinstance(driver, Policy) else {}
+        )
+        self.changes = change_text(self.policy, differences, "shown")
         self._started = False
 
     def begin(self, seed: Any) -> None:
@@ -379,13 +381,13 @@ class EnvironmentSession:
             self._driver.begin()
         self._started = True
         action = np.asarray(self._driver(self._observation), dtype=np.float32)
-        self._observation, reward, ended, truncated, info = self._env.step(action)
+        self._observation, reward, terminated, truncated, info = self._env.step(action)
         self.returned += reward
         self.steps += 1
-        if self._time >= self._due or ended or truncated:
+        if self._time >= self._due or terminated or truncated:
             self._due = max(self._due + HISTORY_INTERVAL, self._time)
             self.history.append(self._time, self._charts.values(info, action, self.returned))
-        if ended or truncated:
+        if terminated or truncated:
             self._reason = info["termination"] or "time is up"
             self._rest = END_PAUSE
 

@@ -108,8 +108,8 @@ class ShadowPage:
     def show(self, picture: Picture) -> None:
         """Send a picture to the browsers."""
         state, measured = picture.state, picture.measured
-        apart = displacement(measured, state.pose)
-        values = {"place": apart[:3], "angle": apart[3:], "residuals": state.residuals}
+        difference = displacement(measured, state.pose)
+        values = {"place": difference[:3], "angle": difference[3:], "residuals": state.residuals}
         self._history.append(state.time, values)
         drawn = exaggerated(
             self._platform, measured, state.pose, DIFFERENCE_FACTORS[self._drawn.value]
@@ -120,15 +120,15 @@ class ShadowPage:
         self._status.show(
             f"shadow \u00b7 {self._platform.name}", "running", state.time, nan, reason
         )
-        self._difference.content = note(_difference_text(picture, apart), "difference")
+        self._difference.content = note(_difference_text(picture, difference), "difference")
         self._alarms.content = note(_alarms_text(picture.alarms), "alarms")
 
 
-def _difference_text(picture: Picture, apart: FloatArray) -> str:
+def _difference_text(picture: Picture, offset: FloatArray) -> str:
     """Return HTML of the difference between machine and twin."""
     rows = "".join(
-        f"<tr><td>{axis}</td><td align='right'>{MICRO_SCALE * apart[k]:.0f} \u00b5m</td>"
-        f"<td align='right'>{MICRO_SCALE * apart[3 + k]:.0f} \u00b5rad</td></tr>"
+        f"<tr><td>{axis}</td><td align='right'>{MICRO_SCALE * offset[k]:.0f} \u00b5m</td>"
+        f"<td align='right'>{MICRO_SCALE * offset[3 + k]:.0f} \u00b5rad</td></tr>"
         for k, axis in enumerate(AXIS_NAMES)
     )
     return (
@@ -214,8 +214,8 @@ def measured_pose(platform: MachineModel, sample: Sample, state: ShadowState) ->
         return np.concatenate([pose[:3], pose[3:] / np.linalg.norm(pose[3:])])
     if coordinates is None or not np.isfinite(coordinates).all():
         return state.pose
-    apart = np.linalg.pinv(platform.jacobian(state.pose)) @ (coordinates - state.coordinates)
-    return displaced(state.pose, apart)
+    difference = np.linalg.pinv(platform.jacobian(state.pose)) @ (coordinates - state.coordinates)
+    return displaced(state.pose, difference)
 
 
 def _serve(connection: Connection, platform: MachineModel, port: int | None, browser: bool) -> None:

@@ -62,7 +62,7 @@ TINY_STEP = 1e-9
 
 
 class Saturation(NamedTuple):
-    """Shares of the time, 0 to 1, that drives spent at their limits."""
+    """Fractions of the time, 0 to 1, that drives spent at their limits."""
 
     force: FloatArray
     """`(n,)` at the limit of force or torque"""
@@ -70,24 +70,26 @@ class Saturation(NamedTuple):
     """`(n,)` at the limit of speed"""
     out_of_step: FloatArray
     """`(n,)` of stepper motors that have lost steps"""
-    together: FloatArray
+    any_drive: FloatArray
     """`(3,)` with at least one drive at the limit of force, of speed, and out of step"""
 
     def __bool__(self) -> bool:
         """Return whether any drive was at a limit."""
-        return bool(self.together.any())
+        return bool(self.any_drive.any())
 
     def sentences(self, *, rotary: bool = False) -> list[str]:
         """Return one sentence per limit that was reached; `rotary`: of cranks."""
         return [
-            f"{_state(name, rotary, shares > 0.0)} {_percent(float(share))} of the time"
-            for (name, _), shares, share in zip(LIMIT_CODES, self[:3], self.together, strict=True)
-            if share > 0.0
+            f"{_state(name, rotary, fractions > 0.0)} {_percent(float(fraction))} of the time"
+            for (name, _), fractions, fraction in zip(
+                LIMIT_CODES, self[:3], self.any_drive, strict=True
+            )
+            if fraction > 0.0
         ]
 
 
 def saturation(limited: FloatArray) -> Saturation:
-    """Return the shares of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
+    """Return the fractions of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
     if not len(limited):
         limited = np.zeros((1, np.shape(limited)[1]))
     at = np.array([limited == code for _, code in LIMIT_CODES])
@@ -118,8 +120,8 @@ def _legs(which: Any) -> str:
     return f"{'legs' if which.sum() > 1 else 'leg'} {numbers}"
 
 
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
+def _percent(fraction: float) -> str:
+    return f"{100.0 * fraction:.2g} %" if fraction < 0.995 else f"{100.0 * fraction:.3g} %"
 
 
 def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
@@ -145,10 +147,10 @@ def drawing_stiffness(drives: FloatArray) -> FloatArray:
 
 def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
     """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
-    share = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
-    span, sign = drives[:, column.SPAN], np.sign(share)
+    fraction = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
+    span, sign = drives[:, column.SPAN], np.sign(fraction)
     stepper = drives[:, column.POSITIONING] == column.STEPPER_DRIVE
-    lag = np.where(stepper, 2.0 / np.pi * np.arcsin(share), share)
+    lag = np.where(stepper, 2.0 / np.pi * np.arcsin(fraction), fraction)
     return np.asarray(sign * drives[:, column.DEAD] + span * lag)
 
 
@@ -218,7 +220,7 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     row[column.BREAKAWAY] = seen.friction * drive.breakaway
     row[column.STRIBECK] = seen.stribeck_speed
     row[column.VISCOUS] = seen.viscous
-    row[column.HALF_PLAY] = 0.5 * seen.backlash
+    row[column.HALF_BACKLASH] = 0.5 * seen.backlash
     row[column.STIFFNESS] = seen.stiffness
     row[column.DAMPING] = seen.damping
     row[column.BRAKE] = seen.brake

@@ -312,10 +312,10 @@ class Homing:
         elapsed = time - self._since[0]
         phase = min(elapsed / self._duration, 1.0)
         # The transition of least jerk: at rest and without acceleration at both ends.
-        share = phase**3 * (10.0 + phase * (6.0 * phase - 15.0))
+        fraction = phase**3 * (10.0 + phase * (6.0 * phase - 15.0))
         slope = 30.0 * (phase * (1.0 - phase)) ** 2 / self._duration
         way = settings.start - self._origin
-        error = self._origin + share * way - present
+        error = self._origin + fraction * way - present
         if phase == 1.0 and self._phases[0] == APPROACH_PHASE:
             near = (np.abs(error) <= settings.tolerance).all()
             self._rested = self._rested if near else elapsed

@@ -259,7 +259,7 @@ class Plant:
             effort = held + rubbing
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort
         states[:, column.POSITION] = (
-            coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / self._stiff
+            coordinates + np.sign(held) * drives[:, column.HALF_BACKLASH] + held / self._stiff
         )
         states[:, column.SPEED] = rates
         if "position" in self.modes:

@@ -21,7 +21,7 @@ MIN_MOVING_FRACTION = 0.2
 """Fraction of a window in which a leg must move to show its friction."""
 
 FALSE_ALARMS = 1.0
-"""[1/h] Of all detectors together, at most."""
+"""[1/h] Largest rate of false alarms of all detectors together."""
 
 SLOW_DETECTORS = 3
 """Number of slow detectors: of friction, of backlash, and of the load on the platform."""
@@ -99,13 +99,13 @@ class FaultStatistics:
         effort: FloatArray,
     ) -> None:
         """Add one sample: `unexplained` `(n, 2)`, the others `(n,)`; see `Residuals`."""
-        force, play = unexplained.T
+        force, deflection = unexplained.T
         rows = self._rows
         rows[SQUARE_ROW] = direction * direction
         rows[FRICTION_ROW] = direction * force
         rows[LOAD_ROW] = load * load
         rows[PAYLOAD_ROW] = load * force
-        rows[BACKLASH_ROW] = side * play
+        rows[BACKLASH_ROW] = side * deflection
         rows[FORCE_ROW] = force
         rows[EFFORT_ROW] = effort * effort
         self._sums *= self._keep
@@ -156,9 +156,9 @@ def quantiles(legs: int, rate: float) -> tuple[float, float]:
     """
     from scipy.stats import norm
 
-    share = FALSE_ALARMS / (SLOW_DETECTORS + 1)
+    rate_per_detector = FALSE_ALARMS / (SLOW_DETECTORS + 1)
     looks = np.array([3600.0 / (2.0 * FORGETTING_TIME), 3600.0 * rate]) * legs
-    slow, fast = norm.isf(0.5 * share / looks)
+    slow, fast = norm.isf(0.5 * rate_per_detector / looks)
     return float(slow), float(fast)
 
 
@@ -213,7 +213,7 @@ class Alarm(NamedTuple):
     """One alarm, raised once."""
 
     time: float
-    """[s] of the sample"""
+    """[s] time of the sample"""
     kind: Kind
     leg: int | None
     """number of the leg from 1; None for the machine as a whole"""
@@ -221,7 +221,7 @@ class Alarm(NamedTuple):
     """estimate of what has changed"""
     unit: str
     note: str = ""
-    """which sensor, or what kind of load"""
+    """name of the sensor, or kind of load"""
 
     @property
     def look_at(self) -> str:
@@ -304,13 +304,13 @@ class SlowDetectors:
     def ratios(self, sizes: FaultSizes) -> FloatArray:
         """Return the largest size per its threshold of every leg `(n,)`."""
         limits = self.thresholds
-        shares = [
+        fractions = [
             np.abs(sizes.friction) / limits.friction,
             np.abs(sizes.backlash) / limits.backlash,
             np.abs(sizes.force) / (limits.force * np.sqrt(len(sizes.force))),
             sizes.effort / self._rating,
         ]
-        return np.asarray(np.max(shares, axis=0))
+        return np.asarray(np.max(fractions, axis=0))
 
     def _candidates(
         self, sizes: FaultSizes, jacobian: FloatArray
@@ -355,9 +355,9 @@ class SlowDetectors:
             )
         # Forces that the model does not know of wind the transmissions up.
         windup = 2.0 * self._compliance * np.abs(sizes.force)
-        spread = sizes.backlash**2
+        energies = sizes.backlash**2
         # What moves the platform moves all legs; play moves its own.
-        if force > CLEARING_FRACTION and spread.max() < MIN_EXPLAINED_FRACTION * spread.sum():
+        if force > CLEARING_FRACTION and energies.max() < MIN_EXPLAINED_FRACTION * energies.sum():
             return
         for leg, ratio in _large(sizes.backlash / (limits.backlash + windup)):
             size = float(sizes.backlash[leg])

@@ -35,7 +35,7 @@ MIN_MOVING_SPEED = 2e-3
 """[1/s] Adopted: speed, in strokes per second, from which readings of a machine must change."""
 
 MAX_MISSING_PERIODS = 100
-"""Maximum number of missing periods over which the model goes on alone; then it starts anew at the
+"""Maximum number of missing periods over which the model goes on alone; then it restarts at the
 next reading.
 """
 
@@ -73,7 +73,7 @@ REGRESSION_CHANNELS = 2
 """Number of channels explained by them: force on the motor, and deflection within the backlash."""
 
 RIDGE_FRACTION = 1e-6
-"""Fraction of the regressors' squares that holds coefficients which the motion does not show."""
+"""Fraction of the regressors' squares that fixes coefficients which the motion does not show."""
 
 ACCELERATION_FILTER_TIME = 0.01
 """[s] Adopted: time constant of the filter behind which the acceleration of an actuator is taken.
@@ -351,10 +351,10 @@ class EncoderWatch:
         self._still[:] = np.where(same, self._still + self._model.period, 0.0)
         self._last[:] = reading
         alarms = [*self._after_jumps(time, reading)] if self._jumps else []
-        held = (self._still >= DEAD_READING_TIME) & ~self.dead
-        if held.any():
-            held &= np.abs(disturbance - self._force) > self._stuck
-            alarms += [self._died(time, leg) for leg in np.flatnonzero(held).tolist()]
+        frozen = (self._still >= DEAD_READING_TIME) & ~self.dead
+        if frozen.any():
+            frozen &= np.abs(disturbance - self._force) > self._stuck
+            alarms += [self._died(time, leg) for leg in np.flatnonzero(frozen).tolist()]
         return alarms
 
     def behind_force(self, time: float) -> list[Alarm]:

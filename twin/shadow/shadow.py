@@ -44,7 +44,7 @@ machine.
 """
 
 REFERENCE_TIME = 1.0
-"""[s] Adopted: time over which the force that drives begin with is taken anew after a gap."""
+"""[s] Adopted: time over which the force that drives begin with is averaged again after a gap."""
 
 DETECTION_INTERVAL = 10
 """Number of samples between two evaluations of the slow detectors."""
@@ -257,7 +257,7 @@ class ShadowState(NamedTuple):
     """State of the shadow at a sample; arrays of its own."""
 
     time: float
-    """[s] of the machine"""
+    """[s] time of the machine"""
     phase: str
     """"waiting" for a start, "learning" what is normal, or "watching" for faults"""
     pose: FloatArray
@@ -265,9 +265,9 @@ class ShadowState(NamedTuple):
     twist: FloatArray
     """`(6,)`"""
     coordinates: FloatArray
-    """`(n,)` of the actuators, lost counts mended [m, rad]"""
+    """`(n,)` coordinates of the actuators, lost counts mended [m, rad]"""
     forces: FloatArray
-    """`(n,)` of the motors [N, N m]"""
+    """`(n,)` forces of the motors [N, N m]"""
     innovation: FloatArray
     """`(n,)` what the prediction of the coordinates missed [m, rad]"""
     disturbance: FloatArray
@@ -324,8 +324,8 @@ class Shadow:
         self.machine = as_model(machine)
         self.period = 1.0 / bounded(rate, "rate", MIN_SAMPLE_RATE, 1e5)
         self.thresholds = as_instance(thresholds, "thresholds", Thresholds)
-        usual: Mode = "position" if takes_positions(machine) else "velocity"
-        self.mode: Mode = usual if mode is None else mode
+        default_mode: Mode = "position" if takes_positions(machine) else "velocity"
+        self.mode: Mode = default_mode if mode is None else mode
         one_of(self.mode, "mode", COMMAND_MODES)
         self.model = ShadowModel(self.machine, self.period, self.mode)
         self._loop = PositionLoop(

@@ -71,27 +71,27 @@ class RecordedScenes:
 
 
 def rows_around(times: FloatArray, time: float) -> tuple[int, int, float]:
-    """Return the rows before and after a time, and the second one's share."""
+    """Return the rows before and after a time, and the second one's fraction."""
     after = int(np.searchsorted(times, time, side="right"))
     second = min(after, len(times) - 1)
     first = max(second - 1, 0)
     span = times[second] - times[first]
-    share = float(np.clip((time - times[first]) / span, 0.0, 1.0)) if span > 0.0 else 0.0
-    return first, second, share
+    fraction = float(np.clip((time - times[first]) / span, 0.0, 1.0)) if span > 0.0 else 0.0
+    return first, second, fraction
 
 
 def row_at(times: FloatArray, values: FloatArray, time: float) -> FloatArray:
     """Return the row `(m,)` of `values` `(k, m)` at a time."""
-    first, second, share = rows_around(times, time)
-    return np.asarray((1.0 - share) * values[first] + share * values[second])
+    first, second, fraction = rows_around(times, time)
+    return np.asarray((1.0 - fraction) * values[first] + fraction * values[second])
 
 
 def pose_at(times: FloatArray, poses: FloatArray, time: float) -> FloatArray:
     """Return the pose `(7,)` at a time; a quaternion and its opposite are the same rotation."""
-    first, second, share = rows_around(times, time)
+    first, second, fraction = rows_around(times, time)
     before, after = poses[first], poses[second].copy()
     if before[3:] @ after[3:] < 0.0:
         after[3:] *= -1.0
-    pose = (1.0 - share) * before + share * after
+    pose = (1.0 - fraction) * before + fraction * after
     pose[3:] /= np.linalg.norm(pose[3:])
     return np.asarray(pose)

@@ -145,7 +145,9 @@ class View(NamedTuple):
     """Direction of looking."""
 
     azimuth: float
-    """[deg] in which the camera looks, about the vertical: 0 along x of the base, 90 along y"""
+    """[deg] direction in which the camera looks, about the vertical: 0 along x of the base, 90
+    along y
+    """
     elevation: float
     """[deg] negative: down on the machine"""
 

@@ -110,10 +110,10 @@ def _drawn(
     for _, pixel, near in _covered(shadow, width, height):
         np.add.at(layers, pixel[near > nearest[pixel]], 0.5)  # each has an upper and a lower face
     dark = 1.0 - (1.0 - SHADOW_OPACITY) ** layers
-    seen = (owner >= 0).astype(float)
+    covered = (owner >= 0).astype(float)
     image = np.empty((width * height, 4))
-    image[:, 3] = np.maximum(seen, dark)
-    image[:, :3] = (seen * (1.0 - dark))[:, None] * colours[owner]
+    image[:, 3] = np.maximum(covered, dark)
+    image[:, :3] = (covered * (1.0 - dark))[:, None] * colours[owner]
     image[:, :3] += dark[:, None] * np.array(MATERIAL_LOOKS[SHADOW_MATERIAL][0])
     return image.reshape(height, width, 4)
 
@@ -129,8 +129,8 @@ def _covered(triangles: FloatArray, width: int, height: int) -> Iterator[Samples
         level = row[:, None] + 0.5
         crossed = (begin[..., 1] <= level) != (end[..., 1] <= level)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = (level - begin[..., 1]) / (end[..., 1] - begin[..., 1])
-            place = begin[..., 0] + share * (end[..., 0] - begin[..., 0])
+            fraction = (level - begin[..., 1]) / (end[..., 1] - begin[..., 1])
+            place = begin[..., 0] + fraction * (end[..., 0] - begin[..., 0])
         left = np.ceil(np.where(crossed, place, np.inf).min(axis=1) - 0.5)
         right = np.floor(np.where(crossed, place, -np.inf).max(axis=1) - 0.5)
         there = np.isfinite(left) & (row >= 0) & (row < height)

@@ -78,7 +78,7 @@ DISPLAY_NAMES = {
 }
 """Names of controllers and engines in the report."""
 
-NEAR_HALF = 0.05
+NYQUIST_MARGIN = 0.05
 """Relative distance from half the sampling frequency."""
 
 LARGE_RELEASE = 10.0
@@ -129,7 +129,7 @@ OUTER_CONSTANTS = 3.0
 MAX_LOAD = 20.0
 """[N] Largest load, down on the platform."""
 
-YIELD_SHARE = 0.05
+SAG_FRACTION = 0.05
 """Largest sag of the platform under the load with force feedback alone, as a fraction of the
 stroke."""
 
@@ -180,7 +180,7 @@ def _growing(frequency: Sequence[Curve], ratio: Sequence[Curve], period: float) 
     text = f" A negative ratio, from {gain:.2g} on, is of a mode that grows"
     half = 0.5 / period
     found = np.concatenate([curve.y for curve in frequency])[grows]
-    if np.abs(found / half - 1.0).max() > NEAR_HALF:
+    if np.abs(found / half - 1.0).max() > NYQUIST_MARGIN:
         return f"{text}."
     return f"{text} at {half:g} Hz, half the sampling frequency: sampling makes it, not the law."
 
@@ -274,7 +274,7 @@ def _predicted(driven: Driven) -> Iterator[Entry]:
 
 
 def _decay(
-    driven: Driven, controller: LocalFeedback, loudness: float
+    driven: Driven, controller: LocalFeedback, release: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return control instants and the slowest mode `(k,)`, released from rest."""
     platform = driven.platform
@@ -283,7 +283,7 @@ def _decay(
     drives = drive_model(platform)
     pull = RELEASE_COUNTS * float(drives.resolution.max())
     if drives.friction.any():
-        pull = loudness * float((drives.breakaway / spring_constants(platform)[0]).max())
+        pull = release * float((drives.breakaway / spring_constants(platform)[0]).max())
     step = min(MAX_TIMESTEP, suitable_timestep(platform))
     parts = int(np.ceil(controller.period / step - 1e-9))
     course = simulate(
@@ -585,4 +585,4 @@ def _load(damped: Damped) -> float:
     """Return the load [N] that the machine bears with force feedback alone."""
     law = damped.controllers["iff"].law
     sinking = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
-    return min(MAX_LOAD, YIELD_SHARE * stroke(damped.platform) / float(sinking))
+    return min(MAX_LOAD, SAG_FRACTION * stroke(damped.platform) / float(sinking))

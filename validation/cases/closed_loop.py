@@ -69,18 +69,18 @@ ENGINE_STEP = 5e-4
 MOTION_FREQUENCY = 1.0
 """[Hz] Frequency of the heave."""
 
-HEAVE_SHARE = 0.08
+HEAVE_FRACTION = 0.08
 """Amplitude of the heave as a fraction of the stroke; a hundredth of it where stretching struts
 takes more force than holding."""
 
 AGREEMENT_TOLERANCE = 1e-4
 """Largest distance of an engine's platform from the reference, relative to the motion's size."""
 
-AT_REST = 1e-2
+REST_SPEED = 1e-2
 """[1/s] Speed that counts as rest, in strokes per second: brakes hold motors, and what is elastic
 behind them swings out slowly."""
 
-SPEED_SHARE = 0.5
+SPEED_FRACTION = 0.5
 """Largest speed of the heave per that of the slowest actuator."""
 
 HARDWARE_CONFIGURATION = "hardware"
@@ -110,8 +110,8 @@ def _unreachable(platform: Platform) -> dict[str, Any]:
     return {"jump": 2.0 * stroke * lever}
 
 
-def _wild_velocity(platform: Platform) -> dict[str, Any] | None:
-    """Return the gain; None for drives that take positions and have no such loop."""
+def _unstable_velocity_gain(platform: Platform) -> dict[str, Any] | None:
+    """Return the velocity gain; None for drives that take positions and have no such loop."""
     if takes_positions(platform):
         return None
     return {
@@ -119,8 +119,8 @@ def _wild_velocity(platform: Platform) -> dict[str, Any] | None:
     }
 
 
-def _wild_position(platform: Platform) -> dict[str, Any] | None:
-    """Return the gain; None for drives that take positions."""
+def _unstable_position_gain(platform: Platform) -> dict[str, Any] | None:
+    """Return the position gain; None for drives that take positions."""
     if takes_positions(platform):
         return None
     own = suitable_position_loop(platform, CONTROL_PERIOD)[0]
@@ -149,8 +149,8 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
 INJECTED_FAULTS = (
     Fault("sensor dropout", _dropout, drawn=True),
     Fault("unreachable pose", _unreachable),
-    Fault("unstable velocity gain", _wild_velocity),
-    Fault("unstable position gain", _wild_position, 3.0),
+    Fault("unstable velocity gain", _unstable_velocity_gain),
+    Fault("unstable position gain", _unstable_position_gain, 3.0),
     Fault("overload", _overload, 1.5),
 )
 """Faults in the order of the report."""
@@ -279,7 +279,7 @@ def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
 
 
 def _within_stroke(platform: Platform) -> float:
-    share = HEAVE_SHARE * float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    share = HEAVE_FRACTION * float((platform.maximum_coordinates - platform.minimum_coordinates).min())
     if isinstance(platform.leg, StrutLeg):
         stretch = share * largest(platform.jacobian(platform.home)[:, 2])
         holding = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
@@ -289,7 +289,7 @@ def _within_stroke(platform: Platform) -> float:
 
 def _within_speed(platform: Platform) -> float:
     speeds = [leg.actuator.speed for leg in platform.parameters.legs if leg.actuator.speed]
-    return float(SPEED_SHARE * min(speeds, default=np.inf) / (2 * np.pi * MOTION_FREQUENCY))
+    return float(SPEED_FRACTION * min(speeds, default=np.inf) / (2 * np.pi * MOTION_FREQUENCY))
 
 
 def _convention(platform: Platform) -> str:
@@ -405,7 +405,7 @@ def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator
     yield Measure(
         f"{fault.name}: actuators' speed at the end, per stroke",
         speed,
-        AT_REST,
+        REST_SPEED,
         run.stopped or "the machine should rest",
         unit="1/s",
     )

@@ -232,7 +232,7 @@ def far_lengths_are_not_real(platform: Platform) -> bool:
 def hexapod_statements(
     platform: Platform, floating: Platform, target: FloatArray, settling: Trajectory, sag: Sag
 ) -> tuple[Statement, ...]:
-    """Return the paper's statements beside our values.
+    """Return the paper's statements with our values.
 
     Args:
         platform: the machine.
@@ -248,7 +248,7 @@ def hexapod_statements(
     off = largest(printed_rotation(target))
     off = max(off, largest(about_moving_axes - matrix_of(target)))
     moving = quaternion_from_angles(TEST_ANGLES, "moving_xyz")
-    apart = float(angle_between(target[3:], moving))
+    angle = float(angle_between(target[3:], moving))
     length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
     return (
         *_pose_statements(floating, target, settling),
@@ -259,8 +259,8 @@ def hexapod_statements(
         ),
         _translation_statement(platform, target),
         HEXAPOD_PAPER["bushing_joint"].judged(
-            f"With the angles of the test the two attitudes differ by {apart:.4f} rad.",
-            apart > 1e-3,
+            f"With the angles of the test the two attitudes differ by {angle:.4f} rad.",
+            angle > 1e-3,
         ),
         HEXAPOD_PAPER["leg_length"].judged(
             f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
@@ -397,10 +397,10 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[En
 
 def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Entry]:
     moving = pose_from_angles(target[:3], TEST_ANGLES, "moving_xyz")
-    apart = float(angle_between(target[3:], moving[3:]))
+    angle = float(angle_between(target[3:], moving[3:]))
     yield Quantity(
         "same angles about fixed and about moving axes, attitudes apart",
-        apart,
+        angle,
         note="legs differ by up to "
         f"{1e3 * np.abs(platform.inverse_kinematics(moving) - lengths).max():.2g} mm",
         unit="rad",

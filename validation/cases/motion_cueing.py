@@ -168,7 +168,7 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     problem = cueing.problem
     exact = active_set_solution(problem)
     fine = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
-    usual = QuadraticProgram(problem, cueing.settings.tolerance, 4000).solve(problem)
+    default = QuadraticProgram(problem, cueing.settings.tolerance, 4000).solve(problem)
     scale = largest(exact)
     at_bound = np.minimum(
         problem.upper - problem.rows @ exact, problem.rows @ exact - problem.lower
@@ -182,8 +182,8 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     )
     yield Quantity(
         "program solved by OSQP with its usual tolerance against an active-set method",
-        largest(usual.solution - exact) / scale,
-        note=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
+        largest(default.solution - exact) / scale,
+        note=f"{default.iterations} iterations instead of {fine.iterations}; what it leaves is "
         "checked against the limits anyway",
     )
 
@@ -243,16 +243,16 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
         amplitude=dict(zip(axis_names("yaw_pitch_roll"), sizes.tolist(), strict=True)),
         duration=HEAD_DURATION,
     )
-    felt = sensed_manoeuvre(platform, motion, HEAD_POSITION, HEAD_PERIOD)
-    pose = platform.constrain(motion.sample(felt.time).pose).pose
+    sensed = sensed_manoeuvre(platform, motion, HEAD_POSITION, HEAD_PERIOD)
+    pose = platform.constrain(motion.sample(sensed.time).pose).pose
     turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
     path = pose[:, :3] + turn.apply(HEAD_POSITION)
-    second = make_interp_spline(felt.time, path, SPLINE_DEGREE).derivative(2)(felt.time)
+    second = make_interp_spline(sensed.time, path, SPLINE_DEGREE).derivative(2)(sensed.time)
     exact = turn.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
     fastest = 4.0 * np.pi * 3.0
     yield Measure(
         "specific force at a moving head against the second derivative of its path",
-        largest((felt.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
+        largest((sensed.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
         10.0 * (fastest * HEAD_PERIOD) ** 6,
         "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
         unit="m/s2",
@@ -391,17 +391,17 @@ def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
     column = 0 if name == "braking" else 1
     sense = ("surge", "sway")[column]
     first = next(iter(outcomes.values())).error
-    felt = [Curve("vehicle", first.time, first.vehicle.force[:, column], "dash")]
+    curves = [Curve("vehicle", first.time, first.vehicle.force[:, column], "dash")]
     used = []
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     for key, one in outcomes.items():
-        felt.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
+        curves.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
         share = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
         used.append(Curve(key, one.use.time, share.max(axis=1)))
     return Plot(
         f"Cueing: {name.replace('_', ' ')}",
         "time [s]",
-        Panel(f"perceived {sense} [m/s²]", *felt),
+        Panel(f"perceived {sense} [m/s²]", *curves),
         Panel("share of actuator range", *used),
         caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
         "farthest from mid-range: 1 is its limit.",

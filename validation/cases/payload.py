@@ -59,12 +59,12 @@ CASE = Case(
     cost=3.0,
 )
 
-PRINTED_DIGIT = "half a unit of the last printed digit"
+DIGIT_REASON = "half a unit of the last printed digit"
 
 RANDOM_POSITIONS = 5000
 """Random positions of the actuators."""
 
-END_SHARE = 0.7
+END_FRACTION = 0.7
 """Fraction of legs that are at an end of their range."""
 
 CARRIED_MASSES = (100.0, 1000.0)
@@ -96,8 +96,8 @@ def opposed_speeds(platform: Platform) -> list[float]:
     return sorted(np.abs(signs @ rows / omega).max(axis=1).tolist())
 
 
-def keeping_share(platform: Platform) -> float:
-    """Return the share of random phases with which the actuators keep their printed speed."""
+def kept_speed_fraction(platform: Platform) -> float:
+    """Return the fraction of random phases with which the actuators keep their printed speed."""
     rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
     phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASE_DRAWS, 6))
     omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
@@ -107,12 +107,12 @@ def keeping_share(platform: Platform) -> float:
 
 def published_row(found: WorstPhase) -> int:
     """Return the row of the position at which the thesis's search under shaking stops."""
-    apart = np.abs(found.extensions - STEWART_DYNAMIC_PAYLOAD.extensions).max(axis=1)
-    return int(apart.argmin())
+    distance = np.abs(found.extensions - STEWART_DYNAMIC_PAYLOAD.extensions).max(axis=1)
+    return int(distance.argmin())
 
 
 def static_statement(found: StaticPayload) -> Statement:
-    """Return the result of the search at rest beside the printed one."""
+    """Return the result of the search at rest and the printed one."""
     printed, least = STEWART_STATIC_PAYLOAD, found.continuous
     first = () if found.first_failure is None else found.first_failure
     same = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
@@ -145,14 +145,14 @@ def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
             max(right) <= limit,
             "no phases are printed, so all axes are in phase here. With the axes in phase or in "
             f"opposition, the least of all 32 speeds in the middle of the strokes is "
-            f"{least[0]:.4f} m/s, above the limit; {100.0 * keeping_share(platform):.0f} percent "
-            "of random phases keep the limit",
+            f"{least[0]:.4f} m/s, above the limit; {100.0 * kept_speed_fraction(platform):.0f} "
+            "percent of random phases keep the limit",
         ),
     )
 
 
 def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Statement:
-    """Return the results of the searches under shaking beside the printed one."""
+    """Return the results of the searches under shaking and the printed one."""
     forwards, backwards, worst = shaken
     printed = STEWART_DYNAMIC_PAYLOAD
     carried = float(worst.bounds[published_row(worst)])
@@ -224,7 +224,7 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     if found.first_failure is not None:
         off = largest(found.first_failure - printed.extensions)
     name = "extensions at which the static search stops, against print"
-    yield Measure(name, off, 5e-5, PRINTED_DIGIT, unit="m")
+    yield Measure(name, off, 5e-5, DIGIT_REASON, unit="m")
     least = found.continuous
     corner = "a corner of the range" if least.corner else "not a corner of the range"
     yield Quantity(
@@ -248,7 +248,7 @@ def drawn_limit(platform: Platform, thrust: float) -> float:
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     random = np.random.default_rng(421)
     shares = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
-    shares = np.where(random.uniform(size=shares.shape) < END_SHARE, np.round(shares), shares)
+    shares = np.where(random.uniform(size=shares.shape) < END_FRACTION, np.round(shares), shares)
     poses = platform.forward_kinematics(platform.minimum_coordinates + shares * stroke)
     light, heavy = (
         scaled_payload(platform, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
@@ -268,7 +268,7 @@ def _speeds(platform: Platform) -> Iterator[Entry]:
         f"{name}, rotation as printed", backwards, note="(2.2), (2.3) and A.2", unit="m/s"
     )
     least, second, *_ = opposed_speeds(platform)
-    share = keeping_share(platform)
+    share = kept_speed_fraction(platform)
     note = f"of {PHASE_DRAWS} draws; without any phases the axes are in phase"
     yield Quantity("share of random phases that keep the actuators' speed", share, note=note)
     yield Quantity(

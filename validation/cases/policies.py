@@ -175,7 +175,7 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _better(shipped: Shipped) -> Measure:
-    """Return the policy's error in parts of the baseline's; of returns, the baseline's in parts."""
+    """Return the policy's error per baseline's; for returns, the baseline's per policy's."""
     found = evaluate(
         shipped.environment,
         (shipped.baseline, shipped.policy),
@@ -203,7 +203,7 @@ def _better(shipped: Shipped) -> Measure:
 
 
 def _length(shipped: Shipped) -> str:
-    """Return how long the episodes are, where they are not as usual."""
+    """Return how long the episodes are, where they have not the default length."""
     if "max_episode_steps" in shipped.options:
         return f" of {shipped.options['max_episode_steps']} steps"
     return f" of {shipped.options['duration']:g} s" if "duration" in shipped.options else ""

@@ -36,7 +36,7 @@ CASE = Case(
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 """[rad] Angles psi, theta, phi at which (2.2) is compared."""
 
-PRINTED_DIGIT = "half a unit of the last printed digit"
+DIGIT_REASON = "half a unit of the last printed digit"
 
 
 def run(platform: Platform) -> CaseResult:
@@ -57,7 +57,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
         ),
     ):
         error = np.abs(value - np.array(printed)).max()
-        yield Measure(f"{name} against print", error, 5e-5, PRINTED_DIGIT, unit="m")
+        yield Measure(f"{name} against print", error, 5e-5, DIGIT_REASON, unit="m")
 
 
 def _rotation() -> Measure:

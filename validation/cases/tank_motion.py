@@ -47,7 +47,7 @@ ENGINE_START = 4.0
 ENGINE_TIME = 0.3
 """[s] Time that the engines run."""
 
-PITCH_SHARE = 0.1
+PITCH_FRACTION = 0.1
 """Fraction of the stroke that pitch alone may use."""
 
 
@@ -75,7 +75,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    return fitted_tank_course(platform, PITCH_SHARE * actuator.stroke / radius, TANK_DURATION)
+    return fitted_tank_course(platform, PITCH_FRACTION * actuator.stroke / radius, TANK_DURATION)
 
 
 def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:

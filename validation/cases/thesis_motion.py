@@ -138,13 +138,13 @@ def _centred_legs(
     simplified = driven(Platform(centred(platform.parameters)), motion)
     difference = simplified.forces - course.forces
     offset = largest(difference[0])
-    spread = float(np.ptp(difference, axis=0).max())
+    variation = float(np.ptp(difference, axis=0).max())
     relative = offset / largest(course.forces[0])
     measure = Quantity(
         "thrust offset at start-up between centred and actual legs",
         offset,
         note=f"{100.0 * relative:.1f} percent of the largest thrust at start-up; over the motion "
-        f"the difference varies by {spread:.2g} N",
+        f"the difference varies by {variation:.2g} N",
         unit="N",
     )
     plot = Plot(
@@ -165,8 +165,8 @@ def _centred_legs(
         STEWART_THESIS["centred_legs"].judged(
             f"Centring the legs' masses, all else equal, offsets the thrusts by up to {offset:.1f} "
             f"N ({100.0 * relative:.1f} percent) at start-up; during the motion the difference "
-            f"varies by {spread:.1f} N.",
-            offset > spread,
+            f"varies by {variation:.1f} N.",
+            offset > variation,
         ),
     )
     return measure, plot, statements

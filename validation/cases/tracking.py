@@ -50,7 +50,7 @@ from twin.validation.results import (
     entry_of,
 )
 
-FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
+FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
 """Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""
 
 CASCADE_VARIANTS: dict[str, dict[str, Any]] = {
@@ -96,10 +96,10 @@ ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
 """Largest difference of engines per motion: their largest error in an open loop, 1e-6 m, per 1 cm
 of motion; a stable control loop does not increase it."""
 
-PAYLOAD_SHARE = 0.9
+PAYLOAD_FRACTION = 0.9
 """Payload of the wrong model, per true payload."""
 
-FRICTION_SHARE = 0.7
+FRICTION_FRACTION = 0.7
 """Friction of the wrong model, per true friction."""
 
 COMPARED_CONTROLLERS: dict[str, type[Controller]] = {
@@ -214,10 +214,11 @@ def part(platform: Platform, reference: Reference, begin: int, end: int) -> Refe
     )
 
 
-def apart(one: Trajectory, other: Trajectory) -> tuple[float, float]:
-    """Return the largest differences of two courses, in parts of the motion of the first.
+def relative_differences(one: Trajectory, other: Trajectory) -> tuple[float, float]:
+    """Return the largest differences of two trajectories, relative to the motion of the first.
 
-    Of positions, and of quaternions; the motion is the largest change since the begin.
+    The first number is that of positions, the second that of quaternions; the motion is the largest
+    change since the begin.
     """
     places = (slice(0, 3), slice(3, 7))
     return tuple(  # type: ignore[return-value]
@@ -327,7 +328,7 @@ def observer_evidence(
         for variant, options in CASCADE_VARIANTS.items():
             if variant == "feedback alone" and plant in REDUCED_PLANTS:
                 continue
-            controller = ObserverCascade(machine, reference, **options, **FROM_THE_START)
+            controller = ObserverCascade(machine, reference, **options, **FEEDFORWARD_OPTIONS)
             found[plant][variant] = tracked(machine, controller, engine, run).rms
         engine.close()
     return found, motion_size(reference, round(run / period) + 1)
@@ -365,7 +366,7 @@ def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> It
     ):
         yield entry_of(
             f"{name}: rotation error without disturbance fed forward per that with it",
-            _share(found, plant),
+            _error_ratio(found, plant),
             1.0 if judged else None,
             "friction that is estimated and fed forward leaves less error to feedback; with the "
             "opposite sign it would act twice"
@@ -375,7 +376,7 @@ def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> It
         )
     yield Quantity(
         "ideal plant: difference of the errors with and without estimates, per motion",
-        _apart(found, motion),
+        _variant_difference(found, motion),
         "largest of position, rotation and actuators; the ideal plant has no disturbance",
     )
 
@@ -414,19 +415,19 @@ def linear_encoders(
         ("cascade, linear", Cascade, LinearEncoderPlant),
         ("observer, linear", ObserverCascade, LinearEncoderPlant),
     ):
-        controller = kind(hardware, reference, **FROM_THE_START)
+        controller = kind(hardware, reference, **FEEDFORWARD_OPTIONS)
         found[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
     engine.close()
     return found
 
 
 def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
-    """Return the thesis' statements about the observer and about linear encoders beside ours."""
+    """Return the thesis' statements about the observer and linear encoders with our results."""
     ideal, real = found["ideal"], found["hardware"]
     ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
     real_errors = [1e3 * real[name][1] for name in CASCADE_VARIANTS]
-    without_friction = _share(found, "hardware, no friction")
-    without_backlash = _share(found, "hardware, no backlash")
+    without_friction = _error_ratio(found, "hardware, no friction")
+    without_backlash = _error_ratio(found, "hardware, no backlash")
     alone, both = "feedback alone", "estimated disturbance too"
     return (
         STEWART_THESIS["observer_in_simulation"].judged(
@@ -474,12 +475,13 @@ def _errors(errors: tuple[float, float, float]) -> str:
     return f"{1e3 * errors[0]:.4f} mm and {1e3 * errors[1]:.4f} mrad"
 
 
-def _share(found: Evidence, plant: str) -> float:
+def _error_ratio(found: Evidence, plant: str) -> float:
+    """Return the rotation error without the estimated disturbance per that with it."""
     return found[plant]["estimated speed"][1] / found[plant]["estimated disturbance too"][1]
 
 
-def _apart(found: Evidence, motion: tuple[float, float, float]) -> float:
-    """Return by how much variants differ on the ideal plant, in parts of the motion."""
+def _variant_difference(found: Evidence, motion: tuple[float, float, float]) -> float:
+    """Return by how much variants differ on the ideal plant, relative to the motion."""
     errors = np.array(list(found["ideal"].values()))
     return float((np.ptp(errors, axis=0) / np.array(motion)).max())
 
@@ -520,16 +522,16 @@ def wrong_model(machine: Platform) -> Platform:
     """Return a model of the machine with a payload and frictions that are too small."""
     content = machine.parameters.model_dump()
     body = content["platform"]["body"]
-    body["mass"] *= PAYLOAD_SHARE
-    body["inertia"] = (PAYLOAD_SHARE * np.array(body["inertia"])).tolist()
+    body["mass"] *= PAYLOAD_FRACTION
+    body["inertia"] = (PAYLOAD_FRACTION * np.array(body["inertia"])).tolist()
     for name in ("friction_torque", "viscous_torque"):
-        content["leg"]["drive"][name] *= FRICTION_SHARE
+        content["leg"]["drive"][name] *= FRICTION_FRACTION
     return Platform(MachineParameters.model_validate(content))
 
 
 def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
     kind = COMPARED_CONTROLLERS[name]
-    starts = FROM_THE_START if kind in (Cascade, ObserverCascade) else {}
+    starts = FEEDFORWARD_OPTIONS if kind in (Cascade, ObserverCascade) else {}
     return kind(machine, reference, **starts, **options)
 
 
@@ -571,8 +573,8 @@ def _table(
         "Errors under control",
         ("controller", *columns),
         tuple(rows),
-        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with {PAYLOAD_SHARE:g} of "
-        f"the payload and {FRICTION_SHARE:g} of the friction, on the analytic engine.",
+        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with {PAYLOAD_FRACTION:g} of "
+        f"the payload and {FRICTION_FRACTION:g} of the friction, on the analytic engine.",
     )
 
 
@@ -598,7 +600,7 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
         yield Quantity(
             f"hardware plant: error of the thesis' cascade per error of {name} with a wrong model",
             (thesis / np.array(course.rms)).min(),
-            note=f"{PAYLOAD_SHARE:g} of the payload and {FRICTION_SHARE:g} of the friction",
+            note=f"{PAYLOAD_FRACTION:g} of the payload and {FRICTION_FRACTION:g} of the friction",
         )
 
 
@@ -613,7 +615,7 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
             tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        difference = max(max(apart(runs[0], course)) for course in runs[1:])
+        difference = max(max(relative_differences(runs[0], course)) for course in runs[1:])
         yield Measure(
             f"ideal plant, {name}: largest difference of engines, per motion",
             difference,

@@ -88,7 +88,7 @@ STEP_SPEED = 0.02
 SAMPLE_TIME = 1e-3
 """[s] Time over which the thesis takes differences of encoder readings."""
 
-ARMATURE_SHARES = (2.0, 1.0, 0.5, 0.03)
+ARMATURE_RATIOS = (2.0, 1.0, 0.5, 0.03)
 """Armature inertias of the scan, per that of the data sheet."""
 
 GAIN_RATIOS = (0.0, 1.0, 2.0, 3.0)
@@ -98,7 +98,7 @@ RISE_TOLERANCE = 1e-3
 """[s] Difference of a rise time from the simulated one that counts as "almost the same"."""
 
 SETTLING_BANDS = (0.05, 0.02, 0.01, 0.005)
-"""Usual bands about the final value, per step; the last is the thesis', section 4.3.1.1.2."""
+"""Common bands about the final value, per step; the last is the thesis', section 4.3.1.1.2."""
 
 POSITION_SETTLING = PrintedValue(
     f"{STEWART_THESIS}, section 4.3.2.2", "settling time", "about 2", "s"
@@ -187,7 +187,7 @@ def carried_weight(platform: Platform, time: FloatArray) -> Measure:
 
 
 def variants(platform: Platform) -> tuple[Plot, tuple[Statement, ...]]:
-    """Return the thesis' figures 4.13 and 4.14, and what it reads off them beside ours."""
+    """Return the thesis' figures 4.13 and 4.14, and its statements about them with our results."""
     gains, first = _responses(platform, [(gain, FIXED_TIME) for gain in SEARCHED_GAINS], "Kp {0:g}")
     times, second = _responses(
         platform, [(FIXED_GAIN, time) for time in SEARCHED_TIMES], "Ti {1:g} ms"
@@ -330,7 +330,7 @@ def hardware_steps(
         (loop, loop.changed(velocity_gain=gain)),
         leg.encoder.resolution(leg.drive.turn) / SAMPLE_TIME / STEP_SPEED,
         PositionStudy().response(hardware),
-        tuple(tuple(_scanned(hardware, inertia, mass, share)) for share in ARMATURE_SHARES),
+        tuple(tuple(_scanned(hardware, inertia, mass, share)) for share in ARMATURE_RATIOS),
         step_figures(*simulated),
     )
 
@@ -406,7 +406,7 @@ def hardware_plots(
 def hardware_statements(
     steps: HardwareSteps, ideal: tuple[FloatArray, FloatArray]
 ) -> tuple[Statement, ...]:
-    """Return the thesis' statements about its real machine beside our values.
+    """Return the thesis' statements about its real machine with our values.
 
     Args:
         steps: of the machine with its drives.
@@ -477,10 +477,10 @@ def _encoder_bit(steps: HardwareSteps) -> Statement:
 
 
 def _settling(response: tuple[FloatArray, FloatArray]) -> str:
-    """Return the settling times of a position step within usual bands, as text."""
-    usual = PositionStudy.specification
+    """Return the settling times of a position step within common bands, as text."""
+    default = PositionStudy.specification
     times = (
-        f"{step_figures(*response, replace(usual, settling=band)).settling_time:.2f} s within "
+        f"{step_figures(*response, replace(default, settling=band)).settling_time:.2f} s within "
         f"{100.0 * band:g} percent"
         for band in SETTLING_BANDS
     )

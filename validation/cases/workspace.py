@@ -28,14 +28,14 @@ from twin.analysis.workspace.admissible import (
     third_turn,
     within_shells,
 )
-from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
     leg_stiffness,
     stiffness_range,
 )
-from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region, stretches_along
+from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region, segments_along
 from twin.analysis.workspace.search import search, singular_distance, sphere, wander
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
@@ -130,8 +130,8 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     yield _volume(found, inside.mean(), float(np.prod(high - low)), "shells")
     values = dexterity(platform, poses[inside]).conditioning
     mean = conditioning_over(found).mean
-    spread = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / MAX_DEVIATIONS
-    off = float(abs(values.mean() - mean) / spread)
+    deviation = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / MAX_DEVIATIONS
+    off = float(abs(values.mean() - mean) / deviation)
     yield Measure("conditioning index against random places", off, MAX_DEVIATIONS, CHANCE_REASON)
 
 
@@ -220,9 +220,9 @@ def plate_measures(
 
 def _volume(found: Region, share: float, box: float, what: str) -> Measure:
     """Compare the volume of rays with that of random points; both have an error of their own."""
-    spread = box * np.sqrt(share * (1.0 - share) / RANDOM_POINTS)
-    spread += found.uncertainty * found.volume / MAX_DEVIATIONS
-    off = float(abs(found.volume - box * share) / spread)
+    deviation = box * np.sqrt(share * (1.0 - share) / RANDOM_POINTS)
+    deviation += found.uncertainty * found.volume / MAX_DEVIATIONS
+    off = float(abs(found.volume - box * share) / deviation)
     return Measure(
         f"volume of rays against random points in {what}", off, MAX_DEVIATIONS, CHANCE_REASON
     )
@@ -238,7 +238,7 @@ CASE = Case(
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    chart = Chart.about(platform, own_axes(platform)[:3])
+    chart = Chart.about(platform, dof_axes(platform)[:3])
     found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
     measures = [
@@ -329,7 +329,7 @@ def _reached(platform: Platform) -> Iterator[Entry]:
     places = wander(chart, WALK_SEED)[:, :3] * chart.scale[0]
     radii = np.linalg.norm(places, axis=1)
     farthest = np.argsort(-radii)[:WALKED_POSES]
-    found = stretches_along(platform, places[farthest] / radii[farthest, None])
+    found = segments_along(platform, places[farthest] / radii[farthest, None])
     short = radii[farthest] / found.far - 1.0
     tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"
     yield Measure("farthest walked places beyond the reachable set", short.max(), tolerance, reason)

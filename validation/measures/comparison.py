@@ -43,7 +43,7 @@ DASHED_POINTS = 60
 FULL_MOTION = 1e-2
 """[m] Motion of a platform joint; the bars are set for motions at least as large."""
 
-LEAST_REASON = "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
+MIN_INERTIA_REASON = "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
 
 PARTS_PER_LEG = 3
 """Parts of a leg with a moment of inertia of their own, at most."""
@@ -141,7 +141,7 @@ def trajectory_comparison(
         "progress": False,
     }
     reference = simulate(platform, duration, **options)
-    share = motion_share(platform, reference)
+    share = motion_fraction(platform, reference)
     measures: list[Entry] = []
     plots = []
     for bar in ENGINE_BARS:
@@ -155,7 +155,7 @@ def trajectory_comparison(
     return measures, plots
 
 
-def motion_share(platform: Platform, reference: Trajectory) -> float:
+def motion_fraction(platform: Platform, reference: Trajectory) -> float:
     """Return the largest displacement of the platform per `FULL_MOTION`, at most 1."""
     start = np.broadcast_to(reference.pose[0], reference.pose.shape)
     turned = platform_radius(platform) * rotation_error(reference.pose, start)
@@ -165,7 +165,7 @@ def motion_share(platform: Platform, reference: Trajectory) -> float:
 def trajectory_measures(
     bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
 ) -> Iterator[Entry]:
-    """Return the largest errors in position and rotation, held against a share of the bar."""
+    """Return the largest errors in position and rotation, judged by a fraction of the bar."""
     smaller = (
         f"; a joint of the platform moves {1e3 * share * FULL_MOTION:.2g} mm at most, turning "
         f"included, and so the bar is that much smaller than for {1e3 * FULL_MOTION:g} mm"
@@ -253,7 +253,7 @@ def projection_errors(
             errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(found)} states"
         least = added if engine == "mujoco" else 0.0
-        reason = MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {LEAST_REASON}"
+        reason = MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {MIN_INERTIA_REASON}"
         measures.append(Measure(name, errors.max(), max(MODEL_TOLERANCE, least), reason))
         curves.append(log_curve(label, x, errors))
     return measures, curves
@@ -284,7 +284,7 @@ def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
 
 
 def alike(*panels: FloatArray) -> str:
-    """Return the sentence that a chart of `(k, n)` per panel needs if only its last leg is seen."""
+    """Return the sentence that a chart of `(k, n)` per panel needs if the legs' curves coincide."""
     same = all(np.ptp(each, axis=1).max() <= OVERLAP_FRACTION * np.ptp(each) for each in panels)
     return "All legs move alike: their curves lie on each other." if same else ""
 
@@ -438,7 +438,7 @@ def engines_along(
 
 
 def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Entry], list[Curve]]:
-    """Return the engines' projection errors at states spread over the motion."""
+    """Return the engines' projection errors at states all along the motion."""
     at = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
     states = RandomStates(
         course.pose[at], course.twist[at], course.acceleration[at], course.deflection[at]
@@ -449,7 +449,7 @@ def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Ent
 def follow(
     platform: Platform, motion: Motion, begin: float, longest: float, title: str
 ) -> tuple[list[Entry], list[Plot]]:
-    """Return engines against reference, both driven by the held forces of a part of the motion.
+    """Return engines against reference, both driven by the forces of a part of the motion.
 
     It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """

@@ -14,16 +14,22 @@ from twin.errors import SimulationStoppedError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.static_deflection import static_deflection
 from twin.simulation.simulate import simulate
-from twin.validation.measures.sampling import WORST_CONDITION, followed, largest, moved, stroke
+from twin.validation.measures.sampling import (
+    MAX_CONDITION_RATIO,
+    followed,
+    largest,
+    moved_poses,
+    stroke,
+)
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2] Standard gravity."""
 
-SPRING_SHARE = 0.01
+SPRING_FRACTION = 0.01
 """Smallest force of a leg's spring that counts, as its deflection per stroke: less does not move
 the machine."""
 
-OFFSET_SHARE = 0.1
+OFFSET_FRACTION = 0.1
 """Offset of forces as a fraction of the mean holding force; motions stay well inside the stroke."""
 
 OFFSET_STEP = 1e-5
@@ -39,11 +45,11 @@ DURATION_GRID = 0.02
 """[s] Time of which durations are multiples, so that every time step that is compared divides
 them."""
 
-LARGEST_RATE = 0.1
+MAX_STEP_RATE = 0.1
 """Largest product of `COMPARED_TIMESTEP` and the fastest rate of the free motion of a machine that
 is not stiff."""
 
-STIFF_RATE = 0.025
+STIFF_STEP_RATE = 0.025
 """Largest product of the time step and that rate in a stiff machine: its forces are large compared
 with what they move, and the compliance of the engines' constraints shows sooner."""
 
@@ -84,12 +90,12 @@ def typical_force(platform: Platform) -> float:
         forces = platform.inverse_dynamics(*lift)
     axial = [getattr(leg, "axial", None) for leg in platform.parameters.legs]
     stiffest = max((spring.stiffness for spring in axial if spring is not None), default=0.0)
-    return max(float(np.abs(forces).mean()), SPRING_SHARE * stiffest * stroke(platform))
+    return max(float(np.abs(forces).mean()), SPRING_FRACTION * stiffest * stroke(platform))
 
 
 def offset_force(platform: Platform) -> float:
     """Return a tenth of the typical force [N, N m]: it moves a machine by centimetres in 0.3 s."""
-    return OFFSET_SHARE * typical_force(platform)
+    return OFFSET_FRACTION * typical_force(platform)
 
 
 @lru_cache(maxsize=32)
@@ -108,7 +114,7 @@ def free_rates(platform: Platform) -> FloatArray:
         """Return accelerations `(m, size)` after offsets `(m, 2 size)` of the state at rest."""
         shift, rate = offset[:, :6], offset[:, size : size + 6]
         home = np.tile(platform.home, (len(offset), 1))
-        motion = platform.constrain(moved(home, shift, 1.0), rate)
+        motion = platform.constrain(moved_poses(home, shift, 1.0), rate)
         inside = start.deflection + np.hstack([offset[:, 6:size], offset[:, size + 6 :]])
         forces = np.tile(start.forces, (len(offset), 1))
         return platform.forward_dynamics(motion.pose, motion.twist, forces, deflection=inside)
@@ -122,7 +128,7 @@ def free_rates(platform: Platform) -> FloatArray:
 def stiff_scale(platform: Platform) -> float:
     """Return the time step per `COMPARED_TIMESTEP`: 1, or halved until it follows the motion."""
     rate = COMPARED_TIMESTEP * fastest_rate(platform)
-    return 1.0 if rate <= LARGEST_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_RATE)))
+    return 1.0 if rate <= MAX_STEP_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_STEP_RATE)))
 
 
 def compared_step(platform: Platform) -> float:
@@ -194,7 +200,7 @@ def _follows(platform: Platform, forces: FloatArray, count: int) -> bool:
     if not followed(platform, pose):
         return False
     condition = platform.condition_number(pose)
-    return bool(condition.max() < WORST_CONDITION * condition[0])
+    return bool(condition.max() < MAX_CONDITION_RATIO * condition[0])
 
 
 def whole_steps(platform: Platform, duration: float) -> float:

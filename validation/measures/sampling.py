@@ -30,14 +30,14 @@ MAX_ROUNDS = 40
 STROKE_FRACTION = 0.6
 """Fraction of the stroke that a single degree of freedom may use."""
 
-WORST_CONDITION = 10.0
+MAX_CONDITION_RATIO = 10.0
 """Largest condition number per that at home: in worse poses every solution loses digits."""
 
 MAX_RATE_RATIO = 2.0
 """Largest actuator rates per those at home: they grow without bound where cranks are in line with
 their rods."""
 
-STEEPEST_MOTION = 4.0
+MAX_RATE_GROWTH = 4.0
 """Largest actuator rates in a motion per those where it begins, at the same velocity of the
 platform."""
 
@@ -48,22 +48,22 @@ MAX_HALVINGS = 20
 """Halvings of an amplitude at most; a machine that cannot follow what is left then stands at a
 singular pose."""
 
-LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
+MAX_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
 """[m/s], [rad/s] Largest twist of random states: a few times what a motion platform does."""
 
 FULL_LENGTH = 0.88
 """[m] Length of legs below which a platform moves slower in proportion."""
 
-LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
+MAX_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
 """[m/s2], [rad/s2] Largest acceleration of random states."""
 
 QUARTER_TURN = 0.5 * np.pi
 """[rad] Quarter turn of a crank."""
 
-LARGEST_DEFLECTION = 0.05
+MAX_DEFLECTION = 0.05
 """Largest deflection of a leg's spring, per stroke of its actuator."""
 
-LARGEST_DEFLECTION_RATE = 0.2
+MAX_DEFLECTION_RATE = 0.2
 """[m/s] Largest deflection rate of a leg's spring."""
 
 
@@ -129,7 +129,7 @@ class RandomStates(NamedTuple):
     """`(count, 2k)` deflections of springs, then their rates"""
 
 
-def moved(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:
+def moved_poses(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:
     """Return poses `(m, 7)` after `time` [s] at constant velocities `(m, 6)`."""
     turn = quaternion_from_angles(twist[:, 3:] * time, "rotation_vector")
     return np.hstack([pose[:, :3] + twist[:, :3] * time, quaternion_product(turn, pose[:, 3:])])
@@ -148,7 +148,7 @@ def later(
     """
     k = platform.n_deflections
     pose, twist, _, deflection = states
-    motion = platform.constrain(moved(pose, twist, time), twist + acceleration[:, :6] * time)
+    motion = platform.constrain(moved_poses(pose, twist, time), twist + acceleration[:, :6] * time)
     yields, rates = deflection[:, :k], deflection[:, k:]
     inside = np.hstack([yields + rates * time, rates + acceleration[:, 6:] * time])
     return motion.pose, motion.twist, inside
@@ -162,16 +162,16 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     """
     generator = np.random.default_rng(seed)
     pose = _poses(platform, count, generator)
-    twist = LARGEST_TWIST * np.repeat([length_scale(platform), 1.0], 3)
+    twist = MAX_TWIST * np.repeat([length_scale(platform), 1.0], 3)
     motion = platform.constrain(
         pose,
         generator.uniform(-1.0, 1.0, (count, 6)) * twist,
-        generator.uniform(-1.0, 1.0, (count, 6)) * LARGEST_ACCELERATION,
+        generator.uniform(-1.0, 1.0, (count, 6)) * MAX_ACCELERATION,
     )
     k = platform.n_deflections
     inside = generator.uniform(-1.0, 1.0, (count, 2 * k))
-    inside[:, :k] *= LARGEST_DEFLECTION * stroke(platform)
-    inside[:, k:] *= LARGEST_DEFLECTION_RATE
+    inside[:, :k] *= MAX_DEFLECTION * stroke(platform)
+    inside[:, k:] *= MAX_DEFLECTION_RATE
     return RandomStates(*motion, inside)
 
 
@@ -179,7 +179,7 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
     shift = STROKE_FRACTION * stroke(platform) / float(drives)
     reach = np.repeat([shift, shift / platform_radius(platform)], 3)
-    worst = WORST_CONDITION * float(platform.condition_number(platform.home))
+    worst = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
     steepest = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAW_COUNT, 1))
     admissible = Admissible(platform, platform.home)
@@ -187,7 +187,7 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     for attempt in range(MAX_ROUNDS):
         # Homes at the edge of the limits are reached by smaller and smaller excursions.
         step = generator.uniform(-1.0, 1.0, (DRAW_COUNT, 6)) * reach * 0.9**attempt
-        poses = platform.constrain(moved(home, step, 1.0)).pose
+        poses = platform.constrain(moved_poses(home, step, 1.0)).pose
         poses = poses[admissible.inside(poses)]
         sound = platform.condition_number(poses) < worst
         sound &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < steepest
@@ -208,7 +208,7 @@ def followed(platform: Platform, pose: FloatArray) -> bool:
         steepness = np.abs(platform.jacobian(pose)).max(axis=(1, 2))
     except (SingularPoseError, UnreachablePoseError):
         return False
-    return bool(steepness.max() < STEEPEST_MOTION * steepness[0])
+    return bool(steepness.max() < MAX_RATE_GROWTH * steepness[0])
 
 
 def followed_motion(

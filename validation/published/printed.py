@@ -19,7 +19,7 @@ ERRATA_COLUMNS = ("Where", "Printed", "Right", "Assumes", "Shown by")
 TEST_PATTERN = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
 """Pattern of a test's id, as pytest takes it."""
 
-HALF_UNIT = "half a unit of the last printed digit"
+HALF_UNIT_REASON = "half a unit of the last printed digit"
 
 STEWART_BASE_JOINTS = (
     (0.5701, 0.6097, -0.0519, -0.1661, -0.5181, -0.4436),
@@ -261,7 +261,7 @@ def compared(printed: PrintedValue, ours: float) -> Comparison:
         f"{printed.quantity} against the printed {printed.text}{unit}",
         abs(ours - printed.value),
         printed.tolerance,
-        HALF_UNIT,
+        HALF_UNIT_REASON,
         unit=printed.unit,
     )
     text = f"{printed.quantity} {printed.text}{unit}"

@@ -104,7 +104,7 @@ BRACKET_PATTERN = re.compile(r"\[[^]]*\]")
 
 CODE_PATTERN = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
-LARGEST_MARGIN = 1000.0
+MAX_MARGIN = 1000.0
 """Largest margin that is shown: the size of larger ones has no meaning."""
 
 
@@ -187,7 +187,7 @@ def plot_figure(plot: Plot) -> Any:
 
 
 def map_figure(figure: Map) -> Any:
-    """Return the plotly figure of a map: one coloured field beside the other.
+    """Return the plotly figure of a map: coloured fields next to each other.
 
     Raises:
         MissingDependencyError: plotly is not installed.
@@ -346,7 +346,7 @@ def margin(measure: Measure) -> float | None:
 
 
 def _is_bounded(measure: Measure) -> bool:
-    """Return whether a measure keeps a bound that holds its value by design."""
+    """Return whether a measure may lie at its bound by design and does."""
     return measure.at_bound and measure.verdict == "pass"
 
 
@@ -602,8 +602,8 @@ def margin_text(value: float | None) -> str:
     """Return a margin as text with a multiplication sign; None as an empty text."""
     if value is None:
         return ""
-    if value > LARGEST_MARGIN:
-        text = f"> {LARGEST_MARGIN:.0f}"
+    if value > MAX_MARGIN:
+        text = f"> {MAX_MARGIN:.0f}"
     else:
         text = f"{value:.0f}" if value >= 100.0 else f"{value:#.3g}"
     return f"{text} \N{MULTIPLICATION SIGN}"

@@ -19,7 +19,7 @@ import twin.cli.payload
 from twin.analysis.payload.body import ScaledPayload, mass_steps, scaled_payload
 from twin.analysis.payload.dynamic import static_figure
 from twin.analysis.payload.static import (
-    Followers,
+    DependentActuators,
     Positions,
     StaticPayload,
     continuous_limit,
@@ -126,8 +126,8 @@ def test_no_position_between_holds_less(case: Searched) -> None:
     least = found.continuous
     assert least.limit_kg <= found.exact_limit_kg * (1.0 + 1e-12)
     draws = np.random.default_rng(5).uniform(0.0, 1.0, (300, machine.dof))
-    followers = Followers.of(machine)
-    extensions, poses = followers.positions(draws * strokes(machine)[followers.leading])
+    actuators = DependentActuators.of(machine)
+    extensions, poses = actuators.positions(draws * strokes(machine)[actuators.leading])
     inside = ((extensions >= 0.0) & (extensions <= strokes(machine))).all(axis=1)
     assert inside.sum() > 20
     poses = poses[inside]

@@ -11,7 +11,7 @@ from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.admissible import determinants, square
 from twin.analysis.workspace.analysis import closest_singular
-from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
@@ -67,7 +67,7 @@ def test_conditioning_by_differences(platform: Platform) -> None:
 
 
 def test_means_over_a_region(platform: Platform) -> None:
-    found = region(Chart.about(platform, own_axes(platform)[:3]), (6, 8))
+    found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
     assert mean_over(found, lambda poses: np.ones(len(poses)))[0] == pytest.approx(1.0, rel=1e-13)
     over = conditioning_over(found)
     assert 0.0 < over.lowest <= over.mean <= over.highest <= 1.0
@@ -153,7 +153,7 @@ def test_where_stiffness_is_from() -> None:
 
 
 def test_maps_hold_what_is_inside(platform: Platform) -> None:
-    axes = own_axes(platform)
+    axes = dof_axes(platform)
     for pair in (axes[:2], axes[-2:]):
         found = plane_map(platform, pair, points=15)
         fields = [*found.dexterity, *found.stiffness]

@@ -16,7 +16,7 @@ from twin.analysis.workspace.admissible import (
     third_turn,
     within_shells,
 )
-from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search import circle, extent, search, sphere
 from twin.errors import InputError
@@ -24,7 +24,7 @@ from twin.errors import InputError
 
 def own_chart(platform: Platform) -> Chart:
     """Return the chart of a machine's first three degrees of freedom."""
-    return Chart.about(platform, own_axes(platform)[:3])
+    return Chart.about(platform, dof_axes(platform)[:3])
 
 
 @pytest.mark.parametrize("count", [2, 5, 16])
@@ -57,7 +57,7 @@ def test_exits_are_the_edge(platform: Platform) -> None:
     np.testing.assert_allclose(ends, limits, rtol=0, atol=1e-10)
 
 
-def test_stretches_are_ordered_and_inside(platform: Platform) -> None:
+def test_segments_are_ordered_and_inside(platform: Platform) -> None:
     chart = own_chart(platform)
     rays = search(chart, sphere(6)[0])
     assert (rays.start < rays.stop).all()

@@ -11,8 +11,8 @@ from twin.analysis.platform import Platform
 from twin.analysis.workspace import region as ranges
 from twin.analysis.workspace import search as free_rays
 from twin.analysis.workspace.admissible import Admissible
-from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.region import AXES, motion_ranges, reachable_set, stretches_along
+from twin.analysis.workspace.chart import Chart, dof_axes
+from twin.analysis.workspace.region import AXES, motion_ranges, reachable_set, segments_along
 from twin.analysis.workspace.search import farthest, search, sphere, wander
 from twin.errors import InputError
 from twin.papers.driving_simulator.kinematics import PlateModel
@@ -25,7 +25,7 @@ from twin.papers.driving_simulator.studies import (
 @pytest.fixture
 def short_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what does not depend on how long the walk is fast."""
-    for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
+    for name, value in (("CHAIN_COUNT", 64), ("CHAIN_STEPS", 50), ("KEPT_STEPS", 20)):
         monkeypatch.setattr(free_rays, name, value)
     monkeypatch.setattr(ranges, "RANDOM_STARTS", 1)
 
@@ -61,7 +61,7 @@ def test_pillars_have_closed_forms() -> None:
 
 @pytest.mark.usefixtures("short_walk")
 def test_the_walk_stays_inside(platform: Platform) -> None:
-    chart = Chart.about(platform, own_axes(platform))
+    chart = Chart.about(platform, dof_axes(platform))
     places = wander(chart)
     assert Admissible(platform, chart.center).inside(chart.poses(places * chart.scale)).all()
     assert np.abs(places.std(axis=0)).min() > 1e-3
@@ -69,7 +69,7 @@ def test_the_walk_stays_inside(platform: Platform) -> None:
 
 
 def test_free_search_with_nothing_free_is_the_ray(platform: Platform) -> None:
-    chart = Chart.about(platform, own_axes(platform)[:3])
+    chart = Chart.about(platform, dof_axes(platform)[:3])
     directions, _ = sphere(3)
     found = farthest(chart, directions[:, :, None])
     expected = search(chart, directions).exits
@@ -85,7 +85,7 @@ def test_reachable_set_contains_what_is_reached(name: str) -> None:
     radii = np.linalg.norm(places, axis=1)
     far = np.argsort(-radii)[:30]
     directions = places[far] / radii[far, None]
-    found = stretches_along(machine, directions)
+    found = segments_along(machine, directions)
     assert (found.far > radii[far]).all()
     assert (found.near <= found.behind).all() and (found.behind <= found.far).all()
     assert machine.within_limits(found.poses).all()

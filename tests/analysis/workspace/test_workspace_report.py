@@ -23,7 +23,7 @@ def few_rays(monkeypatch: pytest.MonkeyPatch) -> None:
     reach, plane, region = analysis.reachable_set, analysis.plane_map, analysis.region
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
     monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 4)
-    for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
+    for name, value in (("CHAIN_COUNT", 64), ("CHAIN_STEPS", 50), ("KEPT_STEPS", 20)):
         monkeypatch.setattr(free_rays, name, value)
     monkeypatch.setattr(
         analysis, "reachable_set", lambda platform, center: reach(platform, center, levels=(2, 3))

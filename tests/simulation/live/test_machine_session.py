@@ -45,7 +45,7 @@ class Travelled(Motion):
 
     def __init__(self, run: MachineSession, duration: float) -> None:
         super().__init__(run.platform.home, duration, run._live.steering.axes.convention)
-        self._set(course=run._live.steering._course)
+        self._set(course=run._live.steering._trajectory)
 
     def _axes(self, time: Any) -> AxisSample:
         return self.course.sample(time)

@@ -12,7 +12,7 @@ from twin.analysis.platform import Platform
 from twin.control.gains import suitable_position_loop
 from twin.machine import MachineParameters
 from twin.validation.cases import closed_loop as faults
-from twin.validation.cases.closed_loop import SPEED_SHARE, heave, stop_measures, stopped_run
+from twin.validation.cases.closed_loop import SPEED_FRACTION, heave, stop_measures, stopped_run
 from twin.validation.measures.sampling import followed
 
 pytestmark = pytest.mark.quick
@@ -54,4 +54,4 @@ def test_cranks_can_follow_the_heave(seed: int) -> None:
     rates = np.einsum("kij,kj->ki", machine.jacobian(pose), twist)
     limit = machine.parameters.leg.actuator.speed
     # The fades add to the speed of the sine.
-    assert limit is not None and np.abs(rates).max() < 1.5 * SPEED_SHARE * limit
+    assert limit is not None and np.abs(rates).max() < 1.5 * SPEED_FRACTION * limit

@@ -10,8 +10,8 @@ from twin.analysis.platform import Platform
 from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.measures.equilibrium import (
     COMPARED_TIMESTEP,
-    LARGEST_RATE,
-    STIFF_RATE,
+    MAX_STEP_RATE,
+    STIFF_STEP_RATE,
     compared_step,
     fastest_rate,
     rest,
@@ -43,11 +43,11 @@ def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
 
 def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
     step, rate = compared_step(platform), fastest_rate(platform)
-    if rate * COMPARED_TIMESTEP <= LARGEST_RATE:
+    if rate * COMPARED_TIMESTEP <= MAX_STEP_RATE:
         assert step == COMPARED_TIMESTEP
     else:
         # No longer than allowed, and no shorter than needed.
-        assert STIFF_RATE / 2.0 < step * rate <= STIFF_RATE
+        assert STIFF_STEP_RATE / 2.0 < step * rate <= STIFF_STEP_RATE
 
 
 def test_both_soft_and_stiff_machines_are_tried() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.validation.cases.closed_loop import HEAVE_SHARE, heave
+from twin.validation.cases.closed_loop import HEAVE_FRACTION, heave
 from twin.validation.measures.sampling import random_states, stroke
 
 pytestmark = pytest.mark.quick
@@ -32,4 +32,4 @@ def test_the_heave_keeps_to_speed_and_stroke(name: str) -> None:
     assert speed is not None
     assert 0.1 * speed < fastest < speed
     share = motion.amplitude[2] / stroke(platform)
-    assert share == pytest.approx(HEAVE_SHARE) if name == "stewart" else share < HEAVE_SHARE
+    assert share == pytest.approx(HEAVE_FRACTION) if name == "stewart" else share < HEAVE_FRACTION

@@ -134,7 +134,7 @@ class MotorRequirement(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A required quantity beside the limit of the actuator."""
+    """A required quantity and the limit of the actuator."""
 
     name: str
     required: float
@@ -200,7 +200,7 @@ def requirement_along(
 
 
 def _take_off(yields: FloatArray, time: FloatArray, *derivatives: FloatArray) -> None:
-    """Take from coordinates and their derivatives, in place, what springs in series yield."""
+    """Subtract, in place, deflections of springs in series from coordinates and derivatives."""
     for values in derivatives:
         values -= yields
         moving = len(time) > 1 and time[-1] > time[0]
@@ -308,8 +308,8 @@ class ActuatorTask:
         """
         self.platform, self.course, self._rest = platform, course, rest
         drives = [leg.drive for leg in platform.parameters.legs]
-        seen = [None if drive is None else drive.reflected() for drive in drives]
-        own = np.array([(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in seen])
+        reflected = [None if drive is None else drive.reflected() for drive in drives]
+        own = np.array([(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in reflected])
         forces = needed.forces + own[:, 0] * needed.accelerations + own[:, 1] * needed.rates
         # Friction of a drive at rest helps to hold; it is left out.
         forces += own[:, 2] * np.sign(needed.rates)
@@ -317,7 +317,7 @@ class ActuatorTask:
         top = np.array([np.inf if found is None else found.top_speed for found in positioning])
         self._fastest = np.minimum(actuator_limit(platform, "speed"), top)
         effort = actuator_limit(platform, "effort")
-        peaks = [d.peak if d and d.peak else e for d, e in zip(seen, effort, strict=True)]
+        peaks = [d.peak if d and d.peak else e for d, e in zip(reflected, effort, strict=True)]
         # The torque of a stepper falls with its speed; that of a servo is part of its viscous loss.
         falling = np.array([found is not None and found.stepper for found in positioning])
         left = np.where(falling, 1.0 - np.abs(needed.rates) / top, 1.0)

@@ -1,4 +1,4 @@
-"""What the checks of a motion share: its samples, margins, and points of the legs."""
+"""Samples of a motion, margins to limits, and points of the legs, for all checks of feasibility."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Mobility(NamedTuple):
         return np.array(list(itertools.product(*ends)))
 
     def inner(self, count: int) -> FloatArray:
-        """Return `count` points `(count, k)` spread evenly over the box, always the same ones."""
+        """Return `count` points `(count, k)` that fill the box evenly, always the same ones."""
         from scipy.stats import qmc
 
         # Sobol points are balanced in numbers that are powers of two.
@@ -196,7 +196,7 @@ class Quantity(NamedTuple):
     at_least: bool = False
     """whether the limit is the smallest value instead of the largest"""
     whole: bool = False
-    """whether the value belongs to the whole motion and not to a time"""
+    """whether the value is one of the whole motion rather than of a time"""
 
 
 class Margin(NamedTuple):
@@ -394,12 +394,12 @@ def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> Floa
 
     start, end = corners[:, :, None] - middle, ends[:, :, None] - middle
     height, height_end = _dot(start, normal), _dot(end, normal)
-    apart = np.where(inside(start), np.abs(height) / np.sqrt(safe), np.inf)
+    distance = np.where(inside(start), np.abs(height) / np.sqrt(safe), np.inf)
     change = height - height_end
     share = height / np.where(change == 0.0, 1.0, change)
     crosses = (change != 0.0) & (share >= 0.0) & (share <= 1.0)
     crossing = crosses & inside(start + share[..., None] * (end - start))
-    return np.asarray(np.where(crossing, 0.0, apart).min(axis=(1, 2)))
+    return np.asarray(np.where(crossing, 0.0, distance).min(axis=(1, 2)))
 
 
 def _dot(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
-from twin.analysis.machine_summary import Ranges, axis_ranges, moved
+from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
@@ -54,8 +54,8 @@ def feasibility(
         task = f"at rest at home{load}"
         return rest_feasibility(machine, machine.home[None], ("home",), task, wrench)
     course = motion_course(machine, motion, samples)
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(motion).__name__).lower()
-    return verdict(machine, course, f"{words} of {motion.duration:.4g} s{load}", wrench)
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(motion).__name__).lower()
+    return verdict(machine, course, f"{kind} of {motion.duration:.4g} s{load}", wrench)
 
 
 def rest_feasibility(
@@ -106,7 +106,7 @@ def range_feasibility(
     machine, load = _loaded(platform, payload)
     with without_compiling():
         ends = [
-            (f"{name} {part * value:+.4g} {unit}", moved(machine, name, part * value, unit))
+            (f"{name} {part * value:+.4g} {unit}", moved_home(machine, name, part * value, unit))
             for name, unit, span, _ in (axis_ranges(machine) if ranges is None else ranges)
             for value in span
         ]

@@ -35,8 +35,8 @@ JOINT_NAMES = {
 """Field of a leg's table -> name of the joint."""
 
 SMALLEST_PART = 0.05
-"""Least singular value of the Jacobian in parts of that at home: the legs act on the weakest motion
-with a twentieth of their effect at home. Adopted."""
+"""Smallest singular value of the Jacobian, relative to that at home: the legs act on the weakest
+motion with a twentieth of their effect at home. Adopted."""
 
 LARGEST_CONDITION = 200.0
 """Largest condition number of the Jacobian: an error of a leg grows two hundred times in the worst
@@ -317,7 +317,7 @@ def _extreme(
 
 
 def _starts(points: FloatArray) -> list[FloatArray]:
-    """Return the first few of points `(m, k)`, best first, that are apart from each other."""
+    """Return the first few of points `(m, k)`, best first, that are not close to each other."""
     chosen: list[FloatArray] = []
     for point in points:
         if all(np.abs(point - other).max() > START_DISTANCE for other in chosen):
@@ -328,7 +328,7 @@ def _starts(points: FloatArray) -> list[FloatArray]:
 
 
 def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
-    """Return a plotly figure of the range every actuator needs beside the range it has.
+    """Return a plotly figure of the range every actuator needs and the range it has.
 
     Raises:
         InputError: not a machine, or another number of actuators.

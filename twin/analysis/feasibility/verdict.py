@@ -52,7 +52,7 @@ class Feasibility(NamedTuple):
     shares: dict[str, FloatArray]
     """quantity -> share of its limit `(k,)`, of the worst leg at each time"""
     worst_legs: dict[str, tuple[str, ...]]
-    """quantity -> the leg that the share at each time belongs to"""
+    """quantity -> the leg that has the share at each time"""
 
     @property
     def feasible(self) -> bool:

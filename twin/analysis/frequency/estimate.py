@@ -1,4 +1,4 @@
-"""Estimates of a frequency response from records of input and output.
+"""Frequency responses from records of input and output, and the excitation that makes them.
 
 Sweep (H1): with the spectra X, Y of Hann windows that overlap by half,
 
@@ -21,12 +21,10 @@ and deviation.
 Reference:
     Bendat and Piersol, Random Data, 4th edition (2010), sections 6.1 and 9.2.
 
-Excitation of a machine: sines of one peak speed, swept or stepped over frequencies.
-
-With a constant peak speed v a sine of frequency f has the amplitude v / (2 pi f): small where it
-could overload the drives, large where it could vanish in the encoders.
-
-The sweep is logarithmic, omega = omega_0 exp(a t):
+Excitation of a machine: sines of one peak speed, swept or stepped over frequencies. With a constant
+peak speed v a sine of frequency f has the amplitude v / (2 pi f): small where it could overload the
+drives, large where it could vanish in the encoders. The sweep is logarithmic,
+omega = omega_0 exp(a t):
 
     x = (v / omega) sin(phi),   x' = v cos(phi) - a x,   x'' = -v omega sin(phi) - a x'.
 
@@ -87,13 +85,14 @@ EVALUATED_PERIODS = 4
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 """Directions along and about the base axes; about them in the order x, y, z."""
 
-SPEED_USE = 0.5
-"""Largest fraction of an actuator's speed limit that an excitation takes to be seen. Adopted."""
+MAX_SPEED_FRACTION = 0.5
+"""Largest fraction of an actuator's speed limit that an excitation takes to be measurable.
+Adopted."""
 
-EFFORT_USE = 0.5
+MAX_EFFORT_FRACTION = 0.5
 """Largest fraction of an actuator's effort that the velocity loop gives. Adopted."""
 
-ACCELERATION_USE = 2.0
+MAX_ACCELERATION_RATIO = 2.0
 """Largest acceleration per actuator's limit, which then acts in the highest octave alone.
 Adopted."""
 
@@ -103,7 +102,7 @@ FRICTION_RATIO = 10.0
 NOISE_RATIO = 2.0
 """Amplitude at the highest frequency per step of the encoder. Adopted."""
 
-POSITION_HIGH = 0.4
+POSITION_FREQUENCY_RATIO = 0.4
 """Highest frequency that servos and steppers can follow, per rate at which they take positions."""
 
 TASK_SPEED = 0.01
@@ -276,10 +275,10 @@ def _range(low: Any, high: Any) -> tuple[float, float]:
     return first, last
 
 
-SPEED_SHARE = 0.02
+SPEED_FRACTION = 0.02
 """Fraction of an actuator's speed limit that an excitation takes. Adopted."""
 
-EFFORT_SHARE = 0.1
+EFFORT_FRACTION = 0.1
 """Fraction of an actuator's effort limit that an excitation takes. Adopted."""
 
 POSITION_SPEED = 0.25
@@ -341,7 +340,7 @@ def highest_frequency(platform: MachineModel, most: float) -> float:
     """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     found = [drive.positioning() for drive in drives]
-    return min([most, *(POSITION_HIGH * how.update_rate for how in found if how is not None)])
+    return min([most, *(POSITION_FREQUENCY_RATIO * how.update_rate for how in found if how is not None)])
 
 
 class SuitableSpeed(NamedTuple):
@@ -354,13 +353,13 @@ class SuitableSpeed(NamedTuple):
 
 
 def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> SuitableSpeed:
-    """Return a peak speed along a way that leaves the drives far from their limits, yet is seen.
+    """Return a peak speed along a way, far from the drives' limits yet large enough to measure.
 
     Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
     steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
     much, and the amplitude at the highest frequency `NOISE_RATIO` steps. It uses no more than
-    `SPEED_USE` of the speed, `ACCELERATION_USE` of the acceleration at the highest frequency, and
-    `POSITION_TRAVEL` of the way to an end; K v takes no more than `EFFORT_USE` of the effort.
+    `MAX_SPEED_FRACTION` of the speed, `MAX_ACCELERATION_RATIO` of the acceleration at the highest frequency, and
+    `POSITION_TRAVEL` of the way to an end; K v takes no more than `MAX_EFFORT_FRACTION` of the effort.
     Springs in the legs, which take more speed than the platform, are left out of this.
 
     Servos and steppers have dead bands and resolutions, beside which small motions vanish: theirs
@@ -379,7 +378,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     room = np.minimum(coordinates - lowest, highest - coordinates)
-    speed, effort, travel = SPEED_SHARE, EFFORT_SHARE, TASK_SPEED * (highest - lowest)
+    speed, effort, travel = SPEED_FRACTION, EFFORT_FRACTION, TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed, effort = POSITION_SPEED, POSITION_EFFORT
         travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room
@@ -389,24 +388,24 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
     ]
     slowest = np.min(bounds, axis=0)
-    wanted, most = np.zeros_like(slowest), {"speed": np.full_like(slowest, np.inf)}
+    needed, most = np.zeros_like(slowest), {"speed": np.full_like(slowest, np.inf)}
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
         friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
-        wanted = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
+        needed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
         most = {
-            "speed": SPEED_USE * actuator_limit(platform, "speed"),
-            "acceleration": ACCELERATION_USE * actuator_limit(platform, "acceleration") / omega,
-            "force": EFFORT_USE * actuator_limit(platform, "effort") / gain,
+            "speed": MAX_SPEED_FRACTION * actuator_limit(platform, "speed"),
+            "acceleration": MAX_ACCELERATION_RATIO * actuator_limit(platform, "acceleration") / omega,
+            "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
             "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
         }
     allowed = np.min([*most.values()], axis=0)
-    slowest = np.maximum(slowest, np.minimum(wanted, allowed))
+    slowest = np.maximum(slowest, np.minimum(needed, allowed))
     ways = np.abs(path.rates)
     moving = np.flatnonzero(ways > MOVING_RATE_FRACTION * ways.max())
     first = moving[np.argmin(slowest[moving] / ways[moving])]
     limit = ""
-    if slowest[first] < wanted[first]:
+    if slowest[first] < needed[first]:
         limit = min(most, key=lambda name: float(most[name][first]))
     if limit == "force" and platform.coordinate_unit == "rad":
         limit = "torque"
@@ -552,9 +551,9 @@ def record_response(
     lines = np.asarray(frequency[inside], dtype=np.float64)
     if not np.abs(into[inside]).min() > 0.0:
         raise InputError("given", "has nothing at some of these frequencies")
-    beside = np.ones(COHERENCE_LINES)
-    cross = np.convolve(into.conj() * out, beside, "same")[inside]
-    powers = [np.convolve(np.abs(part) ** 2, beside, "same")[inside] for part in (into, out)]
+    window = np.ones(COHERENCE_LINES)
+    cross = np.convolve(into.conj() * out, window, "same")[inside]
+    powers = [np.convolve(np.abs(part) ** 2, window, "same")[inside] for part in (into, out)]
     coherence = _coherence(cross, *powers)
     return FrequencyResponse(
         lines, out[inside] / into[inside], coherence, deviation(coherence, COHERENCE_LINES)

@@ -251,7 +251,7 @@ def swinging(gains: FloatArray, poles: ComplexArray) -> tuple[FloatArray, FloatA
 
 
 class MeasuredCompliance(NamedTuple):
-    """Compliance along one axis, measured with a swept wrench, beside the linear model."""
+    """Compliance along one axis, measured with a swept wrench, and that of the linear model."""
 
     axis: str
     response: FrequencyResponse
@@ -340,9 +340,9 @@ def released(
 
 
 def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
-    """Return the response `(k,)` of a signal that is held over steps [s], at frequencies [Hz]."""
-    late = 2j * np.pi * frequency * step
-    return np.asarray(-np.expm1(-late) / late)
+    """Return the response `(k,)` of a zero-order hold with steps [s] at frequencies [Hz]."""
+    delay = 2j * np.pi * frequency * step
+    return np.asarray(-np.expm1(-delay) / delay)
 
 
 def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:

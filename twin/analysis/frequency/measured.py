@@ -18,7 +18,7 @@ from twin.analysis.frequency.estimate import (
     EXCITATION_METHODS,
     LEAD_IN,
     MOVING_RATE_FRACTION,
-    SPEED_USE,
+    MAX_SPEED_FRACTION,
     Excitation,
     Path,
     SteppedSine,
@@ -202,14 +202,14 @@ def _excited(
 ) -> tuple[Excitation, Reference, FloatArray]:
     """Return the excitation of a peak speed, its reference and way.
 
-    An adaptable speed is made smaller where springs in the legs need more than `SPEED_USE`.
+    An adaptable speed is made smaller where springs in the legs need more than `MAX_SPEED_FRACTION`.
     """
     excitation = make(peak)
     reference, way = excited_reference(platform, path, excitation)
     needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
-    if adaptable and needed > SPEED_USE:
+    if adaptable and needed > MAX_SPEED_FRACTION:
         # Springs in series take more speed than the platform, the more the higher the frequency.
-        excitation = make(peak * SPEED_USE / needed)
+        excitation = make(peak * MAX_SPEED_FRACTION / needed)
         reference, way = excited_reference(platform, path, excitation)
     return excitation, reference, way
 

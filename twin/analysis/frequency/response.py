@@ -78,7 +78,7 @@ class ResponseFigures(NamedTuple):
     """Bandwidth, peak and delay of a closed loop; not-a-number where there is none."""
 
     bandwidth: float
-    """[Hz] where the magnitude leaves -3 dB for good, seen from the peak upwards"""
+    """frequency [Hz] above the peak where the magnitude first falls below -3 dB"""
     peak: float
     """[dB]"""
     peak_frequency: float

@@ -206,6 +206,8 @@ def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
         if response.coherence[k] < MIN_COHERENCE:
             rows.append((row[0], "coherence too low", "", row[1]))
             continue
-        spread = 20.0 / np.log(10.0) * response.uncertainty[k]
-        rows.append((row[0], f"{ratios[k]:.4f}", f"{level[k]:+.2f} +- {spread:.2f}", row[1]))
+        level_deviation = 20.0 / np.log(10.0) * response.uncertainty[k]
+        rows.append(
+            (row[0], f"{ratios[k]:.4f}", f"{level[k]:+.2f} +- {level_deviation:.2f}", row[1])
+        )
     return list(dict.fromkeys(rows))

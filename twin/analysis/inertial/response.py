@@ -122,9 +122,9 @@ def read_inertial_log(
             f"line 1: needs 'time' and one of {', '.join(SENSOR_CHANNELS)} at least",
         )
     time = table.columns["time"]
-    late = np.flatnonzero(~(np.diff(time) > 0.0))
-    if late.size:
-        raise table.fault(int(late[0]) + 1, "time", "is not later than the line before")
+    unordered = np.flatnonzero(~(np.diff(time) > 0.0))
+    if unordered.size:
+        raise table.fault(int(unordered[0]) + 1, "time", "is not later than the line before")
     rows = np.full((len(time), 6), np.nan)
     for k, name in enumerate(SENSOR_CHANNELS):
         if name in table.columns:
@@ -334,8 +334,11 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
     for column, reading in zip(reference.T, measured.T, strict=True):
         if np.isnan(reading).any() or not np.ptp(column) > 0.0:
             continue
-        spread = float(reading.std()) or 1.0
-        expected, found = (column - column.mean()) / spread, (reading - reading.mean()) / spread
+        deviation = float(reading.std()) or 1.0
+        expected, found = (
+            (column - column.mean()) / deviation,
+            (reading - reading.mean()) / deviation,
+        )
         part = correlate(found, expected, mode="full", method="fft")
         total = part if total is None else total + part
         powers += [(expected**2).sum(), (found**2).sum()]

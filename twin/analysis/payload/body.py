@@ -107,7 +107,7 @@ class ScaledPayload:
 
     @property
     def step(self) -> float:
-        """Step [kg] of the masses tried, where none is given: a round share of what home holds."""
+        """Default step [kg] of the masses tried: a round fraction of the largest mass at home."""
         held = (
             self.forces(self.platform.home, ZERO_VECTOR, ZERO_VECTOR)
             .largest_mass(self.limits, FORCE_SENSES[0])

@@ -104,7 +104,7 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
 
     Args:
         platform: the machine.
-        shares: `(grid,)` positions of every actuator in parts of its stroke, 0 to 1.
+        shares: `(grid,)` positions of every actuator relative to its stroke, 0 to 1.
 
     Raises:
         InputError: not a machine, shares outside 0 to 1, too many, or none that the machine can
@@ -114,12 +114,12 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     parts = as_floats(shares, "shares")
     if parts.ndim != 1 or not parts.size or parts.min() < 0.0 or parts.max() > 1.0:
         raise InputError("shares", "must be numbers from 0 to 1, one after the other")
-    followers = Followers.of(platform)
-    count = len(followers.leading)
+    actuators = DependentActuators.of(platform)
+    count = len(actuators.leading)
     if len(parts) ** count > LARGEST_GRID:
         raise InputError("shares", f"{len(parts)}^{count} positions; use fewer per actuator")
     leading = np.array(list(itertools.product(parts, repeat=count)))
-    extensions, poses = followers.positions(leading * stroke[followers.leading])
+    extensions, poses = actuators.positions(leading * stroke[actuators.leading])
     # Written so that a position without a pose is not inside.
     inside = (
         (extensions >= -STROKE_TOLERANCE * stroke)
@@ -132,21 +132,21 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     return Positions(kept, poses[inside], len(leading) - len(kept))
 
 
-class Followers(NamedTuple):
-    """Actuators that may be set freely, and how the others follow them."""
+class DependentActuators(NamedTuple):
+    """Actuators that may be set freely (leading), and how the others depend on them."""
 
     platform: MachineModel
     leading: list[int]
-    """actuators from 0"""
+    """indices of the leading actuators, from 0"""
     matrix: FloatArray
-    """`(n, degrees of freedom)` coordinates relative to home from those of the leading ones; of
-    machines with six degrees of freedom at home alone"""
+    """`(n, degrees of freedom)` coordinates of all actuators relative to home per those of the
+    leading ones; with six degrees of freedom it holds at home only"""
     home: FloatArray
     """`(n,)` home coordinates beyond the lower ends"""
 
     @classmethod
-    def of(cls, platform: MachineModel) -> Followers:
-        """Return them for a machine.
+    def of(cls, platform: MachineModel) -> DependentActuators:
+        """Return the dependent actuators of a machine.
 
         Coordinates of pillars are linear in as many numbers as there are degrees of freedom
         (docs/driving_simulator.md), so what holds for rates at home holds everywhere.
@@ -429,7 +429,7 @@ class VibrationTest:
 
 
 class ContinuousLimit(NamedTuple):
-    """The position at which a machine holds least."""
+    """The position at which a machine holds the smallest mass."""
 
     limit_kg: float
     """[kg]"""
@@ -453,14 +453,14 @@ class _Ratio:
 
     def __init__(self, machine: ScaledPayload, leg: int, side: float) -> None:
         self.machine, self.leg, self.side = machine, leg, side
-        self.followers = Followers.of(machine.platform)
+        self.actuators = DependentActuators.of(machine.platform)
         self.stroke = strokes(machine.platform)
-        size = len(self.followers.leading)
+        size = len(self.actuators.leading)
         self.offsets = GRADIENT_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
 
     def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, degrees of freedom)`."""
-        return self.followers.positions(shares * self.stroke[self.followers.leading], guess)
+        return self.actuators.positions(shares * self.stroke[self.actuators.leading], guess)
 
     def values(self, shares: FloatArray, guess: FloatArray) -> FloatArray:
         """Return the ratios `(k,)` of shares `(k, degrees of freedom)`; NaN where there is none."""
@@ -519,15 +519,15 @@ def continuous_limit(
                     if found[0] < best[0] * (1.0 - LIMIT_TOLERANCE):
                         best = found
     limit, extensions, pose, number = best
-    followers, stroke = Followers.of(machine.platform), strokes(machine.platform)
-    shares = (extensions / stroke)[followers.leading]
+    actuators, stroke = DependentActuators.of(machine.platform), strokes(machine.platform)
+    shares = (extensions / stroke)[actuators.leading]
     corner = bool(np.minimum(np.abs(shares), np.abs(1.0 - shares)).max() < CORNER_TOLERANCE)
     return ContinuousLimit(limit, extensions, pose, number + 1, corner, searches)
 
 
 def _starts(ratio: _Ratio, positions: Positions, values: FloatArray) -> list[int]:
-    """Return the rows of the worst positions for one actuator that are apart from each other."""
-    shares = (positions.extensions / ratio.stroke)[:, ratio.followers.leading]
+    """Return the rows of the worst positions for one actuator that are not close to each other."""
+    shares = (positions.extensions / ratio.stroke)[:, ratio.actuators.leading]
     chosen: list[int] = []
     for row in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable"):
         if not values[row] > 0.0 or len(chosen) == MAX_STARTS:
@@ -540,11 +540,11 @@ def _starts(ratio: _Ratio, positions: Positions, values: FloatArray) -> list[int
 def _search(
     ratio: _Ratio, positions: Positions, row: int
 ) -> tuple[float, FloatArray, FloatArray, int]:
-    """Return limit, extensions, pose and leg of the worst position that one search comes to."""
+    """Return limit, extensions, pose and leg of the worst position that one search finds."""
     from scipy.optimize import minimize
 
     guess, stroke = positions.poses[row], ratio.stroke
-    start = (positions.extensions[row] / stroke)[ratio.followers.leading]
+    start = (positions.extensions[row] / stroke)[ratio.actuators.leading]
     # Zero where the position is at the edge of what the machine can take.
     size = abs(ratio(start, guess)[0]) or 1.0
 
@@ -566,16 +566,16 @@ def _search(
 
 
 def _ends(ratio: _Ratio, guess: FloatArray) -> list[Any]:
-    """Return the constraint that keeps following actuators between their ends, if there are any."""
-    followers = ratio.followers
-    following = [i for i in range(len(ratio.stroke)) if i not in followers.leading]
-    if not following:
+    """Return the constraint that keeps dependent actuators between their ends, if there are any."""
+    actuators = ratio.actuators
+    dependent = [i for i in range(len(ratio.stroke)) if i not in actuators.leading]
+    if not dependent:
         return []
 
     def room(shares: FloatArray) -> FloatArray:
-        leading = shares[None] * ratio.stroke[followers.leading]
-        parts = (followers.positions(leading, guess)[0][0] / ratio.stroke)[following]
-        return np.asarray(np.nan_to_num(np.concatenate([parts, 1.0 - parts]), nan=-1.0))
+        leading = shares[None] * ratio.stroke[actuators.leading]
+        fractions = (actuators.positions(leading, guess)[0][0] / ratio.stroke)[dependent]
+        return np.asarray(np.nan_to_num(np.concatenate([fractions, 1.0 - fractions]), nan=-1.0))
 
     return [{"type": "ineq", "fun": room}]
 

@@ -40,27 +40,27 @@ THESIS_MASS = 33.537
 machines."""
 
 
-SPEED_SHARE = 0.08
-"""Velocity step as a fraction of the speed limit: 0.02 m/s on the thesis' machine, as there."""
+SPEED_FRACTION = 0.08
+"""Velocity step as a fraction of the speed limit: 0.02 m/s on the thesis' machine."""
 
-STROKE_SHARE = 0.15
+STROKE_RATE = 0.15
 """[1/s] Velocity step in strokes per second where there is no speed limit."""
 
-HELD_SHARE = 0.5
+WEIGHT_SPEED_FRACTION = 0.5
 """Fraction of the speed limit that the weight alone may add to the speed before the integral
 carries it."""
 
-TRAVEL_SHARE = 0.2
+STROKE_FRACTION = 0.2
 """Largest position step of an actuator as a fraction of its stroke. With the three limits below it
-is 0.05 m on the thesis' machine, as there."""
+is the thesis' step on its machine, 0.05 m."""
 
-BLIND_SHARE = 0.025
+UNLIMITED_STROKE_FRACTION = 0.025
 """Largest position step as a fraction of the stroke where there is no speed limit."""
 
 STEP_TIME = 0.2
 """[s] Time in which an actuator could make the position step at its speed limit, at most."""
 
-ROOM_SHARE = 0.8
+END_DISTANCE_FRACTION = 0.8
 """Largest position step as a fraction of the way from home to the actuator's end."""
 
 
@@ -128,7 +128,7 @@ class VelocityStudy(StepStudy):
         """
         scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
         held = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        needed = held / (HELD_SHARE * actuator_limit(platform, "speed"))
+        needed = held / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
         scale = max(scale, float(needed.max()) / THESIS_GAINS[0])
         low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
         cranks = platform.coordinate_unit == "rad"
@@ -141,7 +141,7 @@ class VelocityStudy(StepStudy):
             return self.size
         stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
         known = actuator_limit(platform, "speed")
-        speeds = np.where(np.isfinite(known), SPEED_SHARE * known, STROKE_SHARE * stroke)
+        speeds = np.where(np.isfinite(known), SPEED_FRACTION * known, STROKE_RATE * stroke)
         return round_below(float(speeds.min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
@@ -227,8 +227,8 @@ class PositionStudy(StepStudy):
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        share = np.where(np.isfinite(speed), TRAVEL_SHARE, BLIND_SHARE)
-        room = ROOM_SHARE * (platform.maximum_coordinates - platform.home_coordinates)
+        share = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
+        room = END_DISTANCE_FRACTION * (platform.maximum_coordinates - platform.home_coordinates)
         travel = np.minimum(np.minimum(share * stroke, STEP_TIME * speed), room)
         return round_below(float((travel / np.maximum(rates, 1e-9 * rates.max())).min()))
 

@@ -38,16 +38,16 @@ from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
-ON_TIME = 1e-9
+TIME_TOLERANCE = 1e-9
 """[s] A sample this close to a corner of the bounds is on it: what sums of steps leave."""
 
 GRADIENT_STEP = 1e-3
 """Step of a parameter's logarithm for the derivatives, relative to its range."""
 
-FIRST_REGION = 0.3
+INITIAL_REGION = 0.3
 """Half the width of the first trust region, relative to the range."""
 
-SMALLEST_REGION = 1e-4
+MIN_REGION = 1e-4
 """Half the width of the trust region, relative to the range, below which the search ends."""
 
 REGION_GROWTH = 2.0
@@ -105,12 +105,12 @@ class StepSpecification:
     def lower(self, time: FloatArray) -> FloatArray:
         """Return the lower bound `(k,)` at times `(k,)` [s] after the step."""
         settled = max(self.rise, 1.0 - self.settling)
-        risen = np.where(time < self.settling_time - ON_TIME, self.rise, settled)
-        return np.where(time < self.rise_time - ON_TIME, -self.undershoot, risen)
+        risen = np.where(time < self.settling_time - TIME_TOLERANCE, self.rise, settled)
+        return np.where(time < self.rise_time - TIME_TOLERANCE, -self.undershoot, risen)
 
     def upper(self, time: FloatArray) -> FloatArray:
         """Return the upper bound `(k,)` at times `(k,)` [s] after the step."""
-        settled = time >= self.settling_time - ON_TIME
+        settled = time >= self.settling_time - TIME_TOLERANCE
         return np.where(settled, 1.0 + self.settling, 1.0 + self.overshoot)
 
     def violations(self, time: FloatArray, response: FloatArray) -> FloatArray:
@@ -295,7 +295,7 @@ def search_bounds(
     if not np.isfinite(violations).all():
         raise InputError("start", "has no response to begin with: the loop is unstable there")
     trials = [task.trial(place, violations)]
-    region = FIRST_REGION
+    region = INITIAL_REGION
 
     def report() -> None:
         if watch is not None:
@@ -307,7 +307,7 @@ def search_bounds(
             return Search(tuple(trials), False, f"not met after {iterations} iterations")
         slopes = task.slopes(place, violations)
         found = None
-        while found is None and region >= SMALLEST_REGION:
+        while found is None and region >= MIN_REGION:
             step, predicted = _step(violations, slopes, place, region, margin + BOUND_MARGIN)
             tried = np.clip(place + step, 0.0, 1.0)
             there = task.violations(tried)

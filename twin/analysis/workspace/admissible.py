@@ -81,7 +81,7 @@ def determinants(platform: MachineModel, poses: FloatArray) -> FloatArray:
 
 
 def plates_apart(platform: MachineModel) -> bool:
-    """Return whether the polygons of base and platform joints are apart at home.
+    """Return whether the polygons of base and platform joints do not intersect at home.
 
     False for pillars, whose feet slide on the floor, and where one is inside the other.
     """
@@ -320,5 +320,5 @@ def third_turn(platform: MachineModel) -> bool:
         points.append(platform.first_axes)
     here = np.hstack([*points, limits])
     there = np.hstack([*(part @ turn.T for part in points), limits])
-    apart = np.abs(there[:, None] - here[None]).max(axis=2).min(axis=1)
-    return bool(apart.max() <= SYMMETRY_TOLERANCE)
+    distance = np.abs(there[:, None] - here[None]).max(axis=2).min(axis=1)
+    return bool(distance.max() <= SYMMETRY_TOLERANCE)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.admissible import square
-from twin.analysis.workspace.chart import LARGEST_ANGLE, Chart, own_axes
+from twin.analysis.workspace.chart import LARGEST_ANGLE, Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     Conditioning,
     Dexterity,
@@ -118,7 +118,7 @@ def workspace_analysis(
     """
     begin = advance or (lambda _: None)
     whole = as_model(platform).dof == 6
-    axes = own_axes(platform)
+    axes = dof_axes(platform)
     legs = leg_stiffness(platform, stiffness)
     given = legs.values if legs.source == "given" else None
     begin("motion ranges")

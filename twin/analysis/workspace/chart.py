@@ -68,7 +68,7 @@ class Chart(NamedTuple):
                 the centre, angles the machine cannot have, a centre that is not one pose.
         """
         as_model(platform)
-        chosen = own_convention(platform) if convention is None else convention
+        chosen = machine_convention(platform) if convention is None else convention
         known = axis_names(chosen)
         check_convention(platform, chosen)
         if is_singular_when_level(chosen):
@@ -149,14 +149,14 @@ def largest_angles(convention: str) -> FloatArray:
     return np.full(len(CONVENTIONS[convention].angles), LARGEST_ANGLE)
 
 
-def own_convention(platform: MachineModel) -> str:
+def machine_convention(platform: MachineModel) -> str:
     """Return the convention whose angles a machine can have."""
     return "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
 
 
-def own_axes(platform: MachineModel) -> tuple[str, ...]:
+def dof_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the names of a machine's dof: x, y, z, yaw, pitch, roll; or z, roll, pitch."""
-    names = axis_names(own_convention(platform))
+    names = axis_names(machine_convention(platform))
     return names if platform.dof == 6 else names[2:]
 
 

@@ -1,7 +1,7 @@
 """Volume and surface of a workspace over three axes, by rays from a centre.
 
-The volume is the integral of (stop^3 - start^3) / 3 over all directions and stretches, times the
-scales of the axes. It counts what rays see behind a gap; `visible` counts the first stretch alone.
+The volume is the integral of (stop^3 - start^3) / 3 over all directions and segments, times the
+scales of the axes. It counts what rays see behind a gap; `visible` counts the first segment alone.
 Three numbers of rays show the convergence.
 
 Over x, y and z this is the constant-orientation workspace; on pillars z, roll and pitch are all
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, Cause, cause_text
-from twin.analysis.workspace.chart import ROTATION_VECTOR, Chart, own_axes
+from twin.analysis.workspace.chart import ROTATION_VECTOR, Chart, dof_axes
 from twin.analysis.workspace.search import (
     REFINING_WEIGHT,
     SEPARATE_START_WEIGHT,
@@ -59,7 +59,7 @@ AXIS_SAMPLES = 1000
 """Poses tried along half an axis; gaps in a range shorter than 1/1000 of it may be missed."""
 
 SEARCH_PARTS = 50
-"""The poses are tried in so many parts: most are beyond the end and need not be evaluated."""
+"""Parts in which the poses are tried: most are beyond the end and need not be evaluated."""
 
 BISECTION_STEPS = 44
 """Halvings of the last step, after which rounding of the end remains."""
@@ -149,7 +149,7 @@ def mean_over(
     Args:
         found: the region.
         quantity: function of poses `(m, 7)` that returns `(m,)`.
-        nodes: points along every stretch.
+        nodes: points along every segment.
     """
     rays = found.rays
     places, shares = np.polynomial.legendre.leggauss(nodes)
@@ -166,12 +166,12 @@ def _volume(chart: Chart, weights: FloatArray, start: FloatArray, stop: FloatArr
     return float(parts.sum() * np.prod(chart.scale))
 
 
-class Stretches(NamedTuple):
+class RaySegments(NamedTuple):
     """Reach of rays `(m,)` with free attitude [m]: up to `near`, and from `behind` to `far`."""
 
     near: FloatArray
     behind: FloatArray
-    """equal to `near` where nothing is hidden"""
+    """radius where the ray is inside again; equal to `near` where nothing is hidden"""
     far: FloatArray
     poses: FloatArray
     """`(m, 7)` at the far end"""
@@ -186,14 +186,14 @@ class ReachableSet(NamedTuple):
     """`(7,)`"""
     directions: FloatArray
     """`(m, 3)` unit vectors of the finest level"""
-    stretches: Stretches
+    segments: RaySegments
     turns: FloatArray
     """`(m,)` angle [rad] between the attitude at the far end and that at the centre"""
     counts: tuple[int, ...]
     volumes: FloatArray
     """volume of each level [m^3]"""
     hidden: float
-    """volume [m^3] that is not seen from the centre"""
+    """volume [m^3] that straight lines from the centre do not reach"""
 
     @property
     def volume(self) -> float:
@@ -222,9 +222,9 @@ def reachable_set(
     volumes, counts = [], []
     for level in levels:
         directions, weights = sphere(level)
-        found = _stretches(chart, directions, places)
-        seen = float((weights * found.near**3).sum() / 3.0)
-        whole = seen + float((weights * (found.far**3 - found.behind**3)).sum() / 3.0)
+        found = _segments(chart, directions, places)
+        visible = float((weights * found.near**3).sum() / 3.0)
+        whole = visible + float((weights * (found.far**3 - found.behind**3)).sum() / 3.0)
         volumes.append(whole)
         counts.append(len(directions))
     return ReachableSet(
@@ -234,18 +234,18 @@ def reachable_set(
         angle_between(found.poses[:, 3:], chart.center[3:]),
         tuple(counts),
         np.array(volumes),
-        whole - seen,
+        whole - visible,
     )
 
 
-def stretches_along(platform: MachineModel, directions: Any, center: Any = None) -> Stretches:
+def segments_along(platform: MachineModel, directions: Any, center: Any = None) -> RaySegments:
     """Return what rays along unit vectors `(m, 3)` from a pose (default home) reach.
 
     Raises:
         InputError: as for `reachable_set`, or directions of another shape.
     """
     chart = _chart(platform, center)
-    return _stretches(chart, as_floats(directions, "directions", 3), wander(chart))
+    return _segments(chart, as_floats(directions, "directions", 3), wander(chart))
 
 
 def _chart(platform: MachineModel, center: Any) -> Chart:
@@ -259,7 +259,7 @@ def _chart(platform: MachineModel, center: Any) -> Chart:
     return chart._replace(largest_turn=LARGEST_TURN)
 
 
-def _stretches(chart: Chart, directions: FloatArray, places: FloatArray) -> Stretches:
+def _segments(chart: Chart, directions: FloatArray, places: FloatArray) -> RaySegments:
     rays = FreeRays(chart, directions)
     rays.extend(*walked_starts(rays, places))
     rays.extend(*scattered_starts(rays, places))
@@ -270,7 +270,9 @@ def _stretches(chart: Chart, directions: FloatArray, places: FloatArray) -> Stre
         rays.extend(ray, start, start)
     scale = float(chart.scale[0])
     behind = np.maximum(rays.behind, rays.near)
-    return Stretches(scale * rays.near, scale * behind, scale * rays.far, rays.poses, rays.blocked)
+    return RaySegments(
+        scale * rays.near, scale * behind, scale * rays.far, rays.poses, rays.blocked
+    )
 
 
 class HeldRange(NamedTuple):
@@ -308,7 +310,7 @@ def held_ranges(platform: MachineModel, center: Any = None) -> tuple[HeldRange, 
         InputError: not a machine, or a centre outside the limits, or a singular one.
     """
     ranges = []
-    for axis in own_axes(platform):
+    for axis in dof_axes(platform):
         chart = Chart.about(platform, (axis,), center)
         admissible = Admissible(platform, chart.center)
         low, high = (_end(chart, admissible, side) for side in (-1.0, 1.0))
@@ -353,7 +355,7 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
     Raises:
         InputError: not a machine, or a centre not strictly inside the limits.
     """
-    names, convention = own_axes(platform), None
+    names, convention = dof_axes(platform), None
     if platform.dof == 6:
         names, convention = VECTOR_AXES, ROTATION_VECTOR
     whole = Chart.about(platform, names, center, convention)

@@ -65,8 +65,8 @@ DIFFERENCE_STEP = 1e-4
 """Step of the differences in scaled units: curvatures are good to 1e-8, slopes to 1e-8."""
 
 SEPARATE_START_WEIGHT = 0.03
-"""First mu [scaled units] for starts of their own: smaller ones end in more corners, larger ones
-go back to where the search from the centre passes."""
+"""First mu [scaled units] for starts away from the centre: smaller ones end in more corners, larger
+ones go back to where the search from the centre passes."""
 
 REFINING_WEIGHT = 1e-5
 """First mu [scaled units] for starts that are to be improved rather than left."""
@@ -109,7 +109,7 @@ MAX_SHRINKS = 10
 
 
 class Rays(NamedTuple):
-    """Stretches of rays from a chart's centre inside the workspace; radii in scaled units."""
+    """Segments of rays from a chart's centre inside the workspace; radii in scaled units."""
 
     directions: FloatArray
     """`(m, k)` unit vectors in scaled units"""
@@ -120,7 +120,7 @@ class Rays(NamedTuple):
     legs: IndexArray
     """`(m,)` leg from 1 that ends it; 0 where none does"""
     ray: IndexArray
-    """`(q,)` ray of each stretch inside the workspace"""
+    """`(q,)` ray of each segment inside the workspace"""
     start: FloatArray
     """`(q,)` radius where it begins"""
     stop: FloatArray
@@ -160,7 +160,7 @@ def search(
     start = _sorted(np.r_[begun, ray[~leaving]], np.r_[np.zeros(len(begun)), high[~leaving]])
     stop = _sorted(np.r_[ray[leaving], whole], np.r_[low[leaving], np.full(len(whole), size)])
     exits = np.zeros(len(directions))
-    # Written from the last stretch to the first, so that the first one stays.
+    # Written from the last segment to the first, so that the first one stays.
     exits[stop[0][::-1]] = stop[1][::-1]
     exits[~inside[:, 0]] = 0.0
     causes = np.full(len(directions), int(Cause.NONE))
@@ -247,9 +247,9 @@ def singular_distance(
         raise InputError("center", "is a singular pose")
     other = side * values <= 0.0
     missing = np.isnan(values)
-    ended = np.where(missing.any(axis=1), missing.argmax(axis=1), SINGULAR_SAMPLES + 1)
+    first_missing = np.where(missing.any(axis=1), missing.argmax(axis=1), SINGULAR_SAMPLES + 1)
     place = other.argmax(axis=1)
-    ray = np.flatnonzero(other.any(axis=1) & (place < ended))
+    ray = np.flatnonzero(other.any(axis=1) & (place < first_missing))
     low, high = steps[place[ray] - 1], steps[place[ray]]
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
@@ -304,9 +304,9 @@ def farthest(
     origin = np.zeros((len(given), given.shape[2])) if start is None else start
     found, blocked = _descend(_Problem(chart, given, False), origin, first)
     if blocked.any():
-        beside, _ = _descend(_Problem(chart, given[blocked], True), origin[blocked], first)
-        rows = np.flatnonzero(blocked)[beside[:, 0] > found[blocked, 0]]
-        found[rows] = beside[beside[:, 0] > found[blocked, 0]]
+        detour, _ = _descend(_Problem(chart, given[blocked], True), origin[blocked], first)
+        rows = np.flatnonzero(blocked)[detour[:, 0] > found[blocked, 0]]
+        found[rows] = detour[detour[:, 0] > found[blocked, 0]]
     return Farthest(found[:, 0].copy(), _Problem(chart, given, False).poses(found), blocked)
 
 
@@ -463,9 +463,9 @@ class FreeRays:
         begin = -back.radii
         hidden = self.behind[ray] > self.near[ray]
         begin = np.where(hidden, np.minimum(begin, self.behind[ray]), begin)
-        seen = begin <= self.near[ray] * (1.0 + GAP_TOLERANCE)
-        self.near[ray] = np.where(seen, self.far[ray], self.near[ray])
-        self.behind[ray] = np.where(seen, self.far[ray], begin)
+        adjacent = begin <= self.near[ray] * (1.0 + GAP_TOLERANCE)
+        self.near[ray] = np.where(adjacent, self.far[ray], self.near[ray])
+        self.behind[ray] = np.where(adjacent, self.far[ray], begin)
 
 
 def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IndexArray, FloatArray, FloatArray]:
@@ -541,7 +541,7 @@ def _bases(directions: FloatArray) -> FloatArray:
 
 
 def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
-    """Return rays that get farther with the attitude of a ray beside them, and where, `(q, 4)`."""
+    """Return rays that get farther with the attitude of a neighbour, and where, `(q, 4)`."""
     attitudes = _attitudes(rays, rays.poses)
     count = min(NEIGHBOUR_RAYS, len(rays.directions) - 1)
     closest = np.argsort(-rays.directions @ rays.directions.T, axis=1)[:, 1 : count + 1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
-from twin.analysis.payload.static import ANGLE_CONVENTION, Followers, StaticPayload
+from twin.analysis.payload.static import ANGLE_CONVENTION, DependentActuators, StaticPayload
 from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
 from twin.charts.panels import number, value_text
@@ -133,6 +133,6 @@ def _place(platform: Platform, position: Any, word: str = "") -> str:
     """Return the pose of extensions `(n,)` in words; empty for None."""
     if position is None:
         return ""
-    followers = Followers.of(platform)
-    _, poses = followers.positions(np.asarray(position)[None, followers.leading])
+    actuators = DependentActuators.of(platform)
+    _, poses = actuators.positions(np.asarray(position)[None, actuators.leading])
     return word + pose_name(platform, poses[0])

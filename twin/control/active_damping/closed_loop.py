@@ -1,12 +1,9 @@
-"""Closed loops of a linearised machine with local laws: poles over the gain.
+"""Closed loops of a linearised machine with local laws: poles, and the gain that damps most.
 
-Plant of a sampled control law: the linearised machine between its drives and its sensors.
+The plant of a sampled law is the linearised machine between its drives and its sensors.
 
-The gain of a local law that damps the worst mode most.
-
-Closed forms of one leg with one mass: the most damping that a local loop can give.
-
-Two laws lead to the same polynomial. One is integral force feedback of a mass with the resonance p,
+For one leg with one mass there are closed forms of the most damping that a local loop can give. Two
+laws lead to the same polynomial. One is integral force feedback of a mass with the resonance p,
 
     f = -(g / s) F,
 

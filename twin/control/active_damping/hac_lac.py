@@ -1,10 +1,8 @@
 """HAC-LAC: local damping in every leg, and an outer loop on the pose.
 
-The outer loop of HAC-LAC: LQG on the pose of a machine whose legs are damped by local laws.
-
-State feedback on (x, z, s): state of the machine with its drives, of the local laws, and the
-platform's displacement summed up. Added forces r cost r'r; a displacement d costs the
-square of equivalent forces,
+The outer loop is LQG on the pose, with state feedback on (x, z, s): state of the machine with its
+drives, of the local laws, and the platform's displacement summed up. Added forces r cost r'r; a
+displacement d costs the square of equivalent forces,
 
     H d,   H = J'^-1 M w_h^2 + G_0^-1,
 
@@ -12,9 +10,8 @@ those that move the platform's mass at the bandwidth w_h and those that displace
 the locally closed loops (G_0: displacement per added force); sums cost (H w_h / 5)^2. The
 machine's state is estimated by a Kalman filter from coordinates, rates and forces; dry friction of
 the motors counts as a force that disturbs them. The commands of the drives are known, so
-that the laws need no estimate.
-
-The discrete Riccati equation of plants with waiting commands, whose poles at zero are many.
+that the laws need no estimate. The delayed commands give the plant many poles at zero, so that the
+discrete Riccati equation is solved by doubling.
 """
 
 from __future__ import annotations

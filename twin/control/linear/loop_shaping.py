@@ -1,9 +1,8 @@
 """Loop shaping along a reference: inverse dynamics forward, H-infinity controller on the error.
 
-H-infinity loop shaping after Glover and McFarlane: two Riccati equations, no iteration.
-
-The shaped plant G_s = G W = M^-1 N, its left coprime factors normalised, is robustly stabilised
-against any change of the factors smaller than epsilon:
+The design is that of Glover and McFarlane: two Riccati equations, no iteration. The shaped plant
+G_s = G W = M^-1 N, its left coprime factors normalised, is robustly stabilised against any change
+of the factors smaller than epsilon:
 
     A'X + X A - X B B' X + C'C = 0,    A Z + Z A' - Z C'C Z + B B' = 0
     gamma_min = sqrt(1 + rho(X Z)),    epsilon = 1 / gamma
@@ -16,11 +15,10 @@ Reference:
     McFarlane and Glover, A loop shaping design procedure using H-infinity synthesis, IEEE TAC 37
     (1992); Skogestad and Postlethwaite, Multivariable Feedback Control, section 9.4.
 
-Weights of loop shaping: decoupled actuator channels, each with PI and lead.
-
-Forces f of its actuators accelerate a rigid machine by q'' = (E' M^-1 E) f + .., so that the forces
-m = (E' M^-1 E)^-1 u accelerate every actuator by its own u alone: each channel is 1/s^2. Its
-weight, for the crossover w_c, is
+The weights are decoupled actuator channels, each with PI and lead. Forces f of its actuators
+accelerate a rigid machine by q'' = (E' M^-1 E) f + .., so that the forces m = (E' M^-1 E)^-1 u
+accelerate every actuator by its own u alone: each channel is 1/s^2. Its weight, for the crossover
+w_c, is
 
     w(s) = k (1 + w_i / s) (1 + a s / w_c) / (1 + s / (a w_c)),   |w(j w_c)| = w_c^2.
 """

@@ -1,15 +1,14 @@
 """LQR along a reference: inverse dynamics forward, state feedback on the error.
 
-Linear quadratic regulator of a linearised machine, sampled at the control period.
-
-Minimises, over the sampled motions x[k+1] = A x[k] + B u[k] of the machine about its pose,
+The regulator of a linearised machine is sampled at the control period. It minimises, over the
+sampled motions x[k+1] = A x[k] + B u[k] of the machine about its pose,
 
     J = sum x'Q x + u'R u,    u = -K x,    J_min = x_0' P x_0,
 
 with P of the discrete Riccati equation. With integral action the state is extended by
 z[k+1] = z[k] + T d[k], the platform's displacement summed up.
 
-Errors in task space along a reference, by Jacobians that are computed once.
+Errors along the reference are in task space, by Jacobians that are computed once.
 """
 
 from __future__ import annotations

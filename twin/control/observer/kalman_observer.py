@@ -1,17 +1,14 @@
 """Speed and disturbance of every leg from its position and force: a Kalman filter per leg.
 
-Gains of the Kalman observer: the covariance recursion, and where it settles.
-
 The covariances do not depend on what is measured, so that the gains are known beforehand. They are
 computed for coordinates in which every leg is alike but for one number: positions in standard
 deviations r of the measurement, speeds in r/T, forces in r m/T^2; in SI units the entries of one
 covariance differ by twenty decades.
 
-Noise covariances of a Kalman observer: the thesis' two sets, and one from the hardware.
+There are three sets of noise covariances: the thesis' two, and one from the hardware.
 
-A leg seen as a mass with a disturbance force: its state equations, continuous and sampled.
-
-State (x, v, F_d): actuator coordinate, its rate, and the force that acts against the actuator.
+A leg is modelled as a mass under a disturbance force, with the state (x, v, F_d): actuator
+coordinate, its rate, and the force that acts against the actuator.
 
     x' = v,    m v' = F_m - F_d,    F_d' = noise
 

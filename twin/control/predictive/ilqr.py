@@ -163,16 +163,16 @@ class Ilqr(PlannedTorque):
             gained = backward(slopes, *given, plan, self._damping, change)
             if not gained > MIN_COST_REDUCTION * cost:
                 break
-            for share in STEP_FRACTIONS:
-                tried = self._shot(course, defects, plan, change, share, plan.y[0])
+            for fraction in STEP_FRACTIONS:
+                tried = self._shot(course, defects, plan, change, fraction, plan.y[0])
                 found = np.inf if tried is None else plan_cost(*given, tried)
-                if tried is not None and found < cost - 0.1 * MIN_COST_REDUCTION * share * cost:
+                if tried is not None and found < cost - 0.1 * MIN_COST_REDUCTION * fraction * cost:
                     plan, cost = tried, found
                     break
                 self._damping = min(max(DAMPING_FACTOR * self._damping, 1.0), MAX_DAMPING)
             else:
                 break
-            if share == 1.0:
+            if fraction == 1.0:
                 self._damping /= DAMPING_FACTOR
         return plan, change
 
@@ -182,14 +182,14 @@ class Ilqr(PlannedTorque):
         defects: FloatArray,
         plan: Plan,
         change: Correction,
-        share: float,
+        fraction: float,
         y: FloatArray,
     ) -> Plan | None:
         """Return a plan corrected, from a state `(13,)` on; None where it meets a singular pose."""
         found = self._empty()
         found.y[0] = y
         given = self._machine, course, self.span, defects
-        return found if shoot(*given, plan, change, share, found) else None
+        return found if shoot(*given, plan, change, fraction, found) else None
 
     def _slopes_of(self, plan: Plan) -> tuple[FloatArray, FloatArray] | None:
         """Return the derivatives of a plan's steps: A `(S, 12, 12)` and B `(S, 12, n)`."""

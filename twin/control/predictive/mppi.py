@@ -233,8 +233,8 @@ class Mppi(PlannedTorque):
     def _between(self, knots: FloatArray) -> FloatArray:
         """Return the accelerations `(S, 6)` of knots `(k, 6)`."""
         low = self._places.astype(int)
-        share = (self._places - low)[:, None]
-        return np.asarray((1.0 - share) * knots[low] + share * knots[low + 1])
+        fraction = (self._places - low)[:, None]
+        return np.asarray((1.0 - fraction) * knots[low] + fraction * knots[low + 1])
 
 
 def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:

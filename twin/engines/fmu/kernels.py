@@ -1,6 +1,4 @@
-"""Kernels of a unit, called from C.
-
-The two functions of a unit that C calls: a step, and what is measured of a state.
+"""The two compiled functions of a unit that C calls: a step, and the measurement of a state.
 
 They get pointers to numbers and allocate nothing, so that they run without Python.
 """

@@ -74,11 +74,11 @@ class BaseParameters(NamedTuple):
     units: tuple[str, ...]
     """unit of each combination"""
     nominal: FloatArray
-    """`(r,)` in the file"""
+    """`(r,)` values in the file"""
     spreads: FloatArray
-    """`(r,)` that the priors of the parameters leave them"""
+    """`(r,)` standard deviations that the priors of the parameters leave them"""
     values: FloatArray
-    """`(r,)` by least squares, without any prior"""
+    """`(r,)` values by least squares, without any prior"""
     standard_errors: FloatArray
     """`(r,)`"""
     unseen: tuple[str, ...]
@@ -105,41 +105,45 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     columns = whole[:, :q]
     forces = model.measured - whole[:, q] - bias[model.legs]
     norms = np.linalg.norm(columns, axis=0)
-    seen = np.flatnonzero(norms > RANK_TOLERANCE * norms.max(initial=0.0))
-    q_factor, triangle, order = qr(columns[:, seen] / norms[seen], mode="economic", pivoting=True)
+    observable = np.flatnonzero(norms > RANK_TOLERANCE * norms.max(initial=0.0))
+    q_factor, triangle, order = qr(
+        columns[:, observable] / norms[observable], mode="economic", pivoting=True
+    )
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
-    head, first = triangle[:rank, :rank], seen[order[:rank]]
+    head, first = triangle[:rank, :rank], observable[order[:rank]]
     rest = solve_triangular(head, triangle[:rank, rank:])
     combinations = np.zeros((rank, q))
     combinations[np.arange(rank), first] = 1.0
-    combinations[:, seen[order[rank:]]] = rest * norms[seen[order[rank:]]] / norms[first][:, None]
+    combinations[:, observable[order[rank:]]] = (
+        rest * norms[observable[order[rank:]]] / norms[first][:, None]
+    )
     values = solve_triangular(head, q_factor[:, :rank].T @ forces) / norms[first]
     left = forces - columns[:, first] @ values
     noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
     errors = noise * np.linalg.norm(np.linalg.inv(head), axis=1) / norms[first]
-    words = tuple(
+    labels = tuple(
         _combination_label(row, model.words, int(own))
         for row, own in zip(combinations, first, strict=True)
     )
-    unseen = tuple(model.words[k] for k in range(q) if k not in seen)
+    unobservable = tuple(model.words[k] for k in range(q) if k not in observable)
     units = (*BODY_UNITS * len(model.bodies), *model.single_units)
     priors = [each.spread if each.is_of_machine else 0.0 for each in model.parameters]
     return BaseParameters(
-        words,
+        labels,
         combinations,
         tuple(units[k] for k in first),
         combinations @ model.features(nominal)[:q],
         np.linalg.norm(combinations @ model.slopes(nominal)[:q] * priors, axis=1),
         values,
         errors,
-        unseen,
+        unobservable,
     )
 
 
-def _combination_label(row: FloatArray, words: tuple[str, ...], own: int) -> str:
+def _combination_label(row: FloatArray, labels: tuple[str, ...], own: int) -> str:
     others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > MIN_COEFFICIENT and k != own]
-    return " ".join([words[own], *(f"{row[k]:+.3g} {words[k]}" for k in others)])
+    return " ".join([labels[own], *(f"{row[k]:+.3g} {labels[k]}" for k in others)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +151,9 @@ class LinearEstimate:
     """Values of parameters from forces, with what is known about their errors."""
 
     parameters: tuple[Parameter, ...]
-    """that the linear stage can estimate"""
+    """parameters that the linear stage can estimate"""
     values: FloatArray
-    """`(p,)` in SI; nominal where a parameter was held"""
+    """`(p,)` values in SI; nominal where a parameter was fixed"""
     covariance: FloatArray
     """`(p, p)`, priors included"""
     margins: FloatArray
@@ -212,8 +216,10 @@ def linear_estimate(
     given = None if noise is None else one_or_each(noise, "noise", n)
     deviations = _noise(model, n) if given is None else given
     for _ in range(2):
-        seen = visibility(model.jacobian(nominal), model.parameters, deviations[model.legs])
-        decision = seen.decide(choice)
+        observability = visibility(
+            model.jacobian(nominal), model.parameters, deviations[model.legs]
+        )
+        decision = observability.decide(choice)
         problem = _Problem(model, decision, deviations)
         values = problem.solved()
         left = model.measured - model.predicted(values)
@@ -228,7 +234,7 @@ def linear_estimate(
         deviations,
         _by_leg(left, model.legs, n),
         _by_leg(before, model.legs, n),
-        seen,
+        observability,
         decision,
         model,
     )
@@ -239,8 +245,8 @@ class _Problem:
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
-        held = {parameter.path for parameter in decision.held}
-        self._free: Any = np.array([each.path not in held for each in model.parameters])
+        fixed = {parameter.path for parameter in decision.held}
+        self._free: Any = np.array([each.path not in fixed for each in model.parameters])
         self._nominal = np.array([each.nominal for each in model.parameters])
         self._spreads = np.array([each.spread for each in model.parameters])
         bounds = np.array([[each.lower, each.upper] for each in model.parameters])

@@ -173,8 +173,8 @@ def of_drives(
     fields = [
         each for each in numeric_paths(platform.parameters) if each.startswith("leg.1.drive.")
     ]
-    asked = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
-    unknown = sorted({each.rpartition(".")[2] for each in fields} & MOTOR_FIELDS - asked)
+    selected = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
+    unknown = sorted({each.rpartition(".")[2] for each in fields} & MOTOR_FIELDS - selected)
     return select(platform, [f"leg.*.drive.{name}" for name in unknown]) if unknown else ()
 
 
@@ -267,12 +267,12 @@ def regressor(
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
     # Scales and biases of signals alone have no such columns.
     matrix = np.concatenate([np.empty((*total.shape, 0)), *parts], axis=-1)
-    words = [word for body in bodies for word in coordinate_labels(body.table)]
+    labels = [word for body in bodies for word in coordinate_labels(body.table)]
     return Regressor(
         matrix,
         total - matrix @ np.concatenate(unknowns),
         moving,
-        (*words, *map(parameter_label, single)),
+        (*labels, *map(parameter_label, single)),
     )
 
 
@@ -370,8 +370,8 @@ def _reflected(parameters: Any) -> FloatArray:
     """Return inertia, friction, viscous friction and Stribeck speed `(n, 4)` of all drives."""
     rows = []
     for leg in parameters.legs:
-        seen = None if leg.drive is None else leg.drive.reflected()
-        rows.append([0.0] * 4 if seen is None else list(seen[:4]))
+        reflected = None if leg.drive is None else leg.drive.reflected()
+        rows.append([0.0] * 4 if reflected is None else list(reflected[:4]))
     return np.array(rows)
 
 
@@ -399,7 +399,7 @@ class LinearModel:
     legs: Any
     """`(rows,)` leg of each row, from 0"""
     times: Any
-    """`(rows,)` [s] of the rows; None of states in no order"""
+    """`(rows,)` [s] times of the rows; None of states in no order"""
     words: tuple[str, ...]
     """what the columns of the first block are, without the rest"""
 
@@ -542,11 +542,11 @@ def _rows(
     moving, forces, every = first.moving, samples.forces, 1
     if samples.rate is not None and samples.cutoff is not None:
         step = 1.0 / samples.rate
-        whole, forces, share = (
+        whole, forces, moving_fraction = (
             low_passed(each.reshape(count, -1), step, samples.cutoff, "even").reshape(each.shape)
             for each in (whole, forces, moving.astype(float))
         )
-        moving = share > MIN_MOVING_FRACTION
+        moving = moving_fraction > MIN_MOVING_FRACTION
         every = max(1, int(samples.rate / (2.0 * samples.cutoff)))
     # Leg after leg, so that what follows in time follows in rows.
     chosen = np.zeros((count, n), dtype=bool)

@@ -62,7 +62,7 @@ class ForceSamples:
     cutoff: float | None = None
     """frequency [Hz] above which forces and their model are filtered out; None for no filter"""
     deflection: FloatArray | None = None
-    """`(k, 2m)` of springs in series; None where they do not oscillate"""
+    """`(k, 2m)` deflections of springs in series; None where they do not oscillate"""
     motors: FloatArray | None = None
     """`(k, 2n)` rates and accelerations of the motors; None where they move as their legs"""
 
@@ -138,15 +138,15 @@ def samples_of_log(
     if motion == "measured" and FORCE_SIGNALS[force] == "legs":
         values = values - _ahead(machine, _resampled(channels[1], fine, step), step)
     elif motion != "pose" and FORCE_SIGNALS[force] == "motors":
-        course = _motion_at(
+        motion_state = _motion_at(
             machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, fine
         )
-        inside = ForceSamples(*course, np.zeros_like(values)).inside(machine)
-        loads = machine.inverse_dynamics(*course, deflection=inside)
+        inside = ForceSamples(*motion_state, np.zeros_like(values)).inside(machine)
+        loads = machine.inverse_dynamics(*motion_state, deflection=inside)
         spline = make_interp_spline(fine, low_passed(values, step, MOTION_CUTOFF_RATIO * kept), k=5)
         motors = np.hstack([spline(time, order) for order in (1, 2)])
         values = values - _ahead(machine, loads, step)
-    course = _motion_at(
+    motion_state = _motion_at(
         machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, time
     )
     forces = _resampled(channels[1], time, step)
@@ -154,7 +154,9 @@ def samples_of_log(
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
-    return ForceSamples(*course, forces, FORCE_SIGNALS[force], 1.0 / step, kept, motors=motors)
+    return ForceSamples(
+        *motion_state, forces, FORCE_SIGNALS[force], 1.0 / step, kept, motors=motors
+    )
 
 
 def _motion_at(
@@ -190,10 +192,10 @@ def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray
         drive = None if leg.drive is None else leg.drive.reflected()
         if drive is not None and drive.inertia > 0.0 and drive.stiffness > 0.0:
             twice = 2.0 * drive.damping / drive.stiffness
-            share = step / (twice + step)
+            weight = step / (twice + step)
             back = [1.0, (step - twice) / (step + twice)]
             still = forces[:, k] / drive.stiffness
-            found[:, k], _ = lfilter([share, share], back, still, zi=still[:1] * (1.0 - share))
+            found[:, k], _ = lfilter([weight, weight], back, still, zi=still[:1] * (1.0 - weight))
             found[:, k] += 0.5 * drive.backlash * np.sign(forces[:, k])
     return found
 

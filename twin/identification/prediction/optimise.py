@@ -74,7 +74,9 @@ MAX_DIFFERENCE = 0.2
 """Length of the longest difference, in prior standard deviations."""
 
 MAX_FINAL_STEPS = 8
-"""Adopted: Gauss-Newton steps of `refine`; each finds the discontinuities anew."""
+"""Adopted: maximum number of Gauss-Newton steps of `refine`; each projects out the discontinuities
+at its own point.
+"""
 
 CONVERGED_STEP = 0.3
 """Adopted: root mean square length of a step, in standard errors, that ends `refine`."""
@@ -98,11 +100,11 @@ class Solution(NamedTuple):
     """Estimate, and the linear problem about it; lists have one entry per recording."""
 
     values: FloatArray
-    """`(p,)` in SI"""
+    """`(p,)` values in SI"""
     errors: list[FloatArray]
-    """`(W, m)` in standard deviations of the noise, without discontinuities"""
+    """`(W, m)` errors in standard deviations of the noise, discontinuities projected out"""
     slopes: list[FloatArray]
-    """`(W, m, p)` by the scaled parameters, without discontinuities"""
+    """`(W, m, p)` derivatives by the scaled parameters, discontinuities projected out"""
     last: float
     """root mean square length of the last step, in standard errors"""
 
@@ -133,9 +135,9 @@ def solve(
     """
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
-    spreads = np.array([each.spread for each in parameters])
+    prior_stds = np.array([each.spread for each in parameters])
     limits = [[getattr(each, side) for each in parameters] for side in ("lower", "upper")]
-    bounds = (np.array(limits) - nominal) / spreads
+    bounds = (np.array(limits) - nominal) / prior_stds
     short = [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems]
     x, steps = _first_guess(short, start, bounds), None
     for _ in range(MAX_SEARCHES):
@@ -148,7 +150,9 @@ def solve(
         # Once all else is known, backlash shows best, also that of a leg that is seldom unloaded.
         for radius in BACKLASH_SEARCH_RADII:
             x = current.scan_backlash(x, bounds, radius)
-        ratios = [rms_scale(each.errors(nominal + spreads * x), each.blocks) for each in problems]
+        ratios = [
+            rms_scale(each.errors(nominal + prior_stds * x), each.blocks) for each in problems
+        ]
         if all(np.median(each) < MAX_NOISE_RATIO for each in ratios):
             break
     return refine(problems, x, current.information, bounds, robust=robust, tick=tick)
@@ -181,19 +185,21 @@ def refine(
     """
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
-    spreads = np.array([each.spread for each in parameters])
-    scales = [rms_scale(each.errors(nominal + spreads * x), each.blocks) for each in problems]
-    squares = total_squares(problems, nominal + spreads * x, scales)
+    prior_stds = np.array([each.spread for each in parameters])
+    scales = [rms_scale(each.errors(nominal + prior_stds * x), each.blocks) for each in problems]
+    squares = total_squares(problems, nominal + prior_stds * x, scales)
     for _ in range(MAX_FINAL_STEPS):
         steps = difference_steps(information, parameters)
         tick()
         smooth = [
-            project_out_discontinuities(each, nominal + spreads * x, steps) for each in problems
+            project_out_discontinuities(each, nominal + prior_stds * x, steps) for each in problems
         ]
         step, information = gauss_newton_step(smooth, x, bounds, robust=robust)
         start = x
         for fraction in FINAL_STEP_FRACTIONS:
-            after = total_squares(problems, nominal + spreads * (start + fraction * step), scales)
+            after = total_squares(
+                problems, nominal + prior_stds * (start + fraction * step), scales
+            )
             if after <= (1.0 + MAX_COST_INCREASE) * squares:
                 x, squares = start + fraction * step, after
                 break
@@ -202,7 +208,7 @@ def refine(
             break
     moved = x - start
     return Solution(
-        nominal + spreads * x,
+        nominal + prior_stds * x,
         [errors + slopes @ moved for errors, slopes in smooth],
         [slopes for _, slopes in smooth],
         last,
@@ -300,7 +306,7 @@ class _Pass:
         values = self.nominal + self.spreads * x
         machine = with_parameters(self.problems[0].machine, parameters, values)
         for problem, scale in zip(self.problems, self.scales, strict=True):
-            reversals = problem.turns(machine)
+            reversals = problem.sign_reversals(machine)
             counts = reversals.reshape(len(problem.windows.first), -1, reversals.shape[1])
             windows = [_most_reversals(counts.sum(axis=1), parameters[k].leg) for k in backlash]
             costs += problem.squares(self.nominal + self.spreads * rows, windows, scale)
@@ -358,9 +364,9 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
     Differences are central, and equal for all delays, of which some make up for each other.
     """
     nominal = np.array([each.nominal for each in problems[0].parameters])
-    spreads = np.array([each.spread for each in problems[0].parameters])
+    prior_stds = np.array([each.spread for each in problems[0].parameters])
     delays = [each.unit == "s" for each in problems[0].parameters]
-    steps = np.diag(np.where(delays, DELAY_DIFFERENCE / spreads, DIFFERENCE_STEP))
+    steps = np.diag(np.where(delays, DELAY_DIFFERENCE / prior_stds, DIFFERENCE_STEP))
     rows = []
     for problem in problems:
         count = len(problem.windows.first)
@@ -368,7 +374,7 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
         slopes = some.linearised(nominal, np.vstack([steps, -steps])).slopes
         # Few windows stand for all.
         weight = np.sqrt(count / len(some.windows.first))
-        rows.append(weight * slopes.reshape(-1, len(nominal)) / spreads)
+        rows.append(weight * slopes.reshape(-1, len(nominal)) / prior_stds)
     return np.vstack(rows)
 
 
@@ -482,13 +488,13 @@ def _first_guess(
     """Return the scaled parameters `(p,)` of `start`, if it predicts better than the file, or 0."""
     parameters = problems[0].parameters
     nominal = np.array([each.nominal for each in parameters])
-    spreads = np.array([each.spread for each in parameters])
+    prior_stds = np.array([each.spread for each in parameters])
     candidates = [np.zeros(len(nominal))]
     if start is not None:
-        candidates.append(np.clip((start - nominal) / spreads, *bounds))
+        candidates.append(np.clip((start - nominal) / prior_stds, *bounds))
     unit_scales = [np.ones(1)] * len(problems)
     return min(
-        candidates, key=lambda x: total_squares(problems, nominal + spreads * x, unit_scales)
+        candidates, key=lambda x: total_squares(problems, nominal + prior_stds * x, unit_scales)
     )
 
 

@@ -57,9 +57,9 @@ class Linear(NamedTuple):
     """Prediction errors of all windows and their slopes; first axis W windows, m errors of each."""
 
     errors: FloatArray
-    """`(W, m)` in standard deviations of the encoders' noise"""
+    """`(W, m)` errors in standard deviations of the encoders' noise"""
     slopes: FloatArray
-    """`(W, m, p)` by the parameters in spreads"""
+    """`(W, m, p)` derivatives by the parameters in prior standard deviations"""
 
 
 class PredictionProblem:
@@ -158,18 +158,16 @@ class PredictionProblem:
         found = self._of_all(np.atleast_2d(values))
         return np.asarray(found.reshape(*np.shape(values)[:-1], *found.shape[1:]))
 
-    def squares(
-        self, values: FloatArray, stretches: Sequence[Any], sizes: FloatArray
-    ) -> FloatArray:
+    def squares(self, values: FloatArray, segments: Sequence[Any], sizes: FloatArray) -> FloatArray:
         """Return sums of squared errors per their sizes `(k, v)` over some stretches.
 
         Args:
             values: `(k, v, p)` of the parameters in SI.
-            stretches: indices for each of the k.
+            segments: indices for each of the k.
             sizes: `(W, m)` of the errors.
         """
         count = values.shape[1]
-        pairs = [(count * k + v, own) for k, own in enumerate(stretches) for v in range(count)]
+        pairs = [(count * k + v, own) for k, own in enumerate(segments) for v in range(count)]
         sets = np.concatenate([np.full(len(own), number) for number, own in pairs])
         shown = np.concatenate([own for _, own in pairs])
         errors = self._predicted(values.reshape(len(pairs), -1), sets, shown)
@@ -201,20 +199,20 @@ class PredictionProblem:
             values: of the parameters.
             steps: `(k, p)` in spreads; those returned lead to machines that can be.
         """
-        spreads = np.array([each.spread for each in self.parameters])
-        steps = np.array([self._possible(step, values, spreads) for step in steps])
-        found = self._of_all(np.vstack([values, values + steps * spreads]))
+        prior_stds = np.array([each.spread for each in self.parameters])
+        steps = np.array([self._possible(step, values, prior_stds) for step in steps])
+        found = self._of_all(np.vstack([values, values + steps * prior_stds]))
         return found[0], steps, found[1:] - found[0]
 
-    def _possible(self, step: FloatArray, values: FloatArray, spreads: FloatArray) -> FloatArray:
+    def _possible(self, step: FloatArray, values: FloatArray, prior_stds: FloatArray) -> FloatArray:
         """Return a difference in spreads, or its opposite, that leads to a machine that can be."""
         lower, upper = np.array([[each.lower, each.upper] for each in self.parameters]).T
-        for share in (1.0, -1.0, 0.1, -0.1, 0.01):
-            found = share * step
-            moved = values + found * spreads
+        for factor in (1.0, -1.0, 0.1, -0.1, 0.01):
+            found = factor * step
+            moved = values + found * prior_stds
             found = np.where((moved < lower) | (moved > upper), -found, found)
             try:
-                with_parameters(self.machine, self.parameters, values + found * spreads)
+                with_parameters(self.machine, self.parameters, values + found * prior_stds)
             except InputError:
                 continue
             break
@@ -228,34 +226,34 @@ class PredictionProblem:
         )
         return found.reshape(count, -1, found.shape[2])
 
-    def _predicted(self, values: FloatArray, sets: Any, stretches: Any) -> FloatArray:
+    def _predicted(self, values: FloatArray, sets: Any, segments: Any) -> FloatArray:
         """Return errors `(N, counted, m)` of stretches.
 
         Args:
             values: `(sets, p)` of the parameters.
             sets: `(N,)` index of the parameters of each.
-            stretches: `(N,)` their indices.
+            segments: `(N,)` their indices.
         """
         moves = [not each.path.startswith(SENSOR_PREFIXES) for each in self.parameters]
         _, some, kinds = np.unique(values[:, moves], axis=0, return_index=True, return_inverse=True)
         count = len(self.windows.first)
-        every = kinds.ravel()[sets] * count + stretches
-        wanted, rows = np.unique(every, return_inverse=True)
-        missed, motion, fields = self._rolled_out(values[some], *np.divmod(wanted, count))
+        every = kinds.ravel()[sets] * count + segments
+        used_sets, rows = np.unique(every, return_inverse=True)
+        missed, motion, fields = self._rolled_out(values[some], *np.divmod(used_sets, count))
         errors = [missed[rows].reshape(len(rows), self.windows.counted, -1)]
         if motion is not None:
-            errors += self._of_platform(motion, fields, values, rows, sets, stretches)
+            errors += self._of_platform(motion, fields, values, rows, sets, segments)
         return np.concatenate(errors, axis=2)
 
     def _rolled_out(
-        self, values: FloatArray, sets: Any, stretches: Any
+        self, values: FloatArray, sets: Any, segments: Any
     ) -> tuple[FloatArray, Motion | None, FloatArray]:
         """Return errors of the encoders `(N, counted * samples, n)`, motion and gravity `(N, 3)`.
 
         Args:
             values: `(sets, p)` of the parameters.
             sets: `(N,)` index of the parameters of each.
-            stretches: `(N,)` their indices.
+            segments: `(N,)` their indices.
         """
         machines = [with_parameters(self.machine, self.parameters, each) for each in values]
         stacked, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
@@ -278,7 +276,7 @@ class PredictionProblem:
             bias,
             bool(self._signals),
         )
-        rows = windows.first[stretches]
+        rows = windows.first[segments]
         starts = Starts(*(each[rows] for each in self._starts))
         commands = self._commands(machines, stacked, delay)
         found, motion = stacked.run(sets, starts, commands, rows, observed)
@@ -291,7 +289,7 @@ class PredictionProblem:
         values: FloatArray,
         rows: Any,
         sets: Any,
-        stretches: Any,
+        segments: Any,
     ) -> list[FloatArray]:
         """Return errors `(N, counted, m)` of each signal of the platform.
 
@@ -301,37 +299,37 @@ class PredictionProblem:
             values: `(sets, p)` of the parameters.
             rows: `(N,)` rollout of each.
             sets: `(N,)` index of the parameters of each.
-            stretches: `(N,)` their indices.
+            segments: `(N,)` their indices.
         """
         readers, period, windows = (
             Readers(self.machine, self.parameters, values),
             self.period,
             self.windows,
         )
-        _, _, late = readers.errors("coordinates", self.machine.n_actuators)
-        begin = self._recording.time[windows.first[stretches]] - late[sets]
+        _, _, delays = readers.errors("coordinates", self.machine.n_actuators)
+        begin = self._recording.time[windows.first[segments]] - delays[sets]
         features = (
             None if readers.imu is None else sensed_inputs(motion, fields, readers.imu, period)
         )
         found = []
         for signal in self._signals:
             inside = self._slots(signal)
-            own = Slots(*(each.reshape(len(windows.first), -1)[stretches] for each in inside))
+            own = Slots(*(each.reshape(len(windows.first), -1)[segments] for each in inside))
             source = motion if signal.name == "pose" or features is None else features
             missed = readers.missed(signal, own, source, rows, sets, begin, period)
             found.append(missed.reshape(len(rows), windows.counted, -1))
         return found
 
     def _commands(
-        self, machines: Sequence[MachineModel], sets: ParameterSets, late: FloatArray
+        self, machines: Sequence[MachineModel], sets: ParameterSets, delays: FloatArray
     ) -> Commands:
         """Return the commands of all machines, those of each delay and lag once.
 
-        Encoders that are `late` (sets,) [s] see them earlier.
+        Encoders that are `delays` (sets,) [s] see them earlier.
         """
         found: dict[bytes, tuple[int, Any]] = {}
         kinds = []
-        for machine, constants, delay in zip(machines, sets.constants, late, strict=True):
+        for machine, constants, delay in zip(machines, sets.constants, delays, strict=True):
             key = commands_key(machine, constants) + delay.tobytes()
             if key not in found:
                 times = self._times - delay

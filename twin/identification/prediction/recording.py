@@ -83,7 +83,7 @@ def _noise(name: str, log: Log, machine: MachineModel) -> FloatArray:
         triad = imu.accelerometers if name == "accelerometer" else imu.gyroscopes
         given = [triad.noise if triad is not None else 0.0]
     return np.repeat(
-        [own or usual for own, usual in zip(given, DEFAULT_NOISE[name], strict=True)], 3
+        [own or default for own, default in zip(given, DEFAULT_NOISE[name], strict=True)], 3
     )
 
 
@@ -115,7 +115,7 @@ class Recording:
     """Commands and measured motion of one log."""
 
     time: FloatArray
-    """`(T,)` [s] of the samples, evenly spaced"""
+    """`(T,)` [s] times of the samples, evenly spaced"""
     position: FloatArray
     """`(T, n)` measured coordinates of the motors [m, rad]"""
     mode: Literal["force", "velocity"]
@@ -123,9 +123,9 @@ class Recording:
     command_time: FloatArray
     """`(C,)` [s] when the commands were given"""
     commands: FloatArray
-    """`(C, n)` forces or speeds, held until the next one"""
+    """`(C, n)` forces or speeds, each constant until the next one"""
     feedforward: FloatArray | None = None
-    """`(C, n)` forces beside commanded speeds"""
+    """`(C, n)` forces in addition to commanded speeds"""
     platform: tuple[PlatformSignal, ...] = ()
     """poses of a tracker and readings of an inertial sensor"""
 
@@ -147,16 +147,16 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
     """
     name = "measured" if "measured" in log else "coordinates"
     kind = "command_rates" if "command_rates" in log else "command_forces"
-    for wanted, words in ((kind, "commands"), (name, "encoders")):
-        if wanted not in log:
+    for signal, label in ((kind, "commands"), (name, "encoders")):
+        if signal not in log:
             raise InputError(
                 "log",
-                f"has no {wanted}: the {words} are needed; map their channels to it with a mapping "
+                f"has no {signal}: the {label} are needed; map their channels to it with a mapping "
                 "file (docs/logs.md)",
             )
-        if log[wanted].values.shape[1] != machine.n_actuators:
-            columns = log[wanted].values.shape[1]
-            raise InputError(wanted, f"has {columns} columns, not {machine.n_actuators}: one a leg")
+        if log[signal].values.shape[1] != machine.n_actuators:
+            columns = log[signal].values.shape[1]
+            raise InputError(signal, f"has {columns} columns, not {machine.n_actuators}: one a leg")
     position, commands = log[name], log[kind]
     if min(len(position), len(commands)) < MIN_SAMPLES:
         raise InputError(
@@ -335,8 +335,8 @@ def inertial_readings(
         rotation: `(N, 3, 3)` its axes to platform axes.
     """
     index = np.clip(np.floor(at).astype(int), 0, features.shape[1] - 2)
-    share = (at - index)[..., None]
-    found = (1.0 - share) * features[rows, index] + share * features[rows, index + 1]
+    fraction = (at - index)[..., None]
+    found = (1.0 - fraction) * features[rows, index] + fraction * features[rows, index + 1]
     products = np.empty((*at.shape, 3, 3))
     products[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]] = products[
         ..., UPPER_TRIANGLE[1], UPPER_TRIANGLE[0]

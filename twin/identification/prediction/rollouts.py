@@ -37,7 +37,8 @@ QUEUE_LENGTH = 2
 """Number of commands that a queue holds: none waits, delays are in the commands already."""
 
 WARM_UP = 5
-"""Windows before the first one of a stretch, in which predictions forget how they began."""
+"""Number of windows before the first one of a segment, in which predictions forget how they began.
+"""
 
 MIN_WINDOWS = 3
 """Minimum number of windows."""
@@ -80,8 +81,8 @@ def delayed_commands(
         if force
         else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
     )
-    held = _converted(recording.commands, limit, digit)
-    given = _means(recording.command_time, held, delays, lags, times)
+    converted = _converted(recording.commands, limit, digit)
+    given = _means(recording.command_time, converted, delays, lags, times)
     if recording.feedforward is None:
         return given, None
     limit, digit = constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
@@ -109,16 +110,16 @@ def _converted(values: FloatArray, limit: FloatArray, digit: FloatArray) -> Floa
 
 
 def _means(
-    at: FloatArray, held: FloatArray, delays: list[float], lags: list[float], times: FloatArray
+    at: FloatArray, values: FloatArray, delays: list[float], lags: list[float], times: FloatArray
 ) -> FloatArray:
     """Return the means over steps `(k, n)` of commands `(C, n)` from times `at`, late and lagging.
 
     What lags, y' = (u - y) / lag, has the integral of u less the lag times the change of y.
     """
-    means = np.empty((len(times) - 1, held.shape[1]))
+    means = np.empty((len(times) - 1, values.shape[1]))
     for delay, lag in set(zip(delays, lags, strict=True)):
         legs = [own == (delay, lag) for own in zip(delays, lags, strict=True)]
-        means[:, legs] = _delayed_means(at, held[:, legs], delay, lag, times)
+        means[:, legs] = _delayed_means(at, values[:, legs], delay, lag, times)
     return means
 
 
@@ -146,14 +147,14 @@ def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
     from scipy.signal import lfilter
 
     if np.ptp(left) < SPACING_TOLERANCE:
-        share = float(left.mean())
-        first = share * command[:1]
-        later, _ = lfilter([1.0 - share], [1.0, -share], command[:-1], axis=0, zi=first)
+        remaining = float(left.mean())
+        first = remaining * command[:1]
+        later, _ = lfilter([1.0 - remaining], [1.0, -remaining], command[:-1], axis=0, zi=first)
         return np.vstack([command[:1], later])
     found = np.empty_like(command)
     found[0] = command[0]
-    for k, share in enumerate(left.tolist()):
-        found[k + 1] = share * found[k] + (1.0 - share) * command[k]
+    for k, remaining in enumerate(left.tolist()):
+        found[k + 1] = remaining * found[k] + (1.0 - remaining) * command[k]
     return found
 
 
@@ -165,13 +166,13 @@ class Starts(NamedTuple):
     speed: FloatArray
     """`(N, n)` theirs"""
     effort: FloatArray
-    """`(N, n)` of the motors, which the velocity loops hold"""
+    """`(N, n)` forces of the motors, which the velocity loops hold"""
     pose: FloatArray
     """`(N, 7)`"""
     twist: FloatArray
     """`(N, 6)`"""
     coordinates: FloatArray
-    """`(N, n)` of the legs"""
+    """`(N, n)` coordinates of the legs"""
     rates: FloatArray
     """`(N, n)`"""
 
@@ -184,7 +185,7 @@ class Commands(NamedTuple):
     given: FloatArray
     """`(kinds, steps, n)` forces or speeds"""
     feedforward: FloatArray | None
-    """`(kinds, steps, n)` forces beside speeds; None for none"""
+    """`(kinds, steps, n)` forces in addition to speeds; None for none"""
 
 
 class Observed(NamedTuple):
@@ -193,7 +194,7 @@ class Observed(NamedTuple):
     position: FloatArray
     """`(T, n)`"""
     inverse: FloatArray
-    """`(T, 6, n)` of the Jacobian: how the platform moves with its motors"""
+    """`(T, 6, n)` inverse of the Jacobian: how the platform moves with its motors"""
     gains: tuple[float, float]
     """gains of coordinates, and of speeds [1/s], per error"""
     samples: int
@@ -201,9 +202,9 @@ class Observed(NamedTuple):
     ratio: int
     """steps of the engine between two samples"""
     scale: FloatArray
-    """`(sets, 1)` of the coordinates"""
+    """`(sets, 1)` scale of the coordinates"""
     bias: FloatArray
-    """`(sets, n)` of the coordinates [m, rad]"""
+    """`(sets, n)` bias of the coordinates [m, rad]"""
     moving: bool
     """whether the motion of the platform is returned as well"""
 
@@ -350,7 +351,7 @@ class Windows(NamedTuple):
     warm_up: int
     """windows from there that do not count"""
     counted: int
-    """windows of a stretch that do"""
+    """number of windows of a segment that count"""
     samples: int
     """number of samples of a window"""
 
@@ -397,7 +398,7 @@ def smoothed_motion(
     position, speed, change, pose, twist, inverse, force = _smoothed(recording, machine)
     moves = drives[:, column.INERTIA] > 0.0
     stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
-    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_PLAY], 0.0) + force / stiff
+    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_BACKLASH], 0.0) + force / stiff
     rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
     effort = force + drives[:, column.INERTIA] * change
     effort += rubbing + drives[:, column.VISCOUS] * speed

@@ -73,22 +73,20 @@ def estimate_warnings(
     parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, unsure: Sequence[str]
 ) -> list[str]:
     """Return sentences on estimates that are as unsure as before, or far from the file."""
-    estimate_warnings = []
+    sentences = []
     errors = np.sqrt(np.diag(found))
-    for parameter, value, error, doubt in zip(parameters, values, errors, unsure, strict=True):
+    for parameter, value, error, warning in zip(parameters, values, errors, unsure, strict=True):
         moved = abs(float(value) - parameter.nominal) / parameter.spread
-        if doubt:
-            estimate_warnings.append(f"{parameter.words} {doubt}; its standard error is its spread")
+        if warning:
+            sentences.append(f"{parameter.words} {warning}; its standard error is its spread")
         elif error > MAX_REMAINING_STD * parameter.spread:
-            share = 100.0 * error / parameter.spread
-            estimate_warnings.append(
-                f"{parameter.words} stays unsure: {share:.0f} % of its spread are left"
+            remaining = 100.0 * error / parameter.spread
+            sentences.append(
+                f"{parameter.words} stays unsure: {remaining:.0f} % of its spread are left"
             )
         elif moved > PRIOR_WARNING_DISTANCE:
-            estimate_warnings.append(
-                f"{parameter.words} is {moved:.1f} spreads from the file: check it"
-            )
-    return estimate_warnings
+            sentences.append(f"{parameter.words} is {moved:.1f} spreads from the file: check it")
+    return sentences
 
 
 class Source(NamedTuple):
@@ -116,7 +114,7 @@ class Errors(NamedTuple):
     """Prediction errors over time and frequency, for charts."""
 
     time: FloatArray
-    """`(W,)` [s] of the windows"""
+    """`(W,)` [s] times of the windows"""
     before: FloatArray
     """`(W,)` root mean square in each [m, rad]"""
     after: FloatArray
@@ -140,7 +138,7 @@ class ForceStage(NamedTuple):
     fits: tuple[Fit, Fit]
     """fits of the data that the estimate is from, and of the holdout data"""
     force_per_current: float
-    """[N/A, N m/A] of currents, as given; 1 for forces"""
+    """[N/A, N m/A] force per current, as given; 1 for forces"""
     kept: LinearModel
     """model of the holdout data"""
 
@@ -175,13 +173,13 @@ class Identification:
     values: FloatArray
     """`(p,)` estimates in SI"""
     covariance: FloatArray
-    """`(p, p)` of the estimates"""
+    """`(p, p)` covariance of the estimates"""
     margins: FloatArray
     """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
     held: tuple[Parameter, ...]
     """kept at their values of the file"""
     notes: tuple[str, ...]
-    """what the logs do not show, and estimates to doubt, in words"""
+    """sentences on what the logs do not show, and on estimates with a warning"""
     forces: ForceStage | None
     """None where the logs have no measured forces, or these show none of the parameters"""
     fits: tuple[Fit, ...]
@@ -221,12 +219,12 @@ class Identification:
     @property
     def summary(self) -> str:
         """One sentence on what was found."""
-        apart, (scale, unit) = self.fits[-1], self.unit
+        holdout, (scale, unit) = self.fits[-1], self.unit
         kind = "prediction errors" if self.errors else "errors of the forces"
         seconds = sum(source.duration for source in self.sources)
-        way = "fall" if apart.after < apart.before else "rise"
+        trend = "fall" if holdout.after < holdout.before else "rise"
         return (
             f"{len(self.values)} parameters of {self.platform.name} from {seconds:.4g} s of data: "
-            f"{kind} on data kept apart {way} from {scale * apart.before:.3g} to "
-            f"{scale * apart.after:.3g} {unit}, {apart.before / apart.after:.3g} times."
+            f"{kind} on data kept apart {trend} from {scale * holdout.before:.3g} to "
+            f"{scale * holdout.after:.3g} {unit}, {holdout.before / holdout.after:.3g} times."
         )

@@ -256,12 +256,12 @@ def identify(
     whole = [as_instance(log, "logs", Log) for log in logs]
     if not whole:
         raise InputError("logs", "is empty; give one log or more")
-    span, share = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
+    span, holdout = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     chosen = select(platform, parameters, spreads)
     given, cuts = log_segments(whole, span)
     forces = force_stage(
-        platform, given, chosen, unseen=unseen, apart=share, force_per_current=factor
+        platform, given, chosen, unseen=unseen, apart=holdout, force_per_current=factor
     )
     inside = [each for each in chosen if not each.path.startswith(FORCE_ERROR_PREFIX)]
     recordings, notes = _recordings(platform, given, forces, inside if unseen == "refuse" else ())
@@ -279,7 +279,7 @@ def identify(
             forces,
             unseen=unseen,
             window=span,
-            apart=share,
+            apart=holdout,
             robust=robust,
             tick=tick,
         )
@@ -323,8 +323,8 @@ def _recordings(
 
 def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
     """Raise InputError if parameters that forces `alone` can show do not show, and shall."""
-    hidden = [each for each in alone if each in forces.estimate.visibility.invisible]
-    if unseen == "refuse" and hidden:
+    unobservable = [each for each in alone if each in forces.estimate.visibility.invisible]
+    if unseen == "refuse" and unobservable:
         said = listed(forces.estimate.visibility.sentences, "; ")
         raise InputError("parameters", f"cannot be identified from these forces: {said}; {GO_ON}")
 
@@ -357,14 +357,14 @@ def _merged(
     order = sorted(range(len(names)), key=lambda k: chosen.index(names[k]))
     names, values, margins = tuple(names[k] for k in order), values[order], margins[order]
     square = square[np.ix_(order, order)]
-    held = tuple(each for each in chosen if each not in names)
+    fixed = tuple(each for each in chosen if each not in names)
     if not names:
         raise InputError(
             "parameters",
-            f"{listed(each.path for each in held)} cannot be estimated: measured forces show "
+            f"{listed(each.path for each in fixed)} cannot be estimated: measured forces show "
             "their own scale, delay and biases, predictions show all other parameters",
         )
-    if forces is None and any(each.path.startswith(FORCE_ERROR_PREFIX) for each in held):
+    if forces is None and any(each.path.startswith(FORCE_ERROR_PREFIX) for each in fixed):
         notes = [*notes, "scale, delay and biases of forces show in measured forces alone"]
     return Identification(
         before=platform,
@@ -373,7 +373,7 @@ def _merged(
         values=values,
         covariance=square,
         margins=margins,
-        held=held,
+        held=fixed,
         notes=(*notes, *(() if predicted is None else predicted.notes)),
         forces=forces,
         fits=predicted.fits if predicted else forces.fits if forces else (),

@@ -97,11 +97,14 @@ def force_stage(
     signals = FORCE_SIGNALS if force_per_current is None else (*FORCE_SIGNALS, "currents")
     given = [log for log in logs if any(name in log for name in signals)]
     samples = [samples_of_log(platform, log, force_per_current=force_per_current) for log in given]
-    asked = linear_part(platform, parameters, samples[0].where) if samples else ()
-    if not asked:
+    linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
+    if not linear_parameters:
         return None
-    more = (added(platform)[FORCE_DELAY_PATH], *of_drives(platform, asked, samples[0].where))
-    every = tuple({each.path: each for each in (*asked, *more)}.values())
+    more = (
+        added(platform)[FORCE_DELAY_PATH],
+        *of_drives(platform, linear_parameters, samples[0].where),
+    )
+    every = tuple({each.path: each for each in (*linear_parameters, *more)}.values())
     used, kept = zip(*(_parts(each, apart) for each in samples), strict=True)
     choice: Choice = "hold" if unseen == "hold" else "prior"
     estimate = linear_estimate(platform, every, used, choice=choice)
@@ -150,11 +153,11 @@ def base_rows(base: BaseParameters) -> list[tuple[str, float, float, float, str]
     Left out are those of which the forces say less than the file.
     """
     rows = zip(base.words, base.nominal, base.values, base.standard_errors, base.units, strict=True)
-    return [row for row, spread in zip(rows, base.spreads, strict=True) if row[3] < spread]
+    return [row for row, prior_std in zip(rows, base.spreads, strict=True) if row[3] < prior_std]
 
 
-def _parts(samples: ForceSamples, apart: float) -> tuple[ForceSamples, ForceSamples]:
-    at = round((1.0 - apart) * len(samples.pose))
+def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSamples]:
+    at = round((1.0 - holdout) * len(samples.pose))
     return samples.part(slice(at)), samples.part(slice(at, None))
 
 
@@ -174,7 +177,7 @@ class PredictionStage(NamedTuple):
 
     parameters: tuple[Parameter, ...]
     values: FloatArray
-    """`(p,)` in SI"""
+    """`(p,)` values in SI"""
     covariance: FloatArray
     """`(p, p)`"""
     margins: FloatArray
@@ -185,7 +188,7 @@ class PredictionStage(NamedTuple):
     errors: Errors
     whiteness: Whiteness
     surpassed: tuple[Parameter, ...] = ()
-    """that the forces determine better, by the data kept apart"""
+    """parameters that the forces determine better, by the holdout data"""
 
 
 def prediction_stage(
@@ -245,7 +248,7 @@ def prediction_stage(
     solution = solve(used, start, robust=robust, tick=lambda: tick(next(done)))
     fits, errors, residuals = _fits(used, kept, solution.values)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
-    reversals = np.sum([problem.turns(machine).sum(axis=0) for problem in used], axis=0)
+    reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
     unsure = [backlash_warning(each, reversals, solution.last) for each in decision.free]
     found = _covariance(solution, decision.free, unsure)
     notes = (
@@ -302,8 +305,8 @@ def _surpassed(
     if abs(ratio - 1.0) < TIE_TOLERANCE:
         errors = forces.estimate.standard_errors
         places = [forces.estimate.parameters.index(each) for each in both]
-        shares = np.sqrt(np.diag(square))[shared] / errors[places]
-        ratio = float(np.exp(np.mean(np.log(shares))))
+        ratios = np.sqrt(np.diag(square))[shared] / errors[places]
+        ratio = float(np.exp(np.mean(np.log(ratios))))
     return tuple(both) if ratio > 1.0 else ()
 
 
@@ -322,11 +325,11 @@ def _decided(
 ) -> tuple[Decision | None, list[Parameter]]:
     """Return what predictions shall estimate, and what forces alone show."""
     shown = [] if forces is None else forces.shown
-    hidden = [each for each in visibility(slopes, parameters).invisible if each in shown]
-    kept = [k for k, each in enumerate(parameters) if each not in hidden]
+    unobservable = [each for each in visibility(slopes, parameters).invisible if each in shown]
+    kept = [k for k, each in enumerate(parameters) if each not in unobservable]
     if not kept:
-        return None, hidden
-    return visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(unseen), hidden
+        return None, unobservable
+    return visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(unseen), unobservable
 
 
 def check_predictable(platform: MachineModel) -> None:
@@ -352,10 +355,12 @@ def _covariance(
     return np.asarray(found * np.outer(size, size))
 
 
-def _part(problem: PredictionProblem, apart: float) -> tuple[PredictionProblem, PredictionProblem]:
+def _part(
+    problem: PredictionProblem, holdout: float
+) -> tuple[PredictionProblem, PredictionProblem]:
     """Return the problem of the first stretches, and that of the last share of them."""
     count = len(problem.windows.first)
-    at = min(count - 1, max(1, round((1.0 - apart) * count)))
+    at = min(count - 1, max(1, round((1.0 - holdout) * count)))
     return problem.part(np.arange(at)), problem.part(np.arange(at, count))
 
 

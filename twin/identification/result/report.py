@@ -45,7 +45,7 @@ def _of_predictions(
 ) -> list[tuple[str, str, Any]]:
     """Return the charts of prediction errors."""
     unit = found.platform.coordinate_unit
-    apart = found.fits[-1].windows
+    holdout = found.fits[-1].windows
     over_time = Axes(
         f"error, rms of a window [µ{unit}]",
         [
@@ -72,7 +72,7 @@ def _of_predictions(
         (
             "Prediction errors over time",
             "Each point is a window: the model predicts each sample, from those before it, of what "
-            f"the encoders read. The last {apart} windows were kept apart.",
+            f"the encoders read. The last {holdout} windows were kept apart.",
             panels_figure([over_time], "time [s]"),
         ),
         (

@@ -69,12 +69,12 @@ def half_widths(slopes: Sequence[FloatArray]) -> FloatArray:
     from scipy.stats import t
 
     squares, inverse = _information(slopes)
-    shares = []
+    contributions = []
     for square in squares:
         own = np.einsum("pq,wqr,rp->wp", inverse, square, inverse, optimize=True)
-        shares.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOUR_WINDOWS + 1)))
-    share = np.vstack(shares)
-    freedom = share.sum(axis=0) ** 2 / np.maximum((share**2).sum(axis=0), 1e-300)
+        contributions.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOUR_WINDOWS + 1)))
+    stacked = np.vstack(contributions)
+    freedom = stacked.sum(axis=0) ** 2 / np.maximum((stacked**2).sum(axis=0), 1e-300)
     return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, np.maximum(1.0, freedom)))
 
 
@@ -98,7 +98,7 @@ class Whiteness(NamedTuple):
     """Likeness of errors to white noise."""
 
     correlation: FloatArray
-    """`(LAGS,)` of errors with those of 1, 2, ... samples before"""
+    """`(MAX_LAG,)` correlation of errors with those of 1, 2, ... samples before"""
     bound: float
     """below which that of white noise is with 95 %"""
     probability: float

@@ -55,8 +55,8 @@ def sense(
 @device
 def rub(cycle: Any, i: int) -> None:
     """Apply dry friction of the sliding feet of row i, held over the next step."""
-    for k in range(cycle.rubbing.shape[0]):
-        x, y = cycle.rubbing[k, 0], cycle.rubbing[k, 1]
+    for k in range(cycle.sliding_joints.shape[0]):
+        x, y = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
         u, v = cycle.qvel[i, x], cycle.qvel[i, y]
         slow = cycle.dry[i, k, 1]
         resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
@@ -71,7 +71,7 @@ def turn_of(
     if layout.start >= 0:
         quaternion, first, factor = fields.qpos, layout.start + 3, 1.0
     else:
-        quaternion, first, factor = fields.turns, 0, sign[i]
+        quaternion, first, factor = fields.quaternions, 0, sign[i]
     return (
         factor * quaternion[i, first],
         factor * quaternion[i, first + 1],
@@ -183,7 +183,7 @@ def after_period(
         machines: `Machines`, overwritten.
         fields: `Fields` of MuJoCo, positions and velocities of bodies current.
         layout: `Layout`.
-        kept: `Kept`.
+        kept: `PlantArrays`.
         largest_gap: [m] that a row may have.
         span: [s] of the period.
         step: [s] of the engine.

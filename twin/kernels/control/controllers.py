@@ -40,10 +40,10 @@ def limited_speeds(
     setpoint: FloatArray,
     measured: FloatArray,
     rates: FloatArray,
-    share: float,
+    fraction: float,
     command: FloatArray,
 ) -> bool:
-    """Fill `command` (n,) with speeds: share of `rates`, gain times error, integral; limited.
+    """Fill `command` (n,) with speeds: fraction of `rates`, gain times error, integral; limited.
 
     Args:
         loops: `(4, n)`; integral and last command are overwritten.
@@ -52,7 +52,7 @@ def limited_speeds(
         setpoint: `(n,)`.
         measured: `(n,)` coordinates.
         rates: `(n,)` of the reference.
-        share: of the rates.
+        fraction: of the rates.
         command: overwritten.
 
     Returns:
@@ -65,7 +65,7 @@ def limited_speeds(
             loops[COMMAND_ROW, i],
             loops[INTEGRAL_ROW, i],
         )
-        wanted = share * rates[i] + gain * error + integral
+        wanted = fraction * rates[i] + gain * error + integral
         low = max(-loops[SPEED_ROW, i], last - loops[CHANGE_ROW, i])
         high = min(loops[SPEED_ROW, i], last + loops[CHANGE_ROW, i])
         given = min(max(wanted, low), high) if wanted == wanted else wanted

@@ -1,11 +1,9 @@
 """Predictive control: costs, rollouts, the backward pass and shooting.
 
-The reference over the horizon, what a plan shall cost, and deviations from the reference.
-
 A deviation (12,) is a displacement [m] and a rotation vector [rad] from the reference's pose, base
 axes, and the difference of the twists.
 
-Backward pass of the iterative linear-quadratic regulator with limits of the forces.
+The backward pass is that of the iterative linear-quadratic regulator, with limits of the forces.
 
 References:
     Li and Todorov, Iterative linear quadratic regulator design for nonlinear biological movement
@@ -156,16 +154,16 @@ def deviation_of(pose: FloatArray, twist: FloatArray, y: FloatArray, out: FloatA
 
 
 @compiled
-def along(path: FloatArray, span: float, share: float, setpoint: FloatArray) -> None:
+def along(path: FloatArray, span: float, fraction: float, setpoint: FloatArray) -> None:
     """Add the deviation between two nodes to a setpoint, by the cubic that has both rates.
 
     Args:
         path: `(2, 12)` deviations at the nodes.
         span: [s] between them.
-        share: of the span, 0 to 1.
+        fraction: of the span, 0 to 1.
         setpoint: `(19,)` pose, twist and acceleration, overwritten.
     """
-    u, v = share, 1.0 - share
+    u, v = fraction, 1.0 - fraction
     pose, moved = setpoint[:7].copy(), path[0].copy()
     for k in range(6):
         a, b, r, q = path[0, k], path[1, k], span * path[0, 6 + k], span * path[1, 6 + k]
@@ -309,11 +307,11 @@ def rollouts(
             group.coordinates[i] = start[1][i]
         for s in range(spans):
             knot = int(noise[1][s])
-            share = noise[1][s] - knot
+            fraction = noise[1][s] - knot
             place(course.pose[s], d, group.pose)
             for k in range(6):
                 group.twist[k] = course.twist[s, k] + d[6 + k]
-                more = (1.0 - share) * knots[knot, k] + share * knots[knot + 1, k]
+                more = (1.0 - fraction) * knots[knot, k] + fraction * knots[knot + 1, k]
                 group.command[k] = inputs[s, k] + more
                 if s > 0:
                     group.command[k] -= back[0] * d[k] + back[1] * d[6 + k]
@@ -355,7 +353,7 @@ class Plan(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """Change of a plan's forces: share * forces + gains @ change of the state."""
+    """Change of a plan's forces: fraction * forces + gains @ change of the state."""
 
     forces: FloatArray
     """`(S, n)`"""
@@ -411,7 +409,7 @@ def shoot(
     defects: FloatArray,
     last: Plan,
     change: Correction,
-    share: float,
+    fraction: float,
     plan: Plan,
 ) -> bool:
     """Fill `plan` from its first state on; return False where a step fails.
@@ -423,7 +421,7 @@ def shoot(
         defects: `(S, 12)` of the reference.
         last: the plan that is corrected.
         change: its correction.
-        share: of the forces of the correction.
+        fraction: of the forces of the correction.
         plan: overwritten, except for its first state.
     """
     legs, e = machine.legs, np.empty(12)
@@ -436,7 +434,7 @@ def shoot(
             break
         deviate(last.y[s], last.y[s, 7:], plan.y[s], e)
         for i in range(n):
-            force = last.forces[s, i] + share * change.forces[s, i]
+            force = last.forces[s, i] + fraction * change.forces[s, i]
             for k in range(12):
                 force += change.gains[s, i, k] * e[k]
             plan.forces[s, i] = max(course.low[s, i], min(course.high[s, i], force))
@@ -554,13 +552,13 @@ def least_between(
             free[i] = 0.0 if held or low[i] == high[i] else 1.0
         free_factor(matrix, free, factor)
         solve_free(factor, free, change, work)
-        share, lower = 1.0, False
-        while share > MIN_STEP_FRACTION and not lower:
+        fraction, lower = 1.0, False
+        while fraction > MIN_STEP_FRACTION and not lower:
             for i in range(n):
-                tried[i] = max(low[i], min(high[i], x[i] + share * change[i]))
+                tried[i] = max(low[i], min(high[i], x[i] + fraction * change[i]))
             found = value_of(matrix, slope, tried)
             lower = found < best
-            share *= 0.5
+            fraction *= 0.5
         if not lower:
             break
         for i in range(n):

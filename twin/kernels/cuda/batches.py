@@ -1,18 +1,15 @@
 """Batches on a graphics card: memory, rows, steps and control periods.
 
-Rows of many machines in flat memory of a graphics card: entry e of row i at e * rows + i.
+Rows of many machines lie in flat memory, entry e of row i at e * rows + i, so that neighbouring
+threads read neighbouring entries. A thread sees its own row as the groups of arrays that kernels
+take, with one row each.
 
-Threads next to each other then read entries next to each other. A thread sees its own row as the
-groups of arrays that kernels take, with one row each.
+Views of flat memory have shapes that are known when a kernel is compiled. Loops over a known shape
+are unrolled, and entries of small arrays become registers.
 
-Views of flat memory with shapes that are known when a kernel is compiled.
-
-Loops over a known shape are unrolled, and entries of small arrays become registers.
-
-Runge-Kutta steps on a graphics card: those of `runge_kutta_move`, stage by stage in a loop.
-
-The equations of motion are then in the kernel once, with the registers for themselves; state and
-stages lie in the thread's memory.
+Runge-Kutta steps are those of `runge_kutta_move`, stage by stage in a loop. The equations of motion
+are then in the kernel once, with the registers for themselves; state and stages lie in the thread's
+memory.
 """
 
 from __future__ import annotations
@@ -139,7 +136,7 @@ def _strided_view(context: Any, memory: Any, start: Any, shape: Any, stride: Any
 
 @written
 def _memory_barrier(context: Any) -> Any:
-    """Let what lies in memory be read from there again."""
+    """Let the compiler read values from memory again."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         nothing = ir.FunctionType(ir.VoidType(), [])
@@ -151,7 +148,7 @@ def _memory_barrier(context: Any) -> Any:
 
 @written
 def _opaque_copy(context: Any, number: Any) -> Any:
-    """Return the same whole number, which the compiler takes for another."""
+    """Return the same whole number; the compiler does not know that it is the same."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         whole = ir.IntType(64)
@@ -179,14 +176,16 @@ def _nothing() -> None:
 view: Any = _numpy_view if CUDA_SIMULATED else _view
 """`view(memory, start, shape)`"""
 
-spread_view: Any = _numpy_view if CUDA_SIMULATED else _strided_view
-"""`spread_view(memory, start, shape, stride)`"""
+strided_view: Any = _numpy_view if CUDA_SIMULATED else _strided_view
+"""Function `strided_view(memory, start, shape, stride)`."""
 
-read_again: Any = _nothing if CUDA_SIMULATED else _memory_barrier
-"""`read_again()`: what a loop does not change would else take registers, of which there are few."""
+memory_barrier: Any = _nothing if CUDA_SIMULATED else _memory_barrier
+"""Function `memory_barrier()`: without it, values that a loop does not change would occupy
+registers, of which there are few."""
 
-anew: Any = _same if CUDA_SIMULATED else _opaque_copy
-"""`anew(number)`: addresses that follow from it are computed again after the steps between."""
+opaque_copy: Any = _same if CUDA_SIMULATED else _opaque_copy
+"""Function `opaque_copy(number)`: addresses that follow from the copy are computed again rather
+than kept in registers over the steps between."""
 
 
 class Part(NamedTuple):
@@ -237,11 +236,11 @@ def _viewer(parts: tuple[Part, ...]) -> Function:
     following = _viewer(parts[1:]) if len(parts) > 1 else _no_views
 
     def floats(memory: Any, numbers: Any, i: int, rows: int) -> Any:
-        first = spread_view(memory, start * rows + i, shape, rows)
+        first = strided_view(memory, start * rows + i, shape, rows)
         return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
 
     def integers(memory: Any, numbers: Any, i: int, rows: int) -> Any:
-        first = spread_view(numbers, start * rows + i, shape, rows)
+        first = strided_view(numbers, start * rows + i, shape, rows)
         return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
 
     return on_card(integers if whole else floats)
@@ -451,7 +450,7 @@ def step_function(sizes: Sizes) -> Function:
         )
         regular = True
         for stage in range(4):
-            read_again()
+            memory_barrier()
             before, now = size * (2 + (stage + 3) % 4), size * (2 + stage)
             factor = 0.0 if stage == 0 else (step if stage == 3 else 0.5 * step)
             shifted(y, factor, view(memory, before, (size,)), trial)
@@ -554,7 +553,7 @@ def _viewed(views: Function) -> Function:
     """Return the function that views a row, with addresses of its own."""
 
     def of(row: Row) -> Any:
-        return views(row.floats, row.numbers, anew(row.number), row.rows)
+        return views(row.floats, row.numbers, opaque_copy(row.number), row.rows)
 
     return on_card(of)
 

@@ -1,6 +1,6 @@
 """Environments of pose tracking on a graphics card: one thread per machine, a control period each.
 
-An episode that is over begins anew within the next call, on another motion of a stock.
+After an episode has ended, the next call starts a new one on another motion of the pool.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from twin.kernels.cuda.batches import (
     Row,
     Sizes,
     Thread,
-    anew,
     memory_size,
+    opaque_copy,
     period_function,
     translation,
     view,
@@ -47,7 +47,7 @@ class Views(NamedTuple):
     """all arrays of the drives but the last, which holds zeros"""
     history: Function
     signals: Function
-    own: Function
+    outputs: Function
     """command (1, n), action within 1 (1, a), terms, reward, reason"""
 
 
@@ -83,10 +83,10 @@ class Tables(NamedTuple):
     legs: Any
     shared: Any
     """`Scales`, then the scale of actions, of observations, and the weights of the reward"""
-    stock: Any
+    pool: Any
     """rows of the motions' starts: floats"""
-    stock_numbers: Any
-    """the same: whole numbers"""
+    pool_numbers: Any
+    """rows of the motions' starts: whole numbers"""
     first: Any
     """observations of the starts"""
     pose: Any
@@ -109,7 +109,7 @@ class States(NamedTuple):
     over: Any
     """`(N,)` whether the next call begins an episode"""
     motion: Any
-    """`(N,)` of the stock"""
+    """`(N,)` index of the motion in the pool"""
 
 
 def act_function(layout: Layout) -> Function:
@@ -127,8 +127,8 @@ def act_function(layout: Layout) -> Function:
             speeds(action, steps, law, reference, measured, command)
         else:
             for j in range(n):
-                held = tables.shared[6 * n + j] if residual else 0.0
-                command[0, j] = scale[j] * action[0, j] + held
+                holding = tables.shared[6 * n + j] if residual else 0.0
+                command[0, j] = scale[j] * action[0, j] + holding
 
     return on_card(act)
 
@@ -140,7 +140,13 @@ def judge_function(layout: Layout) -> Function:
     judged = translation(layout.sizes.kind)(evaluate_row)
 
     def judge(
-        tables: Tables, index: Any, machines: Any, history: Any, own: Any, signals: Any, seen: Any
+        tables: Tables,
+        index: Any,
+        machines: Any,
+        history: Any,
+        outputs: Any,
+        signals: Any,
+        observation: Any,
     ) -> None:
         m, index[0] = index[0], 0
         shared = tables.shared
@@ -149,7 +155,10 @@ def judge_function(layout: Layout) -> Function:
             view(shared, 3 * n, (n,)), view(shared, 4 * n, (n,)), view(shared, 5 * n, (n,)),
             view(shared, 6 * n, (n,)),
         )  # fmt: skip
-        results = (seen, view(shared, at, (o,)), own[2], view(shared, at + o, (t,)), own[3], own[4])
+        results = (
+            observation, view(shared, at, (o,)), outputs[2], view(shared, at + o, (t,)),
+            outputs[3], outputs[4],
+        )  # fmt: skip
         reference = (
             view(tables.pose, m * length * 7, (1, length, 7)),
             view(tables.coordinates, m * length * n, (1, length, n)),
@@ -170,9 +179,9 @@ def begin_function(layout: Layout) -> Function:
     def begin(tables: Tables, states: States, i: int, m: int) -> None:
         size = states.over.shape[0]
         for e in range(floats):
-            states.floats[e * size + i] = tables.stock[e * motions + m]
+            states.floats[e * size + i] = tables.pool[e * motions + m]
         for e in range(numbers):
-            states.numbers[e * size + i] = tables.stock_numbers[e * motions + m]
+            states.numbers[e * size + i] = tables.pool_numbers[e * motions + m]
         for j in range(o):
             states.observation[o * i + j] = tables.first[o * m + j]
         states.motion[i] = m
@@ -196,7 +205,8 @@ def tracking_kernel(layout: Layout) -> Any:
     )
     judge, begin = judge_function(layout), begin_function(layout)
     counted = translation(kind)(count)
-    see, _, remembered, signs, others = views
+    machines_of, history_of = views.machines, views.history
+    signals_of, outputs_of = views.signals, views.outputs
 
     def kernel(tables: Tables, states: States, actions: Any) -> None:
         i = cuda.grid(1)
@@ -205,8 +215,8 @@ def tracking_kernel(layout: Layout) -> Any:
             begin(tables, states, i, (states.motion[i] + 1) % motions)
         elif i < size:
             row, m = Row(states.floats, states.numbers, i, size), states.motion[i]
-            machines, history = see(*row), remembered(*row)
-            command, action, _, _, _ = others(*row)
+            machines, history = machines_of(*row), history_of(*row)
+            command, action, _, _, _ = outputs_of(*row)
             for j in range(a):
                 value = actions[a * i + j]
                 finite = abs(value) < INFINITY
@@ -227,17 +237,17 @@ def tracking_kernel(layout: Layout) -> Any:
             body, legs = view(tables.body, 0, BODY_SHAPE), kind(view(tables.legs, 0, rows_shape))
             move(body, legs, row, command, thread)
             index = cuda.local.array(1, int64)
-            i = anew(i)
+            i = opaque_copy(i)
             index[0] = states.motion[i]
             row = Row(states.floats, states.numbers, i, size)
-            history, own = remembered(*row), others(*row)
+            history, outputs = history_of(*row), outputs_of(*row)
             judge(
-                tables, index, see(*row), history, own, signs(*row),
+                tables, index, machines_of(*row), history, outputs, signals_of(*row),
                 view(states.observation, o * i, (1, o)),
             )  # fmt: skip
-            states.reward[i] = own[3][0]
-            states.terminated[i] = own[4][0] != 0
+            states.reward[i] = outputs[3][0]
+            states.terminated[i] = outputs[4][0] != 0
             states.truncated[i] = history[0][0] >= last
-            states.over[i] = own[4][0] != 0 or history[0][0] >= last
+            states.over[i] = outputs[4][0] != 0 or history[0][0] >= last
 
     return cuda.jit(kernel)

@@ -1,21 +1,22 @@
 """Forward and inverse dynamics, with motors and payload, and the state that integrators take.
 
-Forward dynamics and the mass matrix: M a + C^T multipliers = wrench + J^T forces - h.
+Forward dynamics solve
 
-C a + c' = 0 are the constraints that some legs put on the platform; where there are none, M alone
-is solved. Deflections of springs in series are accelerated by their own forces.
+    M a + C^T multipliers = wrench + J^T forces - h,   C a + c' = 0,
 
-Inverse dynamics: J^T forces + C^T multipliers = M a + h - wrench.
+where C are the constraints that some legs put on the platform; without them, M alone is solved.
+Deflections of springs in series are accelerated by their own forces.
 
-Six legs without constraints determine their forces. Where there are more actuators than degrees of
-freedom, the forces of smallest norm are given: forces = J mu with
+Inverse dynamics solve J^T forces + C^T multipliers = M a + h - wrench. Six legs without constraints
+determine their forces. Where there are more actuators than degrees of freedom, the forces of
+smallest norm are given: forces = J mu with
 
     [J^T J  C^T] [mu         ]   [M a + h - wrench]
     [C      0  ] [multipliers] = [0               ].
 
-Inertia of motors that move with the actuators: m q'' in each, added to the platform's equations.
-
-With q'' = J a + J' t the forces of the motors are forces on the legs plus m (J a + J' t). So
+The inertia of motors that move with the actuators, m q'' in each, is added to the platform's
+equations. With q'' = J a + J' t the forces of the motors are forces on the legs plus
+m (J a + J' t). So
 
     (M + J^T m J) a + h + J^T m J' t = wrench + J^T motor forces.
 """

@@ -1,6 +1,4 @@
-"""Pillars: kinematics and dynamics.
-
-Pillars: actuators square to the platform, with feet on the floor.
+"""Pillars, actuators square to the platform with feet on the floor: kinematics and dynamics.
 
 With n = R z, the foot of pillar i is f = p + R b_i - h_i n, on the floor f_z = 0. The leg acts at
 its foot: rho = R b_i - h_i n is its arm, and f_z' = 0 gives h' = w . (v + omega x rho) with
@@ -12,12 +10,10 @@ three degrees of freedom. Its constraints are f_x = f_y = 0 (from its place) and
 
 Reference: driving-simulator paper, kinematic analysis; exact here, without small angles.
 
-Pillar: the mass of a foot that slides on the floor, with friction.
-
-The mass at the upper end belongs to the platform's body. The foot moves by (e_x . a, e_y . a) in
-the floor when the platform moves its arm's end by a, so its mass acts along these two directions.
-Gravity along the floor acts on the foot as well; the floor carries the rest of its weight.
-A foot that is held does not move.
+Dynamics: the mass of a foot that slides on the floor, with friction. The mass at the upper end
+belongs to the platform's body. The foot moves by (e_x . a, e_y . a) in the floor when the platform
+moves its arm's end by a, so its mass acts along these two directions. Gravity along the floor acts
+on the foot as well; the floor carries the rest of its weight. A foot that is held does not move.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Crank legs: kinematics and dynamics.
-
-RSS legs: a crank turned by the actuator, an elbow, a rod to the platform.
+"""RSS legs, a crank turned by the actuator, an elbow and a rod: kinematics and dynamics.
 
 The crank turns about the axis u through the base joint; at angle zero it points along c0, a right
 angle to u. With c = cos(theta) c0 + sin(theta) (u x c0) and c' = u x c, the elbow is at
@@ -14,10 +12,9 @@ rate = w . v_tip with w = e / (l_c e . c').
 
 Reference: extended-configuration-space paper, section 6.
 
-RSS leg: effective mass and bias force at the tip of crank and slender rod.
-
-The kinetic energy of a slender rod with end velocities v_e (elbow) and v_t (tip) is
-m (v_e^2 + v_e . v_t + v_t^2) / 6, so its ends are moved by the forces
+The dynamics are effective mass and bias force of crank and slender rod at the tip. The kinetic
+energy of a slender rod with end velocities v_e (elbow) and v_t (tip) is m (v_e^2 + v_e . v_t +
+v_t^2) / 6, so its ends are moved by the forces
 
     F_e = m (2 a_e + a_t) / 6 - m g / 2,   F_t = m (a_e + 2 a_t) / 6 - m g / 2.
 

@@ -1,6 +1,4 @@
-"""Struts: dynamics of legs without inertia.
-
-Strut: a UPS leg with a spring and a damper beside its actuator.
+"""Struts, UPS legs with a spring and a damper in parallel with the actuator: dynamics.
 
 The rod is pushed with forces + k (l_0 - l) - c l'. A commanded rest length r in place of l_0 is
 the actuator force k (r - l_0).

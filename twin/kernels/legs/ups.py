@@ -1,15 +1,12 @@
-"""Telescopic legs: kinematics and dynamics.
-
-UPS legs at a platform state: vectors, rates and the row of the Jacobian.
+"""UPS legs, which are telescopic: kinematics and dynamics.
 
 Here and in the other kinds, leg constants are rows of an array, of which kinematics reads the
 geometry alone. See docs/dynamics.md for symbols.
 
-UPS leg: effective mass and bias force at the tip, kinetic and potential energy.
-
-In the leg frame (x = s2, y = Z x s2, z = Z) the tip's acceleration determines the leg's angular
-acceleration and the second rate of its length; Newton and Euler about the base joint give the
-moment N and the axial force F_z; virtual power gives the tip force
+The dynamics are effective mass and bias force at the tip. In the leg frame (x = s2, y = Z x s2, z =
+Z) the tip's acceleration determines the leg's angular acceleration and the second rate of its
+length; Newton and Euler about the base joint give the moment N and the axial force F_z; virtual
+power gives the tip force
 
     F = ((N_y + tan(psi) N_z) / l,  -N_x / l,  F_z).
 

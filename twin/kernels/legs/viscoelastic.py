@@ -1,8 +1,7 @@
-"""Legs with a spring and a damper in series: dynamics.
+"""Viscoelastic legs, with a spring and a damper in series with the actuator: dynamics.
 
-Viscoelastic leg: three point masses on its axis, spring and actuator in series.
-
-Its kinematics is that of a UPS leg whose length is shared by actuator and spring.
+A leg has three point masses on its axis. Its kinematics is that of a UPS leg whose length is shared
+by actuator and spring.
 
 Along the leg, from the base joint: spring housing of length 2 l_1 + delta_1 with m_1 in its middle,
 m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction, length l, delta_1)
@@ -14,7 +13,8 @@ feels the transverse inertia of all three and the axial one of m_3, and
 
 with the actuator force F, which acts on delta_2 = l - delta_1 - (2 l_1 + l_2 + l_3 + l_4).
 
-Reference: compliant-legs paper, sections 1.6 to 1.11, derived anew; see docs/compliant_legs.md.
+Reference: compliant-legs paper, sections 1.6 to 1.11, derived independently; see
+docs/compliant_legs.md.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Dual(Number):
             return operand.value, None
         return builder.extract_value(operand.value, 0), builder.extract_value(operand.value, 1)
 
-    def spread(self, builder: Builder, value: Value) -> Value:
+    def broadcast(self, builder: Builder, value: Value) -> Value:
         """Return the number that equals a float: no derivatives."""
         return self.made(builder, (value, None))
 
@@ -92,7 +92,7 @@ class Dual(Number):
     def _scaled(self, builder: Builder, slopes: Value | None, factor: Value) -> Value | None:
         if slopes is None:
             return None
-        return builder.fmul(slopes, self.slopes.spread(builder, factor))
+        return builder.fmul(slopes, self.slopes.broadcast(builder, factor))
 
     def negative(self, builder: Builder, value: Value) -> Value:
         """Return the number with the other sign."""

@@ -40,7 +40,7 @@ class Lanes(Number):
         """Number of floats of a value in memory."""
         return self.width
 
-    def spread(self, builder: Builder, value: Value) -> Value:
+    def broadcast(self, builder: Builder, value: Value) -> Value:
         """Return the number that is a float in all lanes."""
         none, index = ir.Constant(self.form, ir.Undefined), ir.IntType(32)
         first = builder.insert_element(none, value, ir.Constant(index, 0))
@@ -78,7 +78,7 @@ class Lanes(Number):
 
     def lanes(self, builder: Builder, operand: Operand) -> Value:
         """Return an operand in lanes."""
-        return self.spread(builder, operand.value) if operand.plain else operand.value
+        return self.broadcast(builder, operand.value) if operand.plain else operand.value
 
     def call(self, builder: Builder, name: str, value: Value) -> Value:
         """Return the value of a function that LLVM has for vectors, such as "sqrt"."""
@@ -184,7 +184,7 @@ def _copysign(context: Any, size: Any, sign: Any) -> Any:
         function = ir.FunctionType(kind.form, [kind.form, kind.form])
         name = f"llvm.copysign.v{kind.width}f64"
         full = cgutils.get_or_insert_function(builder.module, function, name)
-        return builder.call(full, [kind.spread(builder, args[0]), args[1]])
+        return builder.call(full, [kind.broadcast(builder, args[0]), args[1]])
 
     return sign(types.float64, sign), write
 

@@ -81,7 +81,7 @@ class Number(types.Type):  # type: ignore[misc]
         """Number of floats of a value in memory."""
 
     @abstractmethod
-    def spread(self, builder: Builder, value: Value) -> Value:
+    def broadcast(self, builder: Builder, value: Value) -> Value:
         """Return the number that equals a float."""
 
     @abstractmethod
@@ -181,8 +181,8 @@ def _negative(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
 
 @lower_cast(types.Float, Number)
 @lower_cast(types.Integer, Number)
-def _spread(context: Any, builder: Builder, given: Any, wanted: Number, value: Value) -> Value:
-    return wanted.spread(builder, context.cast(builder, value, given, types.float64))
+def _broadcast(context: Any, builder: Builder, given: Any, wanted: Number, value: Value) -> Value:
+    return wanted.broadcast(builder, context.cast(builder, value, given, types.float64))
 
 
 def implements(python: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -36,7 +36,7 @@ from twin.kernels.plant.columns import (
     FIELD_DAMPING,
     FIELD_RATE,
     FRICTION,
-    HALF_PLAY,
+    HALF_BACKLASH,
     HEAT,
     HOLDING,
     INERTIA,
@@ -147,8 +147,8 @@ def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: fl
         return between(effort, -pull_out, pull_out)
     lead = state[FIELD] - at
     beyond = max(0.0, abs(lead) - drive[DEAD])
-    share = min(1.0, beyond / drive[SPAN])
-    return most * share if lead > 0.0 else -most * share
+    fraction = min(1.0, beyond / drive[SPAN])
+    return most * fraction if lead > 0.0 else -most * fraction
 
 
 @device
@@ -183,15 +183,15 @@ def gated(command: float, at_lower: bool, at_upper: bool) -> float:
 
 @device
 def contact(
-    gap: float, closing: float, half_play: float, stiffness: float, damping: float
+    gap: float, closing: float, half_backlash: float, stiffness: float, damping: float
 ) -> float:
     """Return the force of the transmission for the motor ahead by `gap`, `closing` at a rate."""
-    if half_play == 0.0:
+    if half_backlash == 0.0:
         return stiffness * gap + damping * closing
-    if gap > half_play:
-        return max(stiffness * (gap - half_play) + damping * closing, 0.0)
-    if gap < -half_play:
-        return min(stiffness * (gap + half_play) + damping * closing, 0.0)
+    if gap > half_backlash:
+        return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)
+    if gap < -half_backlash:
+        return min(stiffness * (gap + half_backlash) + damping * closing, 0.0)
     return 0.0
 
 
@@ -272,7 +272,7 @@ def transmit(
         force = contact(
             at + 0.5 * small * speed - leg,
             speed - rate,
-            drive[HALF_PLAY],
+            drive[HALF_BACKLASH],
             drive[STIFFNESS],
             drive[DAMPING],
         )

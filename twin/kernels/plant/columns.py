@@ -8,7 +8,7 @@ from __future__ import annotations
     BREAKAWAY,
     STRIBECK,
     VISCOUS,
-    HALF_PLAY,
+    HALF_BACKLASH,
     STIFFNESS,
     DAMPING,
     LAG,

@@ -96,7 +96,7 @@ class Limits(NamedTuple):
     largest_attitude: float
     """[rad]"""
     overtravel: float
-    """share of the travel"""
+    """allowed overtravel, as a fraction of the travel"""
 
 
 class Signals(NamedTuple):

@@ -264,9 +264,9 @@ def add_terms(results: Results, i: int) -> None:
 
 
 @device
-def rise(share: float) -> tuple[float, float]:
+def rise(phase: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
-    u = min(1.0, max(0.0, share))
+    u = min(1.0, max(0.0, phase))
     left = u * (1.0 - u)
     return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * left * left
 
@@ -335,11 +335,11 @@ def fill_shaking(
             away -= ways[k] * sine
             rate -= swings[k] * cosine
             cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
-        share, slope = window(index * step, duration, fade)
-        speed = share * rate + slope * away
+        level, slope = window(index * step, duration, fade)
+        speed = level * rate + slope * away
         for axis in range(3):
             if part == 0:
-                place[period, axis] = share * lane(away, axis)
+                place[period, axis] = level * lane(away, axis)
             if index > 0:
                 gained = lane(speed, axis) - lane(before, axis)
                 mean[(index - 1) // ratio, (index - 1) % ratio, axis] = gained / step

@@ -59,7 +59,7 @@ class Phase(NamedTuple):
     engine: Engine
     """engine of the same mechanism; shared by phases with the same payload"""
     wrench: FloatArray | None
-    """`(6,)` on the platform from outside, base axes"""
+    """`(6,)` wrench on the platform from outside, base axes"""
     sensors: tuple[CountsFault | SensorFault, ...]
     """faults of sensors that act"""
 

@@ -16,7 +16,8 @@ from twin.link.protocol import SEQUENCE_MODULUS, Sample
 LAST_PORT = 65535
 
 REORDER_WINDOW = 4096
-"""Sequence numbers back to which doubled samples are told from reordered ones."""
+"""Number of sequence numbers back to which doubled samples are distinguished from reordered ones.
+"""
 
 WINDOW_MASK = (1 << REORDER_WINDOW) - 1
 """Bits of all sequence numbers of the window, the newest in the last place."""
@@ -102,7 +103,7 @@ class Counts:
     late: int = 0
     """took 20 ms longer than the fastest; handed on"""
     restarted: int = 0
-    """sequences that began anew"""
+    """sequences that restarted"""
     malformed: int = 0
     """no datagrams of the protocol, with other legs or of another kind; left out"""
     foreign: int = 0
@@ -118,8 +119,8 @@ class Counts:
     def __str__(self) -> str:
         """Return the counts in words, without those that are zero."""
         names = [each.name for each in fields(self) if each.name != "reasons"]
-        words = [f"{number} {name}" for name in names if (number := getattr(self, name))]
-        return ", ".join(words) or "nothing received"
+        texts = [f"{number} {name}" for name in names if (number := getattr(self, name))]
+        return ", ".join(texts) or "nothing received"
 
 
 class Arrivals:

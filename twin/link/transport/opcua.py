@@ -272,8 +272,8 @@ class OpcUaLink(NotCopied):
         if self._interrupted and self._step > 0.0 and step > 0.0:
             self.counts.lost += max(round(step / self._step) - 1, 0)
         elif np.isfinite(step) and step > 0.0:
-            share = STEP_WEIGHT if self._step > 0.0 else 1.0
-            self._step += share * (step - self._step)
+            weight = STEP_WEIGHT if self._step > 0.0 else 1.0
+            self._step += weight * (step - self._step)
         self._time, self._interrupted = at, False
 
     def _mapped(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

@@ -149,12 +149,12 @@ def _size(machine: MachineParameters) -> Size:
     moment = np.cross(body.center_of_mass, [0.0, 0.0, 1.0])
     mass = body.mass + sum(leg.mass for leg in machine.legs)
     weight = mass * max(machine.gravity, 1.0) * np.array([0.0, 0.0, 1.0, *moment])
-    held = float(np.abs(np.linalg.pinv(rows.T) @ weight).max())
+    holding_force = float(np.abs(np.linalg.pinv(rows.T) @ weight).max())
     notes = []
     force, speed = actuator.effort, actuator.speed
     name = "torque" if unit == "rad" else "force"
     if force is None:
-        force = HOLDING_FORCE_FACTOR * held
+        force = HOLDING_FORCE_FACTOR * holding_force
         notes.append(f"{HOLDING_FORCE_FACTOR:g} times the {name} that holds the machine at home")
     if speed is None:
         speed = stroke / STROKE_TIME
@@ -172,8 +172,8 @@ def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
     if machine.leg.has_axial_spring:
         return {"kind": "direct", "scale_period": 1e-3 * size.stroke, **ELECTRONICS_LAGS}
     ratio = MOTOR_SPEED / size.speed
-    soft = STABILITY_NUMBER / (ENGINE_STEP**2 * size.mobility)
-    stiffness = min(size.force / (WIND_UP_FRACTION * size.stroke), soft, MAX_STIFFNESS)
+    stable_stiffness = STABILITY_NUMBER / (ENGINE_STEP**2 * size.mobility)
+    stiffness = min(size.force / (WIND_UP_FRACTION * size.stroke), stable_stiffness, MAX_STIFFNESS)
     turning = {"kind": "gear", "ratio": ratio}
     if machine.leg.actuator.coordinate_unit == "m":
         turning = {"kind": "screw", "lead": 2.0 * math.pi / ratio}
@@ -500,7 +500,7 @@ class Parameter(NamedTuple):
     """SI, empty for none"""
     description: str
     source: str
-    """where the numbers of its table are from"""
+    """source of the numbers of its table"""
 
 
 def describe(parameters: MachineParameters) -> list[Parameter]:

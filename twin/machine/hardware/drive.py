@@ -190,7 +190,7 @@ class ReflectedDrive(NamedTuple):
     damping: float
     """damping of the transmission [N s/m] or [N m s/rad]"""
     brake: float
-    """what the brake holds [N] or [N m]"""
+    """holding force of the brake [N] or [N m]"""
     peak: float | None
     """largest effort for a short time [N] or [N m]"""
     overtravel: float | None

@@ -212,20 +212,20 @@ def _no_height(
 ) -> PydanticCustomError:
     leg, unit = machine.leg, machine.leg.actuator.coordinate_unit
     known = np.isfinite(values)
-    wanted = f"a mean {leg.coordinate} of {target:.6g} {unit}"
+    target_text = f"a mean {leg.coordinate} of {target:.6g} {unit}"
     if not known.any():
         check_legs(machine, of_home=False)
         return problem(
             "home",
-            f"no pose straight above the base is in reach of all legs, so none has {wanted}; check "
-            "the order of the joints, radii and units",
+            "no pose straight above the base is in reach of all legs, so none has "
+            f"{target_text}; check the order of the joints, radii and units",
         )
     low, high = values[known].min(), values[known].max()
     span = f"{heights[known].min():.4g} to {heights[known].max():.4g} m"
     return problem(
         "home",
-        f"no pose straight above the base has {wanted}: between heights of {span} it goes from "
-        f"{low:.6g} to {high:.6g} {unit}. Change the actuators' range or the radii, "
+        f"no pose straight above the base has {target_text}: between heights of {span} it goes "
+        f"from {low:.6g} to {high:.6g} {unit}. Change the actuators' range or the radii, "
         + ("take the other `branch`, " if leg.has_crank else "")
         + "or give home.position",
     )
@@ -250,8 +250,8 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
         moved = machine.model_copy(update={"home": _home(machine.home, pose)})
         rows = moved.home_jacobian / np.repeat([1.0, length], 3)
         step = np.linalg.lstsq(rows, error, rcond=1e-9)[0] / np.repeat([1.0, length], 3)
-        for share in 0.5 ** np.arange(12):
-            tried = turned(pose, share * step)
+        for damping in 0.5 ** np.arange(12):
+            tried = turned(pose, damping * step)
             found = target - _coordinates(machine, tried)
             if np.abs(found).max() < worst:
                 break

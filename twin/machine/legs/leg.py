@@ -76,11 +76,11 @@ class LegSizes(NamedTuple):
     """Thickness of a leg, for collisions: a lower part from the base joint on, then an upper."""
 
     lower_radius: float
-    """[m] of the housing, crank or pillar"""
+    """[m] radius of the housing, crank or pillar"""
     upper_radius: float
-    """[m] of what goes on to the platform joint"""
+    """[m] radius of what continues to the platform joint"""
     lower_length: float
-    """[m] of the lower part"""
+    """[m] length of the lower part"""
 
 
 class LegSpring(NamedTuple):
@@ -117,7 +117,7 @@ class Leg(Table):
     has_foot: ClassVar[bool] = False
     """Whether the leg is fixed to the platform and has its foot on the floor"""
     has_axial_spring: ClassVar[bool] = False
-    """Whether a spring acts beside the actuator"""
+    """Whether a spring acts in parallel with the actuator"""
     has_series_spring: ClassVar[bool] = False
     """Whether a spring acts in series with the actuator; its deflection is a state"""
 

@@ -126,7 +126,7 @@ class PillarLeg(LinearLeg):
             return super().home_constraints(place)
         foot, row = self._foot(place), self.home_row(place)
         rows = [np.concatenate([axis, np.cross(foot, axis)]) for axis in np.eye(3)[:2]]
-        rows = [held - place.normal[i] * row for i, held in enumerate(rows)]
+        rows = [constraint - place.normal[i] * row for i, constraint in enumerate(rows)]
         turning = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
         return np.stack([*rows, turning])
 

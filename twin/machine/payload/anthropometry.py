@@ -46,19 +46,19 @@ class SegmentFractions(NamedTuple):
     """One segment; the longitudinal axis goes from the first named end to the second."""
 
     ends: str
-    """Where the segment starts and ends"""
+    """Names of the points where the segment starts and ends"""
     mass: float
     """Share of the body's mass"""
     length: float
-    """[m] in a body of the table's stature"""
+    """[m] Length in a body of the table's stature"""
     center: float
-    """Centre of mass from the first end, share of the length"""
+    """Centre of mass from the first end, as a fraction of the length"""
     sagittal: float
-    """Radius of gyration about the axis to the front, share of the length"""
+    """Radius of gyration about the axis to the front, as a fraction of the length"""
     transverse: float
-    """Radius of gyration about the axis to the side, share of the length"""
+    """Radius of gyration about the axis to the side, as a fraction of the length"""
     longitudinal: float
-    """Radius of gyration about the longitudinal axis, share of the length"""
+    """Radius of gyration about the longitudinal axis, as a fraction of the length"""
 
 
 class Body(NamedTuple):

@@ -23,7 +23,7 @@ class JointTuning(NamedTuple):
     frequency: float
     """Natural frequency without damping [Hz], gravity included"""
     damping_ratio: float
-    """Share of critical damping"""
+    """Damping as a fraction of critical damping"""
 
 
 JOINT_TUNINGS = {

@@ -208,7 +208,7 @@ class Occupant:
 
     def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
         body = BODIES[self.sex]
-        shares = {name: part.mass / mass_sum(body) for name, part in body.segments.items()}
+        mass_fractions = {name: part.mass / mass_sum(body) for name, part in body.segments.items()}
         segments = []
         for name, carrier in PARENT_SEGMENTS.items():
             for side in ("_left", "_right") if name in PAIRED_SEGMENTS else ("",):
@@ -217,7 +217,9 @@ class Occupant:
                 position = self._joint(body, name, sideways)
                 if name == "pelvis":
                     position = position + seat
-                segments.append(self._segment(body, name, side, parent, position, shares[name]))
+                segments.append(
+                    self._segment(body, name, side, parent, position, mass_fractions[name])
+                )
         if self.wheelchair is not None:
             segments.append(self.wheelchair.segment(seat))
         return tuple(segments)
@@ -244,7 +246,13 @@ class Occupant:
         return np.asarray(upwards * length * self.posture.direction(carrier))
 
     def _segment(
-        self, body: Body, name: str, side: str, parent: str, position: FloatArray, share: float
+        self,
+        body: Body,
+        name: str,
+        side: str,
+        parent: str,
+        position: FloatArray,
+        mass_fraction: float,
     ) -> Segment:
         part = body.segments[name]
         length = part.length * self.stature / body.stature
@@ -268,9 +276,9 @@ class Occupant:
             0.0,
             0.0,
             0.0,
-            share * self.mass,
+            mass_fraction * self.mass,
             start + part.center * length * along,
-            axes @ np.diag(share * self.mass * radii**2) @ axes.T,
+            axes @ np.diag(mass_fraction * self.mass * radii**2) @ axes.T,
             start if name in UPRIGHT_SEGMENTS else start + length * along,
         )
 

@@ -90,8 +90,8 @@ class _Range(Distribution):
         """The least and the greatest draw."""
         return self.low, self.high
 
-    def _between(self, share: float) -> float:
-        """Return the draw at a `share` (0 to 1) of the distribution."""
+    def _between(self, fraction: float) -> float:
+        """Return the draw at a `fraction` (0 to 1) of the distribution."""
         raise NotImplementedError
 
     def draw(self, generator: np.random.Generator) -> float:
@@ -105,8 +105,8 @@ class Uniform(_Range):
 
     kind: Literal["uniform"] = Field("uniform", description="Kind of distribution")
 
-    def _between(self, share: float) -> float:
-        return self.low + share * (self.high - self.low)
+    def _between(self, fraction: float) -> float:
+        return self.low + fraction * (self.high - self.low)
 
 
 class LogUniform(_Range):
@@ -120,8 +120,8 @@ class LogUniform(_Range):
             raise ValueError("low must be above zero")
         return self
 
-    def _between(self, share: float) -> float:
-        return self.low * math.exp(share * math.log(self.high / self.low))
+    def _between(self, fraction: float) -> float:
+        return self.low * math.exp(fraction * math.log(self.high / self.low))
 
 
 class Normal(Distribution):
@@ -163,11 +163,11 @@ class Normal(Distribution):
     def draw(self, generator: np.random.Generator) -> float:
         """Return one draw, made from one uniform number of the generator."""
         low, high = self._shares
-        share = low + generator.random() * (high - low)
+        probability = low + generator.random() * (high - low)
         least, greatest = self.extremes
-        if not 0.0 < share < 1.0:
-            return least if share <= 0.0 else greatest
-        return min(max(NormalDist(self.mean, self.deviation).inv_cdf(share), least), greatest)
+        if not 0.0 < probability < 1.0:
+            return least if probability <= 0.0 else greatest
+        return min(max(NormalDist(self.mean, self.deviation).inv_cdf(probability), least), greatest)
 
 
 class Choice(Distribution):

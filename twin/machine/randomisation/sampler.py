@@ -416,7 +416,7 @@ class _Draw(NamedTuple):
     """Values that one draw sets."""
 
     name: str
-    """as given, for errors"""
+    """path as given, for errors"""
     distribution: AnyDistribution
     targets: tuple[_Target, ...]
 

@@ -44,17 +44,17 @@ class AdaptiveSettings:
     rotation_gain: float = 1.0
     """[1] p3 at rest, also of yaw"""
     force_weight: float = 1.0
-    """[s4/m2] of the squared error of specific force"""
+    """[s4/m2] weight of the squared error of specific force"""
     rate_weight: float = 20.0
-    """[s2] of the squared error of angular rate"""
+    """[s2] weight of the squared error of angular rate"""
     place_weight: float = 4.0
-    """[1] of the squared displacement over what one expected step of acceleration takes"""
+    """[1] weight of the squared displacement over what one expected step of acceleration takes"""
     speed_weight: float = 2.0
-    """[1] of the squared speed, likewise"""
+    """[1] weight of the squared speed, likewise"""
     return_weight: float = 4.0
-    """[1] of the squared departure of a gain from its value at rest, over that value"""
+    """[1] weight of the squared departure of a gain from its value at rest, over that value"""
     descent: float = 1.0
-    """[1/s] of a gain over its value at rest, per unit of cost"""
+    """[1/s] rate of a gain over its value at rest, per unit of cost"""
     largest: float = 1.5
     """[1] gain over its value at rest"""
 
@@ -244,9 +244,9 @@ class AdaptiveWashout(CueingAlgorithm):
         )
         self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
         place = self.channels.place
-        for mine, straight, turning in (
+        for axis_state, straight, turning in (
             (self.values, place.value, self.turning.value),
             (self.rates, place.rate, self.turning.rate),
             (self.accelerations, place.acceleration, self.turning.acceleration),
         ):
-            mine[:3], mine[3:] = straight, turning
+            axis_state[:3], axis_state[3:] = straight, turning

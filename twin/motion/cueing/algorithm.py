@@ -100,10 +100,10 @@ class CuedMotion(Motion):
 
     def scaled(self, factor: Any) -> CuedMotion:
         """Return the motion with all axes times `factor`; raises InputError."""
-        share = as_floats(factor, "factor")
-        if share.ndim:
+        scale = as_floats(factor, "factor")
+        if scale.ndim:
             raise InputError("factor", "must be one number")
-        return CuedMotion(self.center, self.period, float(share) * np.stack(self.knots), self.point)
+        return CuedMotion(self.center, self.period, float(scale) * np.stack(self.knots), self.point)
 
     def axes_of_point(self, time: FloatArray) -> AxisSample:
         """Return the axes `(m, 6)` of the point at times `(m,)` [s] inside the motion."""
@@ -177,9 +177,9 @@ class MachineRanges(NamedTuple):
     free: BoolArray
     """`(6,)` whether it can be commanded"""
     travel: FloatArray
-    """`(6,)` [m], [rad] to either side within the actuators' limits; zero where not free"""
+    """`(6,)` [m], [rad] travel to either side within the actuators' limits; zero where not free"""
     speed: FloatArray
-    """`(6,)` [m/s], [rad/s] at home within the actuators' speed; infinite without one"""
+    """`(6,)` [m/s], [rad/s] speed at home within the actuators' speed; infinite without one"""
 
 
 def machine_ranges(platform: MachineModel) -> MachineRanges:
@@ -201,12 +201,12 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
         else limit / np.where(rates > FREE_TOLERANCE, rates, np.inf)
     )
     travel = np.zeros(6)
-    share = np.arange(1, SEARCH_STEPS + 1) / SEARCH_STEPS
+    fractions = np.arange(1, SEARCH_STEPS + 1) / SEARCH_STEPS
     for axis in np.flatnonzero(free):
         reached = []
         for sign in (1.0, -1.0):
             values = np.zeros((SEARCH_STEPS, 6))
-            values[:, axis] = sign * share
+            values[:, axis] = sign * fractions
             still = np.zeros_like(values)
             poses = motion_of_axes(platform, AxisSample(values, still, still)).pose
             inside = platform.within_limits(poses)

@@ -57,25 +57,25 @@ class WashoutSettings:
     free: FloatArray
     """`(6,)` 1 for axes x, y, z, yaw, pitch, roll that the machine has, else 0"""
     force_scale: FloatArray
-    """`(3,)` of specific force, less gravity"""
+    """`(3,)` scale of specific force, less gravity"""
     force_limit: FloatArray
-    """`(3,)` [m/s2] after scaling"""
+    """`(3,)` [m/s2] limit after scaling"""
     rate_scale: FloatArray
-    """`(3,)` of angular rate about x, y, z"""
+    """`(3,)` scale of angular rate about x, y, z"""
     rate_limit: FloatArray
-    """`(3,)` [rad/s] after scaling"""
+    """`(3,)` [rad/s] limit after scaling"""
     translation_frequency: FloatArray
-    """`(3,)` [rad/s] of the high-pass of translation, damping ratio 1"""
+    """`(3,)` [rad/s] frequency of the high-pass of translation, damping ratio 1"""
     return_frequency: float = 0.2
-    """[rad/s] of its third order, which brings the platform back from steady forces"""
+    """[rad/s] frequency of its third order, which brings the platform back from steady forces"""
     rotation_frequency: FloatArray
-    """`(3,)` [rad/s] of the high-pass of yaw, pitch, roll, damping ratio 1"""
+    """`(3,)` [rad/s] frequency of the high-pass of yaw, pitch, roll, damping ratio 1"""
     tilt_frequency: float = 3.0
-    """[rad/s] of the low-pass of tilt coordination, damping ratio 1"""
+    """[rad/s] frequency of the low-pass of tilt coordination, damping ratio 1"""
     tilt_rate: float = 0.0524
     """[rad/s] limit of tilting: 3 deg/s, the threshold of the canals"""
     tilt_limit: float
-    """[rad] of tilt coordination"""
+    """[rad] largest tilt of tilt coordination"""
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
@@ -193,13 +193,13 @@ class ClassicalWashout(CueingAlgorithm):
         w = s.rotation_frequency
         turning = self.derivative.step(euler_rates(self.values[3:], rate)) * s.free[3:]
         self.rotation.step(turning, 2.0 * w, w * w)
-        for mine, tilt, turn in (
+        for axis_state, tilt, turn in (
             (self.values, self.tilt.value, self.rotation.value),
             (self.rates, self.tilt.rate, self.rotation.rate),
             (self.accelerations, self.tilt.acceleration, self.rotation.acceleration),
         ):
-            mine[3:] = turn
-            mine[4:] += tilt
+            axis_state[3:] = turn
+            axis_state[4:] += tilt
         acceleration = self.washout.step(to_base(self.values[3:], force) - REST_FORCE) * s.free[:3]
         w = s.translation_frequency
         self.values[:3] = self.translation.step(acceleration, 2.0 * w, w * w)
@@ -209,8 +209,8 @@ class ClassicalWashout(CueingAlgorithm):
 
 def gravity_tilt(force: FloatArray, most: float) -> FloatArray:
     """Return the pitch and roll [rad] whose gravity feels like a specific force along x and y."""
-    share = np.clip(force[:2] / GRAVITY, -1.0, 1.0)
-    return np.asarray(np.clip(np.arcsin(share) * [-1.0, 1.0], -most, most))
+    sines = np.clip(force[:2] / GRAVITY, -1.0, 1.0)
+    return np.asarray(np.clip(np.arcsin(sines) * [-1.0, 1.0], -most, most))
 
 
 def washout_settings(

@@ -133,12 +133,12 @@ class Manoeuvre:
 
     def scaled(self, factor: Any) -> Manoeuvre:
         """Return the manoeuvre with its departure from rest times `factor`; raises InputError."""
-        share = as_floats(factor, "factor")
-        if share.ndim:
+        scale = as_floats(factor, "factor")
+        if scale.ndim:
             raise InputError("factor", "must be one number")
         rest = np.array([0.0, 0.0, GRAVITY])
-        force = rest + share * (self.specific_force - rest)
-        return Manoeuvre(self.name, self.time, force, share * self.angular_rate)
+        force = rest + scale * (self.specific_force - rest)
+        return Manoeuvre(self.name, self.time, force, scale * self.angular_rate)
 
 
 @dataclass(frozen=True)
@@ -191,13 +191,13 @@ class Car:
     pitch_inertia: float = 2000.0
     """[kg m2]"""
     front: float = 1.2
-    """[m] from the centre of mass to the front axle"""
+    """[m] distance from the centre of mass to the front axle"""
     rear: float = 1.4
-    """[m] to the rear axle"""
+    """[m] distance from the centre of mass to the rear axle"""
     height: float = 0.55
-    """[m] of the centre of mass"""
+    """[m] height of the centre of mass"""
     arm: float = 0.45
-    """[m] of the sprung mass above its roll and pitch axes"""
+    """[m] height of the sprung mass above its roll and pitch axes"""
     roll_stiffness: float = 60e3
     """[N m/rad]"""
     roll_damping: float = 4500.0
@@ -318,8 +318,8 @@ def coordinated_turn(
     flight = bounded(speed, "speed", 5.0, 500.0)
     seconds = bounded(entry, "entry", 0.3, 5.0)
     time = _time()[::2]
-    share, slope, _ = _plateau(time, 1.0, 8.5 - 0.5 * seconds, seconds)
-    roll, roll_rate = angle * share, angle * slope
+    progress, slope, _ = _plateau(time, 1.0, 8.5 - 0.5 * seconds, seconds)
+    roll, roll_rate = angle * progress, angle * slope
     turn = -GRAVITY * np.tan(roll) / flight
     force, rate = np.zeros((len(time), 3)), np.zeros((len(time), 3))
     force[:, 2] = GRAVITY / np.cos(roll)

@@ -31,7 +31,7 @@ FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
 """[m/s2] along x, y, z, of what the otoliths sense"""
 
 RATE_THRESHOLD = np.radians([3.0, 3.6, 2.6])
-"""[rad/s] about x, y, z, of what the canals sense"""
+"""[rad/s] Thresholds about x, y, z of what the canals sense."""
 
 
 class TransferFunction(NamedTuple):
@@ -65,7 +65,7 @@ class Perceived(NamedTuple):
     force: FloatArray
     """`(n, 3)` [m/s2] departure from rest, as the otoliths sense it"""
     rate: FloatArray
-    """`(n, 3)` [rad/s] as the canals sense it"""
+    """`(n, 3)` [rad/s] angular rate as the canals sense it"""
 
     def conscious(self) -> Perceived:
         """Return what is above the thresholds: dead zones that take their width away."""
@@ -131,7 +131,7 @@ class PerceivedError(NamedTuple):
     relative: FloatArray
     """`(6,)` the same over the thresholds"""
     correlation: FloatArray
-    """`(6,)` of the two, about zero; zero where one of them is nothing"""
+    """`(6,)` correlation of the two, about zero; zero where one of them is nothing"""
     false_cue: FloatArray
     """`(6,)` root mean square of the false part over the threshold: what the platform's driver
     is conscious of, less the threshold, while the vehicle's is not or is in the other direction"""
@@ -144,8 +144,8 @@ class PerceivedError(NamedTuple):
     @property
     def total_correlation(self) -> float:
         """Correlation of all six at once, each over its threshold."""
-        ours, theirs = (_thresholds_of(part) for part in (self.platform, self.vehicle))
-        return float(_cosine(ours.ravel()[:, None], theirs.ravel()[:, None])[0])
+        platform, vehicle = (_thresholds_of(part) for part in (self.platform, self.vehicle))
+        return float(_cosine(platform.ravel()[:, None], vehicle.ravel()[:, None])[0])
 
     @property
     def total_false_cue(self) -> float:
@@ -169,15 +169,17 @@ def perceived_error(
     if step > 0.25 * last:
         raise InputError("period", f"must be at most a quarter of the manoeuvres' {last:g} s")
     time = np.arange(int(last / step * (1.0 + 1e-12)) + 1, dtype=np.float64) * step
-    theirs, ours = (perceived(*manoeuvre.at(time), step) for manoeuvre in (vehicle, platform))
-    v, p = (np.hstack(part) for part in (theirs, ours))
+    of_vehicle, of_platform = (
+        perceived(*manoeuvre.at(time), step) for manoeuvre in (vehicle, platform)
+    )
+    v, p = (np.hstack(part) for part in (of_vehicle, of_platform))
     rms = np.sqrt(np.mean((p - v) ** 2, axis=0))
-    known, shown = (np.hstack(part.conscious()) for part in (theirs, ours))
+    known, shown = (np.hstack(part.conscious()) for part in (of_vehicle, of_platform))
     false = np.where(known * shown > 0.0, 0.0, shown)
     return PerceivedError(
         time,
-        theirs,
-        ours,
+        of_vehicle,
+        of_platform,
         rms,
         rms / PERCEPTION_THRESHOLDS,
         _cosine(p, v),

@@ -83,9 +83,9 @@ class PredictiveSettings:
     blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7)
     """periods over which the jerk is constant; their sum is the horizon"""
     force_weight: FloatArray = (1.0, 1.0, 1.0)  # type: ignore[assignment]
-    """`(3,)` of squared errors of sensed specific force"""
+    """`(3,)` weights of squared errors of sensed specific force"""
     rate_weight: FloatArray = (2.0, 2.0, 2.0)  # type: ignore[assignment]
-    """`(3,)` of squared errors of sensed angular rate"""
+    """`(3,)` weights of squared errors of sensed angular rate"""
     memory: float = 0.5
     """[s] time constant with which the present input is expected to fade, critically damped"""
     place_weight: float = 8.0
@@ -101,11 +101,11 @@ class PredictiveSettings:
     rate_scale: float = 1.0
     """scale of angular rate"""
     force_limit: float = 10.0
-    """[m/s2] after scaling"""
+    """[m/s2] limit after scaling"""
     rate_limit: float = 1.5
-    """[rad/s] after scaling"""
+    """[rad/s] limit after scaling"""
     margin: float = 0.02
-    """share of the limits that the program leaves to the kinematics' curvature"""
+    """fraction of the limits that the program leaves to the kinematics' curvature"""
     tolerance: float = 1e-4
     """tolerance of the solver"""
     iterations: int = 300
@@ -168,9 +168,9 @@ class Prediction(NamedTuple):
     """Responses of one coordinate over a horizon of equal periods."""
 
     transition: FloatArray
-    """`(9, 9)` of the state over one period"""
+    """`(9, 9)` transition of the state over one period"""
     push: FloatArray
-    """`(9,)` state after one period per jerk held in it"""
+    """`(9,)` state after one period per jerk that is constant in it"""
     free: FloatArray
     """`(K, 6, 9)` outputs after 1 .. K periods per state now"""
     forced: FloatArray
@@ -310,8 +310,8 @@ class PerceptionCost:
         s, size = settings, len(columns)
         blocks = np.array(s.blocks)
         straight, level, turning = sensed_gradients(head)
-        shares = 1.0 / travel[columns]
-        own = np.diag(shares)
+        inverse_travel = 1.0 / travel[columns]
+        own = np.diag(inverse_travel)
         pieces = [
             (np.sqrt(s.force_weight) / FORCE_THRESHOLD, {3: straight, 4: level}),
             (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: turning}),
@@ -324,7 +324,7 @@ class PerceptionCost:
             pieces.append((np.full(size, np.sqrt(weight)), {k: own}))
         self.forced, self.free = [], []
         self.hessian: FloatArray = np.asarray(
-            np.kron(np.diag(s.jerk_weight * shares**2), np.diag(blocks)), dtype=np.float64
+            np.kron(np.diag(s.jerk_weight * inverse_travel**2), np.diag(blocks)), dtype=np.float64
         )
         for weight, parts in pieces:
             forced = sum(
@@ -375,7 +375,7 @@ class Plan(NamedTuple):
     states: FloatArray
     """`(K + 1, d, 3)` value, rate, acceleration at the start of every period and at the end"""
     jerks: FloatArray
-    """`(K, d)` held in each period"""
+    """`(K, d)` constant jerk of each period"""
 
     def shifted(self) -> Plan:
         """Return the plan one period later, at rest in the period that is added."""
@@ -478,11 +478,11 @@ class LegRows:
         actuator = platform.parameters.leg.actuator
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
         self.middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        share = 1.0 - margin
+        usable = 1.0 - margin
         limits = (half, actuator.speed, getattr(actuator, "acceleration", None))
         # Shares of the limits, so that all rows have the same size.
         self.kinds = [
-            (k, share * np.broadcast_to(limit, half.shape))
+            (k, usable * np.broadcast_to(limit, half.shape))
             for k, limit in enumerate(limits)
             if limit is not None
         ]
@@ -690,10 +690,10 @@ class PredictiveCueing(CueingAlgorithm):
         self.states = self.states @ self.model.transition.T + np.outer(jerk, self.model.push)
         self.plan = self.plan.shifted()
         self.states[:, :3] = self.plan.states[0]
-        for mine, values in zip(
+        for axis_state, values in zip(
             (self.values, self.rates, self.accelerations), self.plan.states[0].T, strict=True
         ):
-            mine[self.columns] = values
+            axis_state[self.columns] = values
 
     def _follow(self, solution: FloatArray) -> float:
         """Take over the largest share of a solution that keeps the limits; return this share.
@@ -706,12 +706,12 @@ class PredictiveCueing(CueingAlgorithm):
         jerks = self.to_rest @ now.ravel() + self.basis @ solution
         blocks = jerks.reshape(len(self.columns), -1)
         new = np.repeat(blocks, self.settings.blocks, axis=1).T
-        for share in BLEND_FRACTIONS:
-            blend = self.plan.jerks + share * (new - self.plan.jerks)
+        for fraction in BLEND_FRACTIONS:
+            blend = self.plan.jerks + fraction * (new - self.plan.jerks)
             plan = plan_from(now, blend, self.period)
             if self.check.keeps(plan):
                 self.plan = plan
-                return share
+                return fraction
         return 0.0
 
     def _problem(self) -> Problem:

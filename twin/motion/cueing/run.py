@@ -51,7 +51,7 @@ class Cue(NamedTuple):
     shrink: float
     """factor by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
     step_time: FloatArray
-    """`(n,)` [s] that each step took on this computer"""
+    """`(n,)` [s] time that each step took on this computer"""
 
 
 def default_head(platform: MachineModel) -> tuple[float, float, float]:
@@ -92,7 +92,7 @@ def cue(
         raise InputError("manoeuvre", f"must be a Manoeuvre, not {brief(manoeuvre)}")
     chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
     shrinks = as_flag(fit, "fit")
-    share = positive(scale, "scale")
+    size = positive(scale, "scale")
     place = default_head(machine) if head is None else head
     try:
         stepper = chosen(machine, place, **options)
@@ -101,7 +101,7 @@ def cue(
     count = int(manoeuvre.duration / stepper.period * (1.0 + 1e-12))
     if count < 2:
         raise InputError("manoeuvre", f"must last two periods of {stepper.period:g} s")
-    force, rate = manoeuvre.scaled(share).at(stepper.period * np.arange(count + 1))
+    force, rate = manoeuvre.scaled(size).at(stepper.period * np.arange(count + 1))
     rows, seconds = [stepper.row()], []
     for k in range(1, count + 1):
         began = clock.perf_counter()

@@ -173,8 +173,8 @@ class StatePanel:
     def refresh(self) -> None:
         """Show the present state; called on the run's thread."""
         session = self._session
-        shares = session.stroke, session.speed_share, session.utilisation
-        self._text.content = strip(*shares, self._closest()) + (
+        fractions = session.stroke, session.speed_share, session.utilisation
+        self._text.content = strip(*fractions, self._closest()) + (
             second_engine_line(
                 session.settings.comparison, session.difference, session.comparison_stopped
             )
@@ -200,8 +200,8 @@ def strip(
     rows = (
         f"<span></span>{names}",
         "<span>stroke</span>" + "".join(_track(place) for place in stroke),
-        "<span>speed</span>" + "".join(_fraction_cell(share) for share in speed),
-        "<span>force</span>" + "".join(_fraction_cell(share) for share in force),
+        "<span>speed</span>" + "".join(_fraction_cell(fraction) for fraction in speed),
+        "<span>force</span>" + "".join(_fraction_cell(fraction) for fraction in force),
         *(f"<span>{escape(task)}</span>{_margin(each)}" for task, each in closest.items()),
     )
     columns = f"grid-template-columns: 3.7em repeat({count}, 1fr)"
@@ -234,12 +234,12 @@ def _micro(value: float, unit: str) -> str:
     return f"{scaled:.3g} {prefix}{unit}"
 
 
-def _colour(share: float) -> str:
+def _colour(fraction: float) -> str:
     return (
         NORMAL_COLOUR
-        if share < NEAR_FRACTION
+        if fraction < NEAR_FRACTION
         else NEAR_COLOUR
-        if share < LIMIT_FRACTION
+        if fraction < LIMIT_FRACTION
         else LIMIT_COLOUR
     )
 
@@ -256,12 +256,12 @@ def _track(place: float) -> str:
     )
 
 
-def _fraction_cell(share: float) -> str:
+def _fraction_cell(fraction: float) -> str:
     """Return a share of a limit as a number with a bar behind it."""
-    if not np.isfinite(share):
+    if not np.isfinite(fraction):
         return _cell("\u2013")
-    percent = round(100.0 * float(share))
-    return _cell(f"{percent} %" if percent < 1000 else "&gt; 999 %", float(share))
+    percent = round(100.0 * float(fraction))
+    return _cell(f"{percent} %" if percent < 1000 else "&gt; 999 %", float(fraction))
 
 
 def _margin(closest: Margin | None) -> str:
@@ -273,12 +273,12 @@ def _margin(closest: Margin | None) -> str:
     return _cell(text if closest.holds else f"not feasible: {text}", closest.share, SPANNING_STYLE)
 
 
-def _cell(text: str, share: float = 0.0, style: str = "") -> str:
+def _cell(text: str, fraction: float = 0.0, style: str = "") -> str:
     """Return a cell with a bar behind its text that shows a share of a limit."""
-    width, colour = min(100.0 * share, 100.0), _colour(share)
+    width, colour = min(100.0 * fraction, 100.0), _colour(fraction)
     bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
     weight = (
-        "" if share < NEAR_FRACTION else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
+        "" if fraction < NEAR_FRACTION else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
     )
     return f'<div style="{CELL_STYLE}; {style}; background-image: {bar}{weight}">{text}</div>'
 
@@ -349,8 +349,8 @@ class PushPanel:
     @property
     def chosen(self) -> dict[str, Any]:
         """The push that is set, as controls of a `SetUp`; what is proposed is left out."""
-        usual = self._proposed
-        return {name: value for name, value in self._values().items() if value != usual[name]}
+        initial = self._proposed
+        return {name: value for name, value in self._values().items() if value != initial[name]}
 
     def describe(self, controls: Mapping[str, Any]) -> None:
         """Set the push of a `SetUp`; called on the run's thread."""
@@ -468,5 +468,5 @@ def verdict_line(head: str, found: Feasibility) -> str:
 def _named(margin: Margin) -> str:
     legs = f", {legs_text(margin.legs)}" if margin.legs else ""
     when = "" if margin.time is None else f", at {margin.time:.3g} s"
-    share = share_text(margin.share).replace(" ", "\u00a0")
-    return f"{margin.quantity} {share}{legs}{when}"
+    fraction = share_text(margin.share).replace(" ", "\u00a0")
+    return f"{margin.quantity} {fraction}{legs}{when}"

@@ -226,8 +226,8 @@ class ViewPanel:
         Raises:
             InputError: names that are unknown.
         """
-        usual = (*DEFAULT_LAYERS, "dark") if self._boxes["dark"].value else DEFAULT_LAYERS
-        layers = [one_of(name, "layers", LAYERS) for name in controls.get("layers", usual)]
+        default = (*DEFAULT_LAYERS, "dark") if self._boxes["dark"].value else DEFAULT_LAYERS
+        layers = [one_of(name, "layers", LAYERS) for name in controls.get("layers", default)]
         self._colours.value = one_of(controls.get("colour", "own"), "colour", COLOURING_CHOICES)
         self._colour()
         self._dark_chosen |= "layers" in controls

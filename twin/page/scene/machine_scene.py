@@ -130,8 +130,8 @@ def levels(values: Any, count: int) -> IndexArray:
     if given.shape != (count,):
         raise InputError("values", f"must have shape ({count},), not {given.shape}")
     unknown = np.isnan(given)
-    share = np.clip(np.where(unknown, 0.0, given), 0.0, 1.0)
-    return np.where(unknown, -1, np.rint(share * (COLOUR_LEVELS - 1))).astype(np.int64)
+    fraction = np.clip(np.where(unknown, 0.0, given), 0.0, 1.0)
+    return np.where(unknown, -1, np.rint(fraction * (COLOUR_LEVELS - 1))).astype(np.int64)
 
 
 def palette(colouring: Colouring) -> FloatArray:
@@ -485,8 +485,8 @@ class Trace:
         self._times: list[float] = []
         self._points: list[FloatArray] = []
         self._sent, self._pending = -np.inf, False
-        share = np.linspace(0.0, 1.0, TRACE_SEGMENTS + 1)[:, None]
-        colours = (1.0 - share) * np.array(OLDEST_COLOUR) + share * np.array(NEWEST_COLOUR)
+        fraction = np.linspace(0.0, 1.0, TRACE_SEGMENTS + 1)[:, None]
+        colours = (1.0 - fraction) * np.array(OLDEST_COLOUR) + fraction * np.array(NEWEST_COLOUR)
         self.node = server.scene.add_line_segments(
             f"{machine.root.name}/trace",
             np.zeros((TRACE_SEGMENTS, 2, 3)),

@@ -148,8 +148,8 @@ class Backdrop:
     def darken(self, dark: bool) -> None:
         """Give ground and background their colours for dark or for light."""
         above, below = DARK_SKY_COLOURS if dark else SKY_COLOURS
-        share = np.linspace(0.0, 1.0, 64)[:, None, None]
-        sky = (1.0 - share) * np.array(above) + share * np.array(below)
+        fraction = np.linspace(0.0, 1.0, 64)[:, None, None]
+        sky = (1.0 - fraction) * np.array(above) + fraction * np.array(below)
         rows = np.repeat(sky.astype(np.uint8), 2, axis=1)
         self._server.scene.set_background_image(rows, format="png")
         self.ground.plane_color = DARK_PLANE_COLOUR if dark else PLANE_COLOUR
@@ -202,9 +202,9 @@ def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> floa
     volume = np.einsum("fi,fi->f", first, across)
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.einsum("fi,fi->f", start - corner, across) / volume
-        beside = np.cross(start - corner, first)
-        v = beside @ along / volume
-        distance = np.einsum("fi,fi->f", second, beside) / volume
+        normal = np.cross(start - corner, first)
+        v = normal @ along / volume
+        distance = np.einsum("fi,fi->f", second, normal) / volume
         inside = (
             (u >= -EDGE_TOLERANCE)
             & (v >= -EDGE_TOLERANCE)
@@ -376,7 +376,7 @@ class Layer(NamedTuple):
 
     title: str
     shown: bool
-    """at first"""
+    """whether the layer is shown at first"""
 
 
 LAYERS = {

@@ -1,9 +1,8 @@
-"""Responses over time: free and locked motions, load cases, occupants.
+"""Responses over time: free and locked motions, load cases with and without an occupant.
 
-Load cases: a constant force or moment applied as a step, with and without an occupant.
-
-The platform is in an equilibrium with locked actuators. A load applied slowly takes it to the
-quasi-static displacement; applied as a step, it swings beyond.
+A load case is a constant force or moment that is applied as a step. The platform is in an
+equilibrium with locked actuators. A load applied slowly takes it to the quasi-static displacement;
+applied as a step, it swings beyond.
 
 An occupant is rigid added mass here; an engine can carry the same segments with springs between.
 

@@ -1,7 +1,5 @@
 """Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes.
 
-Forces at rest with their derivatives, and the equilibrium under locked actuators.
-
 At rest a leg with deflection delta1 and actuator force F_act pushes the platform at its joint with
 
     f = F_act n + m3 (g . n) n + S / l (g - (g . n) n)
@@ -10,10 +8,9 @@ and its spring with F_spring = -F_act - k delta1 + (m1 / 2 + m2) g . n along del
 (translation, rotation vector) moves the tip by dt = G displacement and the leg by dn = P dt / l,
 P = 1 - n n^T.
 
-Small motions about an equilibrium: matrices, natural frequencies, damping ratios, shapes.
-
-Actuators locked (six degrees of freedom, the displacement of the platform): each deflection follows
-the leg's length, delta1 = J displacement, and
+Small motions about an equilibrium with locked actuators have six degrees of freedom, the
+displacement of the platform. Each deflection follows the leg's length, delta1 = J displacement,
+and
 
     K = J^T k J + K_preload,   C = J^T B J,   M = M_platform + sum G^T (E + (m1/4 + m2) n n^T) G.
 

@@ -1,6 +1,4 @@
-"""Exact dynamics of a plate on pillars, derived with sympy.
-
-The exact equations of motion of a plate on pillars, derived with sympy from its energies.
+"""Exact dynamics of a plate on pillars, derived with sympy from its energies.
 
 Coordinates are heave, roll and pitch. Kinetic and potential energy are sums over the plate and the
 pillars, and so are the mass matrix and the other forces: each is derived once, for any joints,
@@ -8,10 +6,9 @@ masses and tensor, and turned into a function of numbers.
 
     M = d2T / dv2,   h = d/dt (dT/dv) at zero acceleration - dT/dq + dV/dq
 
-The exact model of a plate on pillars: three degrees of freedom, no small angles.
-
-Everything comes from the functions that `derivation` derives with sympy from the energies.
-Coordinates are heave [m] of the reference point, roll and pitch [rad], R = Rx(roll) Ry(pitch).
+The model takes all numbers from these functions. It has three degrees of freedom and no small
+angles. Coordinates are heave [m] of the reference point, roll and pitch [rad]; the rotation is
+R = Rx(roll) Ry(pitch).
 """
 
 from __future__ import annotations

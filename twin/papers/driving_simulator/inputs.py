@@ -45,8 +45,8 @@ class LengthInput(ABC):
     """One prescribed length."""
 
     @abstractmethod
-    def scaled(self, share: float) -> LengthInput:
-        """Return the input with a share of its displacement."""
+    def scaled(self, factor: float) -> LengthInput:
+        """Return the input scaled by a factor in its displacement."""
 
     @abstractmethod
     def sample(self, time: Any) -> InputSample:
@@ -64,9 +64,9 @@ class SineInput(LengthInput):
     angular_frequency: float
     """[rad/s]"""
 
-    def scaled(self, share: float) -> SineInput:
-        """Return the input with a share of its amplitude."""
-        return replace(self, amplitude=share * self.amplitude)
+    def scaled(self, factor: float) -> SineInput:
+        """Return the input scaled by a factor in its amplitude."""
+        return replace(self, amplitude=factor * self.amplitude)
 
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
@@ -89,9 +89,9 @@ class SigmoidInput(LengthInput):
     middle: float
     """[s] when half the step is done"""
 
-    def scaled(self, share: float) -> SigmoidInput:
-        """Return the input with a share of its rise."""
-        return replace(self, rise=share * self.rise)
+    def scaled(self, factor: float) -> SigmoidInput:
+        """Return the input scaled by a factor in its rise."""
+        return replace(self, rise=factor * self.rise)
 
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
@@ -112,9 +112,9 @@ class DrivenLengths(NamedTuple):
     rear_left: LengthInput
     front_left: LengthInput
 
-    def scaled(self, share: float) -> DrivenLengths:
-        """Return the inputs with a share of their displacements."""
-        return DrivenLengths(*(pillar.scaled(share) for pillar in self))
+    def scaled(self, factor: float) -> DrivenLengths:
+        """Return the inputs scaled by a factor in their displacements."""
+        return DrivenLengths(*(pillar.scaled(factor) for pillar in self))
 
     def sample(self, time: Any) -> InputSample:
         """Return the lengths and their derivatives, `(..., 3)` each, at times `(...)` [s]."""

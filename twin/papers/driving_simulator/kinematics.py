@@ -7,15 +7,11 @@ three numbers that are linear in the lengths: the length under its centre and tw
 
 Derivation in docs/driving_simulator.md.
 
-The numbers of a plate on four pillars at the corners of a rectangle, one of them fixed.
-
-The pillars are in the order front right, front left, rear left, rear right, x forward and y to the
-left; the foot of the last one is fixed.
-
-Kinematics of the plate in closed form: exact below a right angle, and for small angles.
-
-The driving simulator paper replaces sines by angles and cosines by one but keeps the product
-roll * pitch of the rotation matrix: one of several terms of second order.
+The plate of the paper has four pillars at the corners of a rectangle. They are in the order front
+right, front left, rear left, rear right, x forward and y to the left; the foot of the last one is
+fixed. Both kinematics have closed forms; the exact one holds below a right angle. The driving
+simulator paper replaces sines by angles and cosines by one but keeps the product roll * pitch of
+the rotation matrix: one of several terms of second order.
 
 Results of symbolic derivations, kept on disk under the source text that they come from.
 

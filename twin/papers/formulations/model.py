@@ -1,6 +1,4 @@
-"""Packing of a machine's constants for the formulations.
-
-Mass and Coriolis matrices of the extended and the configuration space, in the paper's terms.
+"""Constants of a machine for the formulations, and the paper's mass and Coriolis matrices.
 
 The formulations here never form a Coriolis matrix; these are for tables 1 to 4 and figure 6.
 

@@ -42,7 +42,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         self._adopt_arrays()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Cut the arrays of a copy into chunks anew, since copied views are none."""
+        """Cut the arrays of a copy into chunks again, since copied views are no views."""
         self.__dict__.update(state)
         self._adopt_arrays()
 

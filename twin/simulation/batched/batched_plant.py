@@ -1,9 +1,7 @@
 """Base of all batched plants: arrays of states, checked arguments, drives, resets of machines.
 
-Drives and sensors of a batched plant: the plants of all machines as stacked arrays.
-
-The module also makes empty arrays of states, inputs and balls, and chooses an engine's step, of
-which a control period has a whole number.
+Drives and sensors of all machines are stacked arrays. The module also makes empty arrays of states,
+inputs and balls, and chooses an engine's step, of which a control period has a whole number.
 """
 
 from __future__ import annotations

@@ -2,11 +2,8 @@
 
 Results are those of single engines, bit for bit. Forces of drives and of dry friction are held over
 each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
-period, it takes all but the last step at once.
-
-Addresses and views of the MuJoCo fields that a batched plant writes and reads.
-
-The machine is compiled without what is only for display.
+period, it takes all but the last step at once. The machine is compiled without what is only for
+display.
 """
 
 from __future__ import annotations
@@ -55,7 +52,7 @@ class Layout(NamedTuple):
     """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
     springs: IndexArray
     """`(2, k)` springs in the legs, likewise"""
-    rubbing: IndexArray
+    sliding_joints: IndexArray
     """`(f, 2)` joints of the sliding feet, in `qvel`"""
     tips: IndexArray
     """`(l,)` sites: first points of the loops"""
@@ -79,7 +76,7 @@ class Fields(NamedTuple):
     """`(N, sites, 3)`"""
     positions: FloatArray
     """`(N, 3)` of the platform"""
-    turns: FloatArray
+    quaternions: FloatArray
     """`(N, 4)` of the platform"""
     motions: FloatArray
     """`(N, 6)` of the platform: angular velocity, velocity of the tree's centre of mass"""
@@ -121,7 +118,7 @@ class Cycle(NamedTuple):
     warning: Any
     joints: IndexArray
     springs: IndexArray
-    rubbing: IndexArray
+    sliding_joints: IndexArray
     home: FloatArray
     """`(N, n)` coordinates of the actuators at home"""
     dry: FloatArray
@@ -141,7 +138,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     both = (coordinates, velocities)
     measured = [actuator.measured for actuator in machine.actuators]
     joints = [np.stack([indices(model, each) for each in measured], axis=1) for indices in both]
-    rubbing = [velocities(model, friction.joints) for friction in machine.frictions]
+    sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
         np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
         for end in ("first", "second")
@@ -150,7 +147,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     return Layout(
         np.array(joints),
         np.array([indices(model, machine.deflection) for indices in both]),
-        np.array(rubbing, dtype=np.int64).reshape(-1, 2),
+        np.array(sliding_joints, dtype=np.int64).reshape(-1, 2),
         tips,
         sockets,
         -1 if joint is None else int(joint.qposadr[0]),
@@ -163,7 +160,9 @@ def fields_of(batch: Any) -> Fields:
     body = batch.model.body(PLATFORM_NAME)
     names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
     qpos, qvel, ctrl, applied, sites = (batch.bind(name) for name in names)
-    positions, turns, motions = (batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel"))
+    positions, quaternions, motions = (
+        batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")
+    )
     return Fields(
         qpos,
         qvel,
@@ -171,7 +170,7 @@ def fields_of(batch: Any) -> Fields:
         applied,
         sites,
         positions,
-        turns,
+        quaternions,
         motions,
         batch.bind("subtree_com")[:, body.rootid[0]],
         batch.warning,

@@ -1,10 +1,8 @@
-"""A live run from one reset to the next: machine, reference, comparison, and what is kept of it.
+"""A live run from one reset to the next: machine, reference, comparison and history.
 
-The comparison is a second engine that runs with the same input.
-
-One engine with its drives, sensors and controller, advanced by control periods.
-
-A disturbance is a wrench on the platform for some time.
+A machine is one engine with its drives, sensors and controller, advanced by control periods. The
+comparison is a second engine that runs with the same input. A disturbance is a wrench that acts on
+the platform for some time.
 """
 
 from __future__ import annotations
@@ -145,8 +143,8 @@ class MachineRun:
             raise
         former.close()
 
-    def beside(self, engine: Engine) -> MachineRun:
-        """Return this machine once more in another engine with the same step.
+    def copy_with_engine(self, engine: Engine) -> MachineRun:
+        """Return a copy of this machine in another engine with the same step.
 
         Drives, sensors and controller are copied as they are: what differs later is the engine's.
         An engine made alike takes over the whole state, and nothing differs.
@@ -156,7 +154,7 @@ class MachineRun:
             SingularPoseError: a leg has no joint coordinates in this pose.
         """
         if abs(engine.timestep - self.engine.timestep) > 1e-12:
-            raise InputError("engine", "must have the step of the one that it runs beside")
+            raise InputError("engine", "must have the step of the engine that it is compared with")
         known = {id(self.platform): self.platform, id(self.engine): engine}
         other = deepcopy(self, known)
         try:
@@ -386,7 +384,7 @@ class Comparison:
         )
         try:
             if engine.timestep == first.engine.timestep:
-                self.run = first.beside(engine)
+                self.run = first.copy_with_engine(engine)
             else:
                 own = settings.model_copy(update={"engine": settings.comparison})
                 self.run = new_run(first.platform, own, reference, step, first.state, engine=engine)
@@ -523,7 +521,7 @@ class LiveMachine:
             self.comparison.close()
 
     def _exchange(self, engine: Engine, settings: Settings, reference: Reference) -> None:
-        """Go on in another engine; where its step differs, with drives that begin anew."""
+        """Continue in another engine; where its step differs, the drives restart."""
         run = self.run
         if engine.timestep == run.engine.timestep:
             run.exchange(engine)

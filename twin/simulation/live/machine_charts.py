@@ -111,7 +111,7 @@ class ActuatorLimits(NamedTuple):
     """`(n,)` largest forces [N, N m], of actuators and drives"""
 
     def stroke_margin(self, lengths: FloatArray) -> FloatArray:
-        """Return the share of the stroke left to the nearer end `(n,)`: 1 in the middle, 0 at it.
+        """Return the distance `(n,)` to the nearer end of the stroke: 1 in the middle, 0 at an end.
 
         Args:
             lengths: `(n,)` actuator coordinates [m, rad].

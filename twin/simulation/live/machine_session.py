@@ -283,7 +283,7 @@ class MachineSession:
     def configure(self, **changes: Any) -> None:
         """Change settings while it runs.
 
-        Another configuration or payload begins anew, and so does a stopped run.
+        Another configuration or payload restarts the run; so does a change after a stop.
 
         Raises:
             InputError: a setting that cannot be used; everything stays as it was.
@@ -296,7 +296,7 @@ class MachineSession:
             self._live.change(settings)
 
     def exchange(self, machine: str, **settings: Any) -> None:
-        """Begin anew with another machine, in the present engine unless `settings` name another.
+        """Restart with another machine, in the present engine unless `settings` name another.
 
         Raises:
             InputError: none of `machines`, or settings that it cannot use; all stays as it was.
@@ -318,7 +318,7 @@ class MachineSession:
             self._live.advance()
 
     def reset(self) -> None:
-        """Begin anew at home, with the same settings.
+        """Restart at home, with the same settings.
 
         Raises:
             InputError: the controller cannot begin with these gains.
@@ -342,7 +342,7 @@ class MachineSession:
         self._live.close()
 
     def _begin(self, settings: Settings, machine: str | None = None) -> None:
-        """Begin anew at home, perhaps with another machine; nothing changes where that fails."""
+        """Restart at home, perhaps with another machine; nothing changes where that fails."""
         platform, name = self.platform, machine or self.machine
         if name != self.machine or _machine(settings) != _machine(self.settings):
             platform = loaded_machine(self.machines[name], *_machine(settings))

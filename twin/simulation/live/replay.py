@@ -126,7 +126,7 @@ class Replay:
         period: mean time between two rows [s].
         start: [s] of the first row.
         end: [s] of the last row.
-        loop: whether it begins anew at its end.
+        loop: whether it restarts at its end.
         real_time_factor: seconds of the recording per second of the clock, set by the runner.
     """
 
@@ -192,7 +192,7 @@ class Replay:
         return "end of the recording" if self.ended else ""
 
     def advance(self, duration: float) -> None:
-        """Go on by `duration` [s] of the recording; at its end stay there, or begin anew."""
+        """Go on by `duration` [s] of the recording; at its end stay there, or restart."""
         if self.ended and self.loop:
             self.reset()
             return
@@ -238,9 +238,9 @@ class Replay:
 
     def _values(self, time: float) -> dict[str, FloatArray]:
         run = self.trajectory
-        first, second, share = rows_around(run.time, time)
+        first, second, fraction = rows_around(run.time, time)
         # Forces hold from each row to the next.
-        forces = run.forces[second if share >= 1.0 else first]
+        forces = run.forces[second if fraction >= 1.0 else first]
         scene = self._scenes.at(time)
         inner = np.zeros(2 * self.platform.n_deflections)
         state = State(

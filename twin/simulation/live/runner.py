@@ -27,7 +27,7 @@ class Source(Protocol):
 
     @property
     def platform(self) -> MachineModel:
-        """The machine that is seen."""
+        """The machine that is shown."""
         ...
 
     @property
@@ -223,7 +223,7 @@ class Runner:
             return
         self._steps = 0
         source.advance(self.speed * min(passed, MAX_CATCH_UP))
-        # A run that was reset, or a recording that begins anew, goes back.
+        # A run that was reset, or a recording that restarts, goes back.
         factor = max(0.0, source.time - before) / passed
         known = self.real_time_factor
         self.real_time_factor = (

@@ -1,8 +1,7 @@
-"""Settings of a live run, changed while it runs, and the machine that they make.
+"""Settings of a live run, and its whole set-up as a text for links.
 
-Among them are the controllers' gains.
-
-The set-up of a live run as a text, for links: machine, settings, target, controls of its page.
+Settings, among them the controllers' gains, may change while a run goes on; they make its machine.
+The set-up is machine, settings, target and the controls of its page.
 
 The text has the form of a query, such as `machine=stewart&engine=bullet&z=12.5`. It comes from
 addresses that anybody can write: names are looked up, and no file is read.
@@ -266,7 +265,7 @@ class SetUp(NamedTuple):
 
 
 def written(set_up: SetUp) -> str:
-    """Return a set-up as a text; what is usual is left out."""
+    """Return a set-up as a text that leaves out defaults."""
     usual, found = Settings(), {"machine": set_up.machine}
     for name in SETTING_NAMES:
         value = getattr(set_up.settings, name)

@@ -1,10 +1,8 @@
-"""Targets of a live machine, set by a person, and the controllers' references to them.
+"""Targets that a person sets for a live machine, and the references that lead to them.
 
-The axes that a person moves a platform along have names, units and ranges about home.
-
-The course of a live run: the setpoint, now and in the near future.
-
-It goes smoothly from one state of motion to another, no faster than the actuators can follow.
+The axes along which a person moves the platform have names, units and ranges about home. The
+trajectory of these axes goes smoothly from one state of motion to another, no faster than the
+actuators can follow. The controllers' references are cut out of it, now and for the near future.
 """
 
 from __future__ import annotations
@@ -113,7 +111,7 @@ def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
 
 
 def _ends() -> FloatArray:
-    """Return what turns both ends' values and derivatives into coefficients `(6, 6)`."""
+    """Return the matrix `(6, 6)` from values and derivatives at both ends to coefficients."""
     order = np.arange(6.0)
     first = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
     last = [np.ones(6), order, order * (order - 1.0)]
@@ -179,7 +177,7 @@ class Pace:
 
 
 class Segment(NamedTuple):
-    """A part of the course."""
+    """A segment of a trajectory of the axes."""
 
     begin: float
     """[s]"""
@@ -190,7 +188,7 @@ class Segment(NamedTuple):
 
 
 class AxisTrajectory:
-    """Stretches one after the other, rest after the last; steered while it runs.
+    """Segments one after the other, then rest; the target may change while it runs.
 
     Positions, rates and accelerations are continuous wherever the motions that are played are.
     """
@@ -205,7 +203,7 @@ class AxisTrajectory:
         """
         self._pace, self._allowed = pace, allowed
         self._last = at_rest(np.zeros(size))
-        self._stretches: deque[Segment] = deque()
+        self._segments: deque[Segment] = deque()
         self._repeated: Motion | None = None
         self._played_until = -np.inf
 
@@ -215,7 +213,7 @@ class AxisTrajectory:
 
     @property
     def target(self) -> FloatArray:
-        """Values `(k,)` of the axes [m], [rad] at which the course comes to rest, if it does."""
+        """Values `(k,)` of the axes [m], [rad] at which the trajectory ends at rest, if it does."""
         return self._last.values.copy()
 
     def state(self, time: float) -> AxisSample:
@@ -225,18 +223,18 @@ class AxisTrajectory:
     def sample(self, times: FloatArray) -> AxisSample:
         """Return the setpoint of the axes `(m, k)` at increasing `times` `(m,)` [s].
 
-        Times in the past give the course as it was; those before the first stretch that is kept,
-        the beginning of that stretch.
+        Times in the past give the trajectory as it was; times before the first remembered segment
+        give the beginning of that segment.
         """
         self._repeat(float(times[-1]))
         values = np.tile(self._last.values, (len(times), 1))
         rates, accelerations = np.zeros_like(values), np.zeros_like(values)
-        for k, stretch in enumerate(self._stretches):
-            inside = times < stretch.end
-            inside &= times >= (stretch.begin if k else -np.inf)
+        for k, segment in enumerate(self._segments):
+            inside = times < segment.end
+            inside &= times >= (segment.begin if k else -np.inf)
             if inside.any():
-                local = np.clip(times[inside] - stretch.begin, 0.0, stretch.end - stretch.begin)
-                parts = stretch.axes(local)
+                local = np.clip(times[inside] - segment.begin, 0.0, segment.end - segment.begin)
+                parts = segment.axes(local)
                 for whole, part in zip((values, rates, accelerations), parts, strict=True):
                     whole[inside] = part
         return AxisSample(values, rates, accelerations)
@@ -262,7 +260,7 @@ class AxisTrajectory:
         if loop:
             self._repeated = motion
         else:
-            self._settle()
+            self._come_to_rest()
 
     def stop(self, time: float) -> None:
         """End the motion that is played, if any, and come to rest soon after `time` [s]."""
@@ -273,46 +271,46 @@ class AxisTrajectory:
         self._brake(time, start)
 
     def forget(self, time: float) -> None:
-        """Drop the stretches that ended before `time` [s]."""
-        while self._stretches and self._stretches[0].end < time:
-            self._stretches.popleft()
+        """Drop the segments that ended before `time` [s]."""
+        while self._segments and self._segments[0].end < time:
+            self._segments.popleft()
 
     def _cut(self, time: float) -> None:
-        """End the course at `time` [s]; slopes at it need what lies before."""
-        past = [each for each in self._stretches if each.begin < time]
+        """End the trajectory at `time` [s]; its past is kept, as slopes need it."""
+        past = [segment for segment in self._segments if segment.begin < time]
         if past and past[-1].end < time:
             past.append(Segment(past[-1].end, time, through_rest(self._last)))
-        self._stretches = deque(each._replace(end=min(each.end, time)) for each in past)
+        self._segments = deque(segment._replace(end=min(segment.end, time)) for segment in past)
         self._repeated, self._played_until = None, -np.inf
 
     def _go(self, time: float, start: AxisSample, end: AxisSample) -> None:
         """Append the transfer between two states, if they differ."""
         self._last = end
         if all(np.abs(a - b).max() <= STATE_TOLERANCE for a, b in zip(start, end, strict=True)):
-            self._stretches.append(Segment(time, time, through_rest(end)))
+            self._segments.append(Segment(time, time, through_rest(end)))
             return
         transfer = self._pace.transfer(start, end, self._allowed)
-        self._stretches.append(Segment(time, time + transfer.duration, transfer.axes))
+        self._segments.append(Segment(time, time + transfer.duration, transfer.axes))
 
     def _append(self, motion: Motion) -> None:
-        begin = self._stretches[-1].end
-        self._stretches.append(Segment(begin, begin + motion.duration, motion.axes))
+        begin = self._segments[-1].end
+        self._segments.append(Segment(begin, begin + motion.duration, motion.axes))
         self._played_until = begin + motion.duration
         self._last = _state(motion, motion.duration)
 
-    def _settle(self) -> None:
-        """Come to rest after the last stretch."""
+    def _come_to_rest(self) -> None:
+        """Come to rest after the last segment."""
         if self._last.rates.any() or self._last.accelerations.any():
-            self._brake(self._stretches[-1].end, self._last)
+            self._brake(self._segments[-1].end, self._last)
 
     def _brake(self, time: float, start: AxisSample) -> None:
         self._go(time, start, at_rest(start.values + 0.5 * BRAKING_TIME * start.rates))
 
     def _repeat(self, until: float) -> None:
-        """Append repetitions of the looped motion until the course reaches beyond `until` [s]."""
+        """Append repetitions of the looped motion until the trajectory ends after `until` [s]."""
         motion = self._repeated
-        while motion is not None and self._stretches[-1].end <= until:
-            first, end = _state(motion, 0.0), self._stretches[-1].end
+        while motion is not None and self._segments[-1].end <= until:
+            first, end = _state(motion, 0.0), self._segments[-1].end
             gap = max(float(np.abs(a - b).max()) for a, b in zip(self._last, first, strict=True))
             if gap > STATE_TOLERANCE:
                 self._go(end, self._last, first)
@@ -320,7 +318,7 @@ class AxisTrajectory:
 
 
 def through_rest(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
-    """Return the axes of a stretch that stays in one state."""
+    """Return the axes of a segment that stays in one state."""
 
     def axes(time: FloatArray) -> AxisSample:
         return AxisSample(*(np.tile(part, (len(time), 1)) for part in state))
@@ -438,7 +436,7 @@ def _rounded(low: float, high: float) -> tuple[float, float]:
 
 
 class Steering:
-    """Axes and course of one machine.
+    """Axes and their trajectory for one machine.
 
     Attributes:
         axes: of the machine.
@@ -454,21 +452,21 @@ class Steering:
 
     def reset(self) -> None:
         """Rest at home again."""
-        self._course = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
+        self._trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
         self._until = -np.inf
 
     @property
     def target(self) -> FloatArray:
         """Target at which the platform comes to rest `(k,)`, in the units of the shown axes."""
-        return self.axes.shown_values(self._course.target)
+        return self.axes.shown_values(self._trajectory.target)
 
     def playing(self, time: float) -> bool:
         """Return whether a motion is being played at `time` [s]."""
-        return self._course.playing(time)
+        return self._trajectory.playing(time)
 
     def setpoint(self, time: float) -> FloatArray:
         """Return the setpoint of the axes `(k,)` at `time` [s], in the units of the shown axes."""
-        return self.axes.shown_values(self._course.state(time).values)
+        return self.axes.shown_values(self._trajectory.state(time).values)
 
     def move_to(self, time: float, values: object) -> None:
         """Go to `values` `(k,)` of the shown axes, or as far on the straight way as the legs reach.
@@ -477,8 +475,8 @@ class Steering:
             InputError: wrong shape or not finite.
         """
         target = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
-        start = self._course.state(time).values
-        self._course.move_to(time, self.axes.reachable(start, target))
+        start = self._trajectory.state(time).values
+        self._trajectory.move_to(time, self.axes.reachable(start, target))
         self._until = -np.inf
 
     def play(self, time: float, motion: Motion, loop: bool) -> None:
@@ -503,12 +501,12 @@ class Steering:
             raise InputError(
                 "motion", f"leaves the actuators' limits at {lost:.3g} s; give a smaller amplitude"
             )
-        self._course.play(time, motion, loop)
+        self._trajectory.play(time, motion, loop)
         self._until = -np.inf
 
     def stop(self, time: float) -> None:
         """End a motion that is played and come to rest."""
-        self._course.stop(time)
+        self._trajectory.stop(time)
         self._until = -np.inf
 
     def due(self, time: float) -> bool:
@@ -520,8 +518,8 @@ class Steering:
         begin = step - PERIODS_BEFORE
         rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
         times: FloatArray = self.period * np.arange(begin, begin + rows, dtype=np.float64)
-        self._course.forget(float(times[0]))
-        motion = self.axes.motion(self._course.sample(times))
+        self._trajectory.forget(float(times[0]))
+        motion = self.axes.motion(self._trajectory.sample(times))
         self._until = float(times[-1])
         made = reference_of(self.platform, self.period, times, *motion)
         return made._replace(begin=begin)

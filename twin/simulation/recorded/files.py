@@ -1,9 +1,8 @@
-"""Files of recorded motions: .npz with the arrays, .csv and .parquet with the table.
+"""Files of recorded motions: .npz with the arrays, .csv and .parquet with one table.
 
-A recorded motion as one table: columns with units in their names, and metadata.
-
-Signals of a closed loop are in the rows of their times, empty (NaN) in the others. Where a control
-instant has no row of its own, all signals follow below the motion.
+The table has columns with units in their names, and metadata. Signals of a closed loop are in the
+rows of their times, empty (NaN) in the others. Where a control instant has no row of its own, all
+signals follow below the motion.
 """
 
 from __future__ import annotations

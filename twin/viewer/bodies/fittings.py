@@ -127,8 +127,8 @@ def motor(radius: float, low: float, high: float) -> Mesh:
     span = high - low
     grooves = [0.55, 0.65, 0.75, 0.85]
     profile = [(0.0, low), (0.94 * radius, low), (radius, low + 0.04 * span)]
-    for share in grooves:
-        at = low + share * span
+    for position in grooves:
+        at = low + position * span
         profile += [(radius, at), (0.88 * radius, at + 0.01 * span)]
         profile += [(0.88 * radius, at + 0.03 * span), (radius, at + 0.04 * span)]
     profile += [(radius, high - 0.04 * span), (0.9 * radius, high), (0.0, high)]

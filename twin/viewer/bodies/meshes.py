@@ -194,10 +194,10 @@ def helix(radius: float, wire: float, low: float, high: float, turns: float) -> 
         turns: of the wire.
     """
     rings, corners = int(20 * turns), 8
-    share = np.linspace(0.0, 1.0, rings)
-    angle = 2.0 * np.pi * turns * share
+    fraction = np.linspace(0.0, 1.0, rings)
+    angle = 2.0 * np.pi * turns * fraction
     out = np.stack([np.cos(angle), np.sin(angle), np.zeros(rings)], axis=1)
-    centre = radius * out + np.outer(low + share * (high - low), [0.0, 0.0, 1.0])
+    centre = radius * out + np.outer(low + fraction * (high - low), [0.0, 0.0, 1.0])
     around_wire = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[None, :, None]
     ring = np.cos(around_wire) * out[:, None] - np.sin(around_wire) * np.eye(3)[2]
     vertices = (centre[:, None] + wire * ring).reshape(-1, 3)

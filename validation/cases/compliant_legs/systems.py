@@ -312,9 +312,9 @@ def _person(
         share, _, center, *radii = parts[name]
         axes = np.column_stack([np.cross(LEFT_AXIS, along), LEFT_AXIS, along])
         squares = (np.array(radii) / 100.0 * length[name]) ** 2
-        spread = squares.sum() / 2.0 - squares
+        moments = squares.sum() / 2.0 - squares
         middle = first + center / 100.0 * length[name] * along
-        _add(points, masses, mass * share / percent, middle, axes, spread)
+        _add(points, masses, mass * share / percent, middle, axes, moments)
         return np.asarray(first + length[name] * along)
 
     seat = CHAIR_SEAT if in_chair else SEAT_HEIGHT
@@ -347,9 +347,9 @@ def _add(
     mass: float,
     middle: FloatArray,
     axes: FloatArray,
-    spread: FloatArray,
+    moments: FloatArray,
 ) -> None:
-    """Add six points with the second moments `mass * spread` `(3,)` [kg m2] along the axes."""
-    arms = axes * np.sqrt(3.0 * spread)
+    """Add six points with the second moments `mass * moments` `(3,)` [kg m2] along the axes."""
+    arms = axes * np.sqrt(3.0 * moments)
     points.append(np.concatenate([middle + arms.T, middle - arms.T]))
     masses.extend([mass / 6.0] * 6)

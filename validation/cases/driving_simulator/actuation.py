@@ -70,8 +70,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     plate = PlateModel.from_parameters(platform.parameters)
     states = random_states(platform, STATE_COUNT)
-    rubbing = load(platform.name, configuration="hardware")
-    viscous = SlidingFriction.from_legs(rubbing.parameters.legs)
+    with_friction = load(platform.name, configuration="hardware")
+    viscous = SlidingFriction.from_legs(with_friction.parameters.legs)
     assert viscous is not None
     frictions = {
         f"viscous, {viscous.viscous:g} N s/m": viscous,
@@ -86,7 +86,7 @@ def run(platform: Platform) -> CaseResult:
     )
     measures = [
         *against_kernels("", platform, states),
-        *against_kernels(", with friction", rubbing, states),
+        *against_kernels(", with friction", with_friction, states),
         *_redundancy(platform, states),
         *_wrong(wrong),
         *_friction(effects),

@@ -163,18 +163,18 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
     small = SmallAngleKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     exact = ExactKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     heave, roll, pitch = small
-    apart = np.abs(small - exact).max()
+    difference = np.abs(small - exact).max()
     grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
     both = max(returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics))
     worst = errors.worst
     still = exact_head_motion(
         plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
     )
-    felt, moved = float(still.specific_force[2]), float(still.acceleration[2])
+    sensed, moved = float(still.specific_force[2]), float(still.acceleration[2])
     return (
         SIMULATOR_PAPER["direct_kinematics"].not_given(
             f"Heave {heave:.5g} m, roll {DEGREES_PER_RADIAN * roll:.5g} deg, pitch "
-            f"{DEGREES_PER_RADIAN * pitch:.5g} deg; exact within {apart:.1e}.",
+            f"{DEGREES_PER_RADIAN * pitch:.5g} deg; exact within {difference:.1e}.",
             "plots without numbers; the lengths lie outside the stroke about 0.3549 m",
         ),
         SIMULATOR_PAPER["closed_forms"].judged(
@@ -190,8 +190,8 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
             "neither the data sheet's dimensions nor its angles are printed",
         ),
         SIMULATOR_PAPER["vertical_acceleration"].judged(
-            f"At rest the driver feels {felt:+.4g} m/s2, and is accelerated by {moved:.4g} m/s2.",
-            min(abs(felt + plate.gravity), abs(moved + plate.gravity)) < 1e-9,
+            f"At rest the driver feels {sensed:+.4g} m/s2, and is accelerated by {moved:.4g} m/s2.",
+            min(abs(sensed + plate.gravity), abs(moved + plate.gravity)) < 1e-9,
             "as printed a driver at rest feels -g, in free fall -2 g; see the errata",
         ),
         SIMULATOR_PAPER["small_angles"].judged(
@@ -214,7 +214,7 @@ def run(platform: Platform) -> CaseResult:
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
     measures: list[Entry] = []
-    plots, seen = [], {}
+    plots, line_widths = [], {}
     for name, inputs in paper_inputs(plate).items():
         courses: list[Trajectory] = []
         forces: Forces = {}
@@ -230,12 +230,12 @@ def run(platform: Platform) -> CaseResult:
                 continue
             title = f"{name}, {label}"
             measures += [*_motion(title, plate, inputs, course), *_forces(title, whole, half)]
-            seen[title] = _line_widths(plate, inputs, course)
+            line_widths[title] = _line_widths(plate, inputs, course)
             courses.append(course)
             forces = whole
         if courses:
             plots.append(engines_plot(name, plate, inputs, courses, forces))
-    return CASE.result(platform, measures, plots, (_statement(seen),) if seen else ())
+    return CASE.result(platform, measures, plots, (_statement(line_widths),) if line_widths else ())
 
 
 def followed(
@@ -300,10 +300,10 @@ def forces_along(
 def _motion(
     title: str, plate: PlateModel, inputs: DrivenLengths, course: Trajectory
 ) -> Iterator[Entry]:
-    found, wanted = coordinates_of(course.pose), inputs.sample(course.time).value
+    found, expected = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
     bar, reason = POSE_TOLERANCES[course.engine]
-    off = largest(course.lengths[:, list(DRIVEN_INDICES)] - wanted)
+    off = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
     yield Measure(f"{title}: driven lengths off the inputs", off, bar, reason, unit="m")
     name = f"{title}: heave, roll, pitch off the exact closed forms"
     yield Measure(name, largest(found - exact), bar, reason, unit="m, rad")
@@ -360,8 +360,8 @@ def _line_widths(plate: PlateModel, inputs: DrivenLengths, course: Trajectory) -
     return np.asarray(off / np.ptp(paper, axis=0))
 
 
-def _statement(seen: dict[str, FloatArray]) -> Statement:
-    heave, roll, pitch = 100.0 * np.array(list(seen.values())).max(axis=0)
+def _statement(line_widths: dict[str, FloatArray]) -> Statement:
+    heave, roll, pitch = 100.0 * np.array(list(line_widths.values())).max(axis=0)
     worst = 0.01 * max(heave, roll, pitch)
     return SIMULATOR_PAPER["simscape"].judged(
         f"In both engines and for both inputs the curves lie within {heave:.2f} % of their range "

@@ -134,7 +134,7 @@ def _feet(feet: FloatArray) -> FloatArray:
 
 
 def envelope_plot(plate: PlateModel) -> Plot:
-    """Return the surface that bounds where the plate's centre can be, seen from two sides."""
+    """Return two views of the surface that bounds the positions of the plate's centre."""
     panels = []
     for axis, label in ((0, "x [mm]"), (1, "y [mm]")):
         curves = []
@@ -150,7 +150,7 @@ def envelope_plot(plate: PlateModel) -> Plot:
 
 
 def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
-    """Return motion, forces and drift of an integrated response, exact forces `(k, 3)` beside."""
+    """Return motion, forces and drift of an integrated response, and exact forces `(k, 3)`."""
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
     pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN_PILLARS)]
@@ -220,7 +220,7 @@ def engines_plot(
     courses: list[Trajectory],
     forces: dict[str, FloatArray],
 ) -> Plot:
-    """Return motion in the engines beside the paper's, and what forces differ by.
+    """Return the motion in the engines and the paper's, and the differences of forces.
 
     Args:
         name: of the inputs.

@@ -84,7 +84,7 @@ def run(platform: Platform) -> CaseResult:
 def _engines(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, name: str
 ) -> tuple[list[Entry], list[Trajectory]]:
-    """Return errors and courses of all engines under the forces, held over each step."""
+    """Return errors and trajectories of all engines under forces that are constant in each step."""
     steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
     middle = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
     forces = exact_forces(plate, inputs, middle)
@@ -107,8 +107,8 @@ def _engines(
         except MissingDependencyError as error:
             measures.append(missing(label, error))
             continue
-        wanted = driven_motion(plate, inputs, course.time).value.coordinates
-        off = largest(coordinates_of(course.pose) - wanted)
+        expected = driven_motion(plate, inputs, course.time).value.coordinates
+        off = largest(coordinates_of(course.pose) - expected)
         what = f"{name}, {label}: under forces alone, off the motion they belong to"
         measures.append(Measure(what, off, bar, reason, unit="m, rad"))
         courses.append(course)
@@ -209,10 +209,10 @@ def _plot(name: str, found: Released, courses: list[Trajectory]) -> Plot:
         rest = np.degrees(found.complete_error[:, k])
         errors.append(Curve(f"{axis}, completed energies", time, rest, "dash"))
     for course in courses:
-        seen = slice(None, None, max(1, len(course.time) // 15))
-        pitch = np.degrees(coordinates_of(course.pose)[seen, 2])
+        drawn = slice(None, None, max(1, len(course.time) // 15))
+        pitch = np.degrees(coordinates_of(course.pose)[drawn, 2])
         label = ENGINE_LABELS.get(course.engine, "reference")
-        angles.append(Curve(f"pitch, {label}", course.time[seen], pitch, "markers"))
+        angles.append(Curve(f"pitch, {label}", course.time[drawn], pitch, "markers"))
     return Plot(
         f"Actuator forces of the {name} as inputs",
         "time [s]",

@@ -270,9 +270,9 @@ def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, 
 
 def _clipped_statement(platform: Platform) -> Statement:
     gravity = platform.parameters.gravity
-    wanted = gravity / (2.0 * np.pi * HEAVE_FREQUENCY) ** 2
+    amplitude = gravity / (2.0 * np.pi * HEAVE_FREQUENCY) ** 2
     motion = SineMotion(
-        platform.home, amplitude={"z": wanted}, frequency=HEAVE_FREQUENCY, duration=1.0
+        platform.home, amplitude={"z": amplitude}, frequency=HEAVE_FREQUENCY, duration=1.0
     )
     needed = workspace_use(platform, motion)
     time = np.arange(0.0, 1.0 + 1e-9, 0.01)

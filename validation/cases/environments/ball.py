@@ -27,11 +27,11 @@ from twin.validation.cases.environments.cueing import (
     Instant,
     closeness,
     column,
-    course,
     observation_error,
     observation_measure,
     reward_error,
     reward_measure,
+    run_episode,
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
@@ -42,7 +42,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 """[m/s2] Gravity in the base frame."""
 
 ROLLING_RESISTANCE = 0.02
-"""Coefficient of rolling resistance: large, so that half of it is seen."""
+"""Coefficient of rolling resistance: large, so that half of it is noticed."""
 
 MOTION_COUNT = 10
 """Random motions of plate and ball."""
@@ -89,13 +89,13 @@ TILT_ACTIONS = (1.0, -0.5)
 TILT_PERIODS = 5
 """Control periods of these actions."""
 
-FIRST_HELD = 20
-"""Control periods after which the plate is taken as held."""
+STEADY_PERIOD = 20
+"""Control periods after which the plate counts as being at rest."""
 
-LAST_HELD = 36
+EPISODE_PERIODS = 36
 """Control periods of the episode."""
 
-EPISODE_DURATION = 0.01 * LAST_HELD
+EPISODE_DURATION = 0.01 * EPISODE_PERIODS
 """[s] Duration of the episode, with the default control period of 10 ms."""
 
 SETTLING_TIME = 6e-3
@@ -366,10 +366,10 @@ def environment(platform: Platform) -> Iterator[Measure]:
     """Yield observations, rewards and the ball's acceleration in twin/BallBalance-v0."""
     ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
     env = BallBalanceEnv(platform, ball=ball, target="circle")
-    actions = np.zeros((LAST_HELD, 2))
+    actions = np.zeros((EPISODE_PERIODS, 2))
     actions[:TILT_PERIODS] = TILT_ACTIONS
     start = ball.plate_radius * np.array(ROLLING_START)
-    instants = course(env, actions, {"ball": start})
+    instants = run_episode(env, actions, {"ball": start})
     places = np.array(env.task.batch.ball[0])
     yield observation_measure(
         "BallBalance",
@@ -385,7 +385,7 @@ def environment(platform: Platform) -> Iterator[Measure]:
 def _observed(
     platform: Platform, ball: Ball, env: BallBalanceEnv, instants: list[Instant], place: FloatArray
 ) -> float:
-    """Return the largest error of the observation at the last instant, in parts of the scales.
+    """Return the largest error of the observation at the last instant, relative to the scales.
 
     `place` `(13,)` is pose and twist of the ball in the base frame then.
     """
@@ -395,7 +395,7 @@ def _observed(
     arm = place[:3] - info["pose"][:3]
     velocity = place[7:10] - info["twist"][:3] - np.cross(info["twist"][3:], arm)
     position = turn.inv().apply(arm)[:2]
-    seen = {
+    expected = {
         "target error": info["target"] - position,
         "ball position": position,
         "ball velocity": turn.inv().apply(velocity)[:2],
@@ -410,8 +410,8 @@ def _observed(
     # The target goes round the middle of the plate: its rate is the angle between two of them.
     first, second = before.info["target"], info["target"]
     angle = np.arctan2(first[0] * second[1] - first[1] * second[0], first @ second)
-    seen["target velocity"] = angle / period * np.array([-second[1], second[0]])
-    return observation_error(env, last, seen)
+    expected["target velocity"] = angle / period * np.array([-second[1], second[0]])
+    return observation_error(env, last, expected)
 
 
 def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
@@ -440,13 +440,13 @@ def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float
 def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
     """Return how far the plate is off the tilt that the increments of the actions add up to."""
     step = np.asarray(env.task.actions[0].scale)
-    wanted = TILT_PERIODS * step * np.array(TILT_ACTIONS)
+    expected = TILT_PERIODS * step * np.array(TILT_ACTIONS)
     level = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
     turn = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * level.inv()
     lag = 0.5 * SETTLING_TIME * largest(step * np.array(TILT_ACTIONS)) / env.task.settings.period
     return Measure(
         "BallBalance: tilt of the plate against the increments of the actions",
-        largest(turn.as_rotvec()[:2] - wanted),
+        largest(turn.as_rotvec()[:2] - expected),
         lag,
         "the drives settle within 6 ms and lag half of it while the plate tilts",
         unit="rad",
@@ -455,7 +455,7 @@ def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
 
 def _held_plate(ball: Ball, instants: list[Instant]) -> Measure:
     """Return how far the ball's gain of velocity on the tilted, held plate is off 5/7 of g sin."""
-    held = instants[FIRST_HELD:]
+    held = instants[STEADY_PERIOD:]
     period = EPISODE_DURATION / len(instants[1:])
     velocity, slope = column(held, "ball_velocity"), column(held, "slope")
     across = np.sqrt(1.0 - (slope**2).sum(axis=1))[:, None]

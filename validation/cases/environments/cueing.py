@@ -66,7 +66,7 @@ CIRCLE_DURATION = 3.0
 SIDE_ACCELERATION = 1.0
 """[m/s2] Side acceleration in the circle."""
 
-LARGEST_SIDE = 50.0
+MAX_SIDE_ACCELERATION = 50.0
 """[m/s2] Bound of the side accelerations that are looked for."""
 
 SETTLING_TIME = 0.5
@@ -115,7 +115,7 @@ class Instant(NamedTuple):
     """action of the period; zeros after a reset"""
 
 
-def course(
+def run_episode(
     environment: PlatformEnv,
     actions: FloatArray,
     options: Mapping[str, Any] | None = None,
@@ -327,17 +327,17 @@ def _steady_circle(car: Car) -> Measure:
     half = 0.5 * TIME_STEP * np.arange(2 * round(CIRCLE_DURATION / TIME_STEP) + 1)
     share = np.sin(0.5 * np.pi * np.minimum(half / RISE_TIME, 1.0)) ** 2
     steer = wheel_angle(linear, np.full(len(half), INITIAL_SPEED), SIDE_ACCELERATION * share)
-    felt = linear.felt(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
-    lever, turn = car.sprung_mass * car.arm, float(np.linalg.norm(felt[3:]))
+    sensed = linear.felt(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
+    lever, turn = car.sprung_mass * car.arm, float(np.linalg.norm(sensed[3:]))
     lean = lever / (car.roll_stiffness - lever * GRAVITY)
 
     def excess(side: float) -> float:
         roll = lean * side
         place = car.head[1] * np.cos(roll) - car.head[2] * np.sin(roll)
         side -= turn**2 * place
-        return float(side * np.cos(roll) + GRAVITY * np.sin(roll) - felt[1])
+        return float(side * np.cos(roll) + GRAVITY * np.sin(roll) - sensed[1])
 
-    side = float(brentq(excess, -LARGEST_SIDE, LARGEST_SIDE))
+    side = float(brentq(excess, -MAX_SIDE_ACCELERATION, MAX_SIDE_ACCELERATION))
     base, speed = car.front + car.rear, side / turn
     difference = car.rear / car.front_tyre.stiffness - car.front / car.rear_tyre.stiffness
     gradient = car.mass / base * difference
@@ -384,15 +384,16 @@ def manoeuvre() -> Manoeuvre:
     """Return a manoeuvre in all six senses."""
     time = np.arange(PERIOD_COUNT + 1, dtype=np.float64) * CONTROL_PERIOD
     angle: FloatArray = 2.0 * np.pi * np.outer(time, [1.0, 1.5, 2.0, 1.2, 0.7, 0.9]) + np.arange(6)
-    felt = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
-    felt[:, 2] += GRAVITY
-    return Manoeuvre("sines", time, felt[:, :3], felt[:, 3:])
+    sensed = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
+    sensed[:, 2] += GRAVITY
+    return Manoeuvre("sines", time, sensed[:, :3], sensed[:, 3:])
 
 
-def felt_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatArray, FloatArray]:
-    """Return what the platform's driver feels as each period begins and ends, less rest.
+def sensed_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatArray, FloatArray]:
+    """Return what the platform's driver senses as each period begins and ends, less rest.
 
-    The mean acceleration of the head over a period, and gravity, in the platform's axes then.
+    That is the mean acceleration of the head over a period, and gravity, in the platform's axes at
+    that time.
     """
     pose, twist = column(instants, "pose"), column(instants, "twist")
     turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
@@ -418,11 +419,11 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
     actions = ACTION_AMPLITUDE * np.cos(
         2.0 * np.pi * ACTION_FREQUENCY * time[:, None] + np.arange(size)
     )
-    instants = course(env, actions)
+    instants = run_episode(env, actions)
     given = np.hstack([drive.specific_force - [0.0, 0.0, GRAVITY], drive.angular_rate])
     vehicle, shown = (
         sensed(given[:-1], given),
-        sensed(*felt_on_platform(np.array(HEAD_POSITION), instants)),
+        sensed(*sensed_on_platform(np.array(HEAD_POSITION), instants)),
     )
     reason = "rounding of steps of both that are exact for inputs linear within a period"
     for name, exact in (("vehicle", vehicle), ("platform", shown)):
@@ -458,10 +459,10 @@ def _commanded(
         1e-12,
         "rounding: accelerations are constant within a period",
     )
-    late = np.abs(axes_about_home(env, instants)[:, free] - command).max(axis=0)
+    lag = np.abs(axes_about_home(env, instants)[:, free] - command).max(axis=0)
     yield Measure(
         "MotionCueing: time by which the platform lags its command",
-        float((late / np.abs(rates).max(axis=0)).max()),
+        float((lag / np.abs(rates).max(axis=0)).max()),
         ENGINE_STEP,
         "the drives' velocity loops settle within a step of the engine, 1 ms",
         unit="s",
@@ -480,14 +481,14 @@ def _observed(
     platform: Platform,
     env: MotionCueingEnv,
     instants: list[Instant],
-    felt: tuple[FloatArray, FloatArray, FloatArray],
+    sensed: tuple[FloatArray, FloatArray, FloatArray],
 ) -> float:
-    """Return the largest error of observations, in parts of their scales."""
+    """Return the largest error of observations, relative to their scales."""
     free, axes = env.task.axes.free, axes_about_home(env, instants)
     # Twists have roll, pitch, yaw rates about x, y, z; the axes have yaw, pitch, roll.
     order = np.array([0, 1, 2, 5, 4, 3])[free]
     middle = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
-    vehicle, shown, given = felt
+    vehicle, shown, given = sensed
     errors = []
     for k, instant in enumerate(instants):
         pose, twist = instant.info["pose"], instant.info["twist"]

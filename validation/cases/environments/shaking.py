@@ -26,11 +26,11 @@ from twin.validation.cases.environments.cueing import (
     Instant,
     closeness,
     column,
-    course,
     observation_error,
     observation_measure,
     reward_error,
     reward_measure,
+    run_episode,
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
@@ -162,7 +162,7 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     size = env.task.actions[0].size
     actions = 0.1 * np.random.default_rng(EPISODE_SEED).uniform(-1.0, 1.0, (PERIOD_COUNT, size))
     given: list[FloatArray] = []
-    instants = course(env, actions, each=lambda: given.append(np.array(env.task.shaking)[0]))
+    instants = run_episode(env, actions, each=lambda: given.append(np.array(env.task.shaking)[0]))
     lines = random_lines(
         np_random(EPISODE_SEED)[0], BASE_ACCELERATION, *FREQUENCY_BAND, LINES_PER_AXIS
     )
@@ -219,7 +219,7 @@ def _base(
 def _observed(
     platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
 ) -> float:
-    """Return the largest error of the sensors' readings at all instants, in parts of the scales."""
+    """Return the largest error of the sensors' readings at all instants, relative to the scales."""
     fade = np.exp(-CONTROL_PERIOD / 1.0)
     speed = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1))
     integrals, errors = np.zeros((2, 3)), []
@@ -229,12 +229,12 @@ def _observed(
         last = Rotation.from_quat(before["pose"][3:], scalar_first=True).inv()
         base = (speed[k] - speed[k - 1]) / CONTROL_PERIOD
         absolute = (now["twist"][:3] - before["twist"][:3]) / CONTROL_PERIOD + base
-        felt = turn.apply(absolute + np.array([0.0, 0.0, GRAVITY])) - [0.0, 0.0, GRAVITY]
+        sensed = turn.apply(absolute + np.array([0.0, 0.0, GRAVITY])) - [0.0, 0.0, GRAVITY]
         spin = turn.apply(now["twist"][3:])
         change = (spin - last.apply(before["twist"][3:])) / CONTROL_PERIOD
-        integrals = fade * integrals + CONTROL_PERIOD * np.array([felt, base])
+        integrals = fade * integrals + CONTROL_PERIOD * np.array([sensed, base])
         expected = {
-            "platform acceleration": felt,
+            "platform acceleration": sensed,
             "platform angular rate": spin,
             "platform angular acceleration": change,
             "base acceleration": base,
@@ -309,10 +309,10 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
         except MissingDependencyError as error:
             yield missing(f"VibrationIsolation, {label}", error)
             continue
-        late = 0.0
+        half_step_error = 0.0
         if name == "bullet":
-            late = 0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / size
-        instants = course(env, np.zeros((PERIOD_COUNT, light.n_actuators)))
+            half_step_error = 0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / size
+        instants = run_episode(env, np.zeros((PERIOD_COUNT, light.n_actuators)))
         env.close()
         found = column(instants, "absolute_displacement")
         reason = f"the legs keep {100.0 * share:.2g} percent of the platform's mass"
@@ -320,6 +320,6 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
             f"VibrationIsolation, {label}: platform in the room against a rigid body under "
             "constant forces, per displacement of the base",
             largest(found - exact[:, :3]) / size,
-            share + late,
-            f"{reason}; steps of first order are half a step late" if late else reason,
+            share + half_step_error,
+            f"{reason}; steps of first order are half a step late" if half_step_error else reason,
         )

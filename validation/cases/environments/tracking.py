@@ -20,11 +20,11 @@ from twin.validation.cases.environments.cueing import (
     Instant,
     closeness,
     column,
-    course,
     observation_error,
     observation_measure,
     reward_error,
     reward_measure,
+    run_episode,
     smoothness,
 )
 from twin.validation.measures.sampling import largest
@@ -98,7 +98,9 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
         -1.0, 1.0, (PERIOD_COUNT, size)
     )
     commands: list[FloatArray] = []
-    instants = course(env, actions, each=lambda: commands.append(env.task.drive_commands[0].copy()))
+    instants = run_episode(
+        env, actions, each=lambda: commands.append(env.task.drive_commands[0].copy())
+    )
     task = as_instance(env.task, "task", PoseTracking)
     motion = as_instance(task.motions[0], "motion", MultiSineMotion)
     time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + PREVIEW_PERIODS + 2)
@@ -193,7 +195,7 @@ def _observed(
     table: FloatArray,
     rates: FloatArray,
 ) -> float:
-    """Return the largest error of observations, in parts of their scales.
+    """Return the largest error of observations, relative to their scales.
 
     `table` `(k, n)` and `rates` are the reference's coordinates and their rates.
     """
@@ -259,7 +261,7 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
         -1.0, 1.0, (FORCE_PERIODS, size)
     )
-    instants = course(env, actions)
+    instants = run_episode(env, actions)
     env.close()
     rest = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, rest, rest) + scale * actions

@@ -109,10 +109,10 @@ def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[
             1e-9,
             "two derivations of one equation; forces from inverse dynamics",
         )
-        apart = largest(fall.pose[index] - reference.pose[-1])
+        difference = largest(fall.pose[index] - reference.pose[-1])
         yield Measure(
             f"{title}: pose after {AGREEMENT_TIME:g} s against the reference",
-            apart,
+            difference,
             1e-11,
             "the reference's tolerance of 1e-12 per step, summed up",
             unit="m, 1",
@@ -152,10 +152,10 @@ def _singular(
             "negative: it goes on through the base, as momentum has it; positive: it turns back",
             unit="m",
         )
-        apart = largest(fall.pose[-1] - integrate(platform, FALL_TIME).pose[-1])
+        difference = largest(fall.pose[-1] - integrate(platform, FALL_TIME).pose[-1])
         yield Measure(
             f"{PRINTED_RESULTS[name].title}: pose after {FALL_TIME:g} s against the reference",
-            apart,
+            difference,
             1e-9,
             "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
             unit="m, 1",

@@ -262,7 +262,7 @@ def box_plot(times: Mapping[str, FloatArray]) -> Plot:
 
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:
-    """Return tables 5 and 6 beside our times."""
+    """Return tables 5 and 6 with our times."""
     base = float(np.median(times["extended_to_task"]))
     rows = tuple(
         (

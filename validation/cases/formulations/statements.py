@@ -40,7 +40,7 @@ def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
 def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     """Return the statement about configuration space behind the singular pose."""
     ranks = rigidity_ranks(tips_of(platform, fall.pose))
-    spread = largest(ranks / ranks[0] - 1.0)
+    variation = largest(ranks / ranks[0] - 1.0)
     through = fall.pose[-1, 2] < 0.0
     branch = "goes on through the base" if through else "turns back"
     return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
@@ -50,7 +50,7 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
         "which this formulation does not invert. That of all joints keeps its rank as long as no "
         "leg lies along its first axis: it is a matter of the platform's shape. For twelve "
         "constraints as the paper's (nine distances, three of coplanarity) the ratio of extreme "
-        f"singular values is {ranks.min():.3g}, the same all along to {spread:.0e}",
+        f"singular values is {ranks.min():.3g}, the same all along to {variation:.0e}",
     )
 
 
@@ -156,7 +156,7 @@ ERROR_REASONS = {
 
 
 def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
-    """Return table 7 beside the errors of runs with several tolerances per step."""
+    """Return table 7 with the errors of runs with several tolerances per step."""
     rows = []
     for name, row in PRINTED_RESULTS.items():
         rows.append((row.title, "printed", *(f"{v:.0e}" for v in (*row.errors, row.energy))))
@@ -240,7 +240,7 @@ def _consistent(fall: FormulationRun) -> bool:
 def leg_inertia_statement(platform: Platform) -> Statement:
     """Return the statement about the influence of the legs' inertia."""
     shares = np.array(
-        [[_leg_share(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
+        [[_leg_fraction(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
     )
     by_mass, by_speed = shares[:, -1], shares[0]
     percent = [", ".join(f"{100.0 * one:.1f}" for one in line) for line in (by_mass, by_speed)]
@@ -257,7 +257,7 @@ def leg_inertia_statement(platform: Platform) -> Statement:
     )
 
 
-def _leg_share(platform: Platform, mass: float, frequency: float) -> float:
+def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
     """Return the rms of the legs' inertial forces per rms of the actuator forces, over one period.
 
     They are the actuator forces less those at rest, and less those that accelerate the platform by

@@ -37,13 +37,13 @@ MAX_GAPS = {"tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
 """[m] Largest gaps of Bullet's loops at 1 ms: for plain steps what loops that are not corrected
 exceed; corrected ones of the shipped machines keep 6e-7."""
 
-NOT_JUDGED = "tuned, plain steps"
-FIRST_ORDER = (
+UNJUDGED_SETTING = "tuned, plain steps"
+FIRST_ORDER_REASON = (
     "not judged: plain steps are of first order, and the error of the step hides what the settings "
     "gain"
 )
 
-NO_GUARD = 10.0
+MAX_DEFAULT_GAP = 10.0
 """[m] Largest loop gap of the defaults, which may open the loops as far as they like. Where they
 open them by more, or to numbers that are not finite, gap and error count as much."""
 
@@ -111,7 +111,7 @@ def _outcome(
     platform: Platform, setting: Setting, name: str, forces: FloatArray, reference: Trajectory
 ) -> Outcome:
     engine = make_engine(
-        setting.engine, platform, reference.timestep, largest_gap=NO_GUARD, **setting.options
+        setting.engine, platform, reference.timestep, largest_gap=MAX_DEFAULT_GAP, **setting.options
     )
     gaps: list[float] = []
 
@@ -132,7 +132,7 @@ def _outcome(
     except SimulationStoppedError as stopped:
         if setting.label != "defaults":
             raise
-        end, lost = np.array([stopped.data["state"].time]), np.array([NO_GUARD])
+        end, lost = np.array([stopped.data["state"].time]), np.array([MAX_DEFAULT_GAP])
         return Outcome(name, end, lost, lost, None)
     finally:
         engine.close()
@@ -176,13 +176,13 @@ def _measures(outcome: Outcome, defaults: Outcome) -> list[Entry]:
         Quantity(f"{outcome.name}: largest position error", outcome.error.max(), unit="m"),
     ]
     if outcome is not defaults:
-        judged = not outcome.name.endswith(NOT_JUDGED)
+        judged = not outcome.name.endswith(UNJUDGED_SETTING)
         measures += [
             entry_of(
                 f"{outcome.name}: position error, times smaller than with defaults",
                 defaults.error.max() / outcome.error.max(),
                 MIN_GAIN if judged else None,
-                "less would not be worth settings of our own" if judged else FIRST_ORDER,
+                "less would not be worth settings of our own" if judged else FIRST_ORDER_REASON,
                 at_least=True,
             ),
             Quantity(

@@ -24,7 +24,7 @@ from twin.validation.measures.comparison import (
     ENGINE_LABELS,
     log_curve,
     missing,
-    motion_share,
+    motion_fraction,
 )
 from twin.validation.measures.equilibrium import duration_for, followed_duration, rest, stiff_scale
 from twin.validation.measures.sampling import fitted_order, position_error, rotation_error
@@ -115,7 +115,7 @@ def run(platform: Platform) -> CaseResult:
     steps = TIME_STEPS * stiff_scale(platform)
     start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
-    share = motion_share(platform, reference)
+    share = motion_fraction(platform, reference)
     tiny = {bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * share for bar in ENGINE_BARS}
     measures: list[Entry] = []
     positions: list[Curve] = []
@@ -162,10 +162,10 @@ def _order(name: str, method: Method, steps: FloatArray, errors: FloatArray, tin
     judged = fit.order >= method.order or errors[2] > tiny
     if not judged:
         reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
-    words = f"{name}: order of convergence", fit.order
+    entry = f"{name}: order of convergence", fit.order
     if not judged:
-        return Quantity(*words, reason)
-    return Measure(*words, method.order, reason, at_least=True, at_bound=True)
+        return Quantity(*entry, reason)
+    return Measure(*entry, method.order, reason, at_least=True, at_bound=True)
 
 
 def _errors(

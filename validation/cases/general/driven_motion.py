@@ -38,7 +38,7 @@ CASE = Case("driven_motion", __doc__, cost=1.5)
 AMPLITUDE_FRACTION = 0.08
 """Amplitude of each of the six sines, as a fraction of the stroke."""
 
-SPEED_SHARE = 0.8
+SPEED_FRACTION = 0.8
 """Largest speed of the motion, as a fraction of the actuators' speed."""
 
 SINE_FREQUENCIES = {"x": 1.0, "y": 2.0, "z": 1.0, "yaw": 1.0, "pitch": 2.0, "roll": 1.0}
@@ -74,7 +74,7 @@ def run(platform: Platform) -> CaseResult:
     measures = [
         work_measure(platform, course, 1e-9),
         end_work_measure(platform, course, 1e-9),
-        _room(platform, course),
+        _remaining_stroke(platform, course),
         *actuator_measures(platform, course),
         *engines,
     ]
@@ -98,7 +98,7 @@ def sines(platform: Platform) -> SineMotion:
         return motion
     pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, MOTION_DURATION, MOTION_SAMPLES)))
     fastest = np.abs(np.einsum("kij,kj->ki", platform.jacobian(pose), twist)).max()
-    return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_SHARE * speed / fastest))
+    return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_FRACTION * speed / fastest))
 
 
 def _sines(platform: Platform, shift: float) -> SineMotion:
@@ -115,7 +115,7 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
     )
 
 
-def _room(platform: Platform, course: DrivenMotion) -> Quantity:
+def _remaining_stroke(platform: Platform, course: DrivenMotion) -> Quantity:
     below = course.coordinates - platform.minimum_coordinates
     above = platform.maximum_coordinates - course.coordinates
     name = f"least room left for a {coordinate_name(platform)}"

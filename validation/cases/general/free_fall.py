@@ -31,7 +31,7 @@ from twin.validation.measures.equilibrium import (
     whole_steps,
 )
 from twin.validation.measures.laws import balance_of, free_motion
-from twin.validation.measures.sampling import moved, platform_radius, stroke
+from twin.validation.measures.sampling import moved_poses, platform_radius, stroke
 from twin.validation.published.printed import (
     EXTENDED_SPACE_PAPER,
     FREE_FALLS,
@@ -106,15 +106,17 @@ def run(platform: Platform) -> CaseResult:
 def start_pose(platform: Platform) -> FloatArray:
     """Return the pose `(7,)` from which a machine falls."""
     if platform.leg.has_axial_spring:
-        beside = OFFSET_FRACTION * stroke(platform)
+        offset = OFFSET_FRACTION * stroke(platform)
         shift = np.concatenate(
-            [beside * START_DIRECTION, beside / platform_radius(platform) * START_DIRECTION]
+            [offset * START_DIRECTION, offset / platform_radius(platform) * START_DIRECTION]
         )
     elif platform.name in FREE_FALLS:
         return platform.home
     else:
         shift = np.concatenate([np.zeros(3), START_TILT * START_DIRECTION])
-    return np.asarray(platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0])
+    return np.asarray(
+        platform.constrain(moved_poses(platform.home[None], shift[None], 1.0)).pose[0]
+    )
 
 
 def free_fall(platform: Platform) -> Solution:

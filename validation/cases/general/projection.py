@@ -30,9 +30,9 @@ def run(platform: Platform) -> CaseResult:
     states = random_states(platform, STATE_COUNT)
     measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATE_COUNT + 1.0))
     pose, twist, acceleration, deflection = states
-    spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
+    forces = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
     name = f"largest {force_name(platform)} of an actuator among the states"
-    measures.append(Quantity(name, spread.max(), note="scale", unit=platform.force_unit))
+    measures.append(Quantity(name, forces.max(), note="scale", unit=platform.force_unit))
     points = [replace(curve, style="markers") for curve in curves]
     panel = Panel("largest error / largest force", *points, log_y=True)
     return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", panel),))

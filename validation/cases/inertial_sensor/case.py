@@ -91,27 +91,31 @@ PLATFORM_RUNS = True
 def counting_measures(platform: Platform) -> Iterator[Entry]:
     """Yield errors of encoders on a machine's six actuators, in motion and after homing."""
     random = np.random.default_rng(5)
-    bank = Encoders(np.full(6, COUNT_LENGTH), COUNTS_PER_TURN, platform.minimum_coordinates, seed=2)
+    encoders = Encoders(
+        np.full(6, COUNT_LENGTH), COUNTS_PER_TURN, platform.minimum_coordinates, seed=2
+    )
     moves = random.integers(-2047, 2048, size=(2000, 6))
     travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(moves, axis=0)])
-    raw = bank.readings(bank.index_coordinates + COUNT_LENGTH * travel)[1:]
-    decoder = EncoderDecoder(bank.resolution, bank.turn)
-    decoder.start(raw[0], bank.index_coordinates)
+    raw = encoders.readings(encoders.index_coordinates + COUNT_LENGTH * travel)[1:]
+    decoder = EncoderDecoder(encoders.resolution, encoders.turn)
+    decoder.start(raw[0], encoders.index_coordinates)
     found, faults = decoder.decode(raw)
     error = largest(found - travel[1:]) + faults.sum()
     reason = "steps of less than half a turn are decoded exactly and without a fault"
     yield Measure("decoded counts against the travel, and faults", error, 0.0, reason)
-    settings = homing_settings(platform, bank.resolution, bank.turn, bank.index_coordinates)
+    settings = homing_settings(
+        platform, encoders.resolution, encoders.turn, encoders.index_coordinates
+    )
     homing = Homing(settings)
     place = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
     switch = platform.minimum_coordinates + random.uniform(-1.5e-3, 1.5e-3, 6)
-    bank.power_up(place)
+    encoders.power_up(place)
     time, done, error = 0.0, False, np.inf
     while not done and time < 20.0:
-        output = homing.update(HomingInputs(time, bank.raw, (place <= switch).astype(float)))
+        output = homing.update(HomingInputs(time, encoders.raw, (place <= switch).astype(float)))
         error = largest(output.coordinates - place) / COUNT_LENGTH
         place = place + CONTROL_PERIOD * output.speeds
-        bank.count(place)
+        encoders.count(place)
         done, time = output.ready or bool(output.fault), time + CONTROL_PERIOD
     yield Measure(
         "coordinates after homing against the actuators', in counts",
@@ -137,13 +141,14 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     for name, run in logs.runs.items():
         kept = run.trusted
         error = decibels(run.response.amplification[kept] / run.amplification()[kept])
-        spread = 20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[kept] ** 2))
+        noise_level = 20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[kept] ** 2))
         yield Measure(
             f"{name}: amplification from the log against the platform's own, rms at coherent "
             "frequencies",
             np.sqrt(np.mean(error**2)),
             1.0,
-            f"noise and backlash cause {spread:.2f} dB; the filter and the steps cause the rest",
+            f"noise and backlash cause {noise_level:.2f} dB; the filter and the steps cause the "
+            "rest",
             unit="dB",
         )
     found, known = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
@@ -269,7 +274,7 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
 
 
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
-    """Return the thesis' statement about compensation beside ours, with the printed gains."""
+    """Return the thesis' statement about compensation and our result, with the printed gains."""
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
     sensor = logs.hardware.parameters.imu
     assert sensor is not None and sensor.gyroscopes is not None

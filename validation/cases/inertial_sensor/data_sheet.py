@@ -199,11 +199,11 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     readings = unit.measure(time, *at_rest(BIAS_READINGS))
     bias = readings.angular_rate / sheet["gyroscopes.instability"]
     correlation, number = exp(-1.0), 3.0 * BIAS_READINGS
-    spread = (1.0 + correlation**2) / (1.0 - correlation**2)
+    variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
     yield Measure(
         "gyroscopes: standard deviation of the bias instability, relative error",
         abs(float(np.sqrt(np.mean(bias**2))) - 1.0),
-        STANDARD_ERRORS * sqrt(spread / (2.0 * number)),
+        STANDARD_ERRORS * sqrt(variance_factor / (2.0 * number)),
         f"five standard errors of {number:.0f} readings, one correlation time apart",
     )
     yield Measure(

@@ -356,7 +356,7 @@ class Composition:
         return np.sort(np.abs(np.linalg.eigvals(matrix)))
 
     def _stretch_rates(self, rates: Rates) -> Array:
-        """Return how the springs stretch, `(n, k)`."""
+        """Return the stretch of the springs per coordinate, `(n, k)`."""
         k = len(self.base)
         return np.eye(6 + k)[6:] if self.series else rates.coordinates
 

@@ -140,7 +140,7 @@ RUN_TIME = 0.3
 
 
 def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
-    """Return the thesis' statements about motors, limit switches and brakes, beside ours.
+    """Return the thesis' statements about motors, limit switches and brakes with our results.
 
     They are judged on the machine's first actuator; all six are alike.
     """
@@ -196,12 +196,12 @@ def _motor_speed(drive: ScrewDrive, row: FloatArray) -> Statement:
 def _motor_force(row: FloatArray, thrust: float) -> Statement:
     per_ampere = POUND_FORCE * 2.0 * pi / PRINTED_LEAD
     rated = RATED_CURRENT * TORQUE_CONSTANT.value * per_ampere
-    spread = RATED_CURRENT * TORQUE_CONSTANT.tolerance * per_ampere
+    tolerance = RATED_CURRENT * TORQUE_CONSTANT.tolerance * per_ampere
     peak = thrust * PEAK_CURRENT / RATED_CURRENT
-    same = abs(rated - PRINTED_THRUST.value) <= spread and PRINTED_THRUST.holds(thrust)
+    same = abs(rated - PRINTED_THRUST.value) <= tolerance and PRINTED_THRUST.holds(thrust)
     return STEWART_THESIS["motor_force"].judged(
         f"{RATED_CURRENT:g} A rms times {TORQUE_CONSTANT.text} lbf in/A times 2 pi / "
-        f"{PRINTED_LEAD:g} in give {rated:.1f} N (within {spread:.0f} N, by the digits of the "
+        f"{PRINTED_LEAD:g} in give {rated:.1f} N (within {tolerance:.0f} N, by the digits of the "
         f"constant), or {rated * 3.14 / pi:.0f} N with 3.14 for pi. The printed thrust therefore "
         f"contains no losses of motor and screw. The driver's {PEAK_CURRENT:g} A rms correspond to "
         f"{peak:.0f} N; the drives' peak is {row[column.PEAK]:.0f} N.",

@@ -43,10 +43,10 @@ HEATING_STEP = 5e-4
 BLOCKING_FRICTION = 1e9
 """[N, N m] Friction of a motor that is blocked."""
 
-FEEDFORWARD_SHARE = 0.1
+FEEDFORWARD_FRACTION = 0.1
 """Feedforward that begins and ends, per peak effort."""
 
-INTEGRAL_SHARE = 0.016
+INTEGRAL_FRACTION = 0.016
 """Growth of the integral in one step of the wind-up test, per peak effort."""
 
 READING_COUNT = 400
@@ -115,7 +115,7 @@ SERVO_SETTLING = 0.4
 STEPPER_SETTLING = 0.6
 """[s] Time for a stepper to settle under a load."""
 
-LOAD_SHARES = (-0.5, 0.3, 0.8)
+LOAD_FRACTIONS = (-0.5, 0.3, 0.8)
 """Loads per stall torque of the servo, and per pull-out torque of the stepper."""
 
 
@@ -222,13 +222,13 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
         return
     row = isolated(drive, kept=(column.PEAK,))
     row[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
-    gain, rate = 0.25 * numbers.peak, INTEGRAL_SHARE * numbers.peak / ENGINE_STEP
+    gain, rate = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
     growths, wound_up = [], []
     for speed in (-1.0, 1.0):
         bench = DriveBench(row, ENGINE_STEP, gain=gain, rate=rate)
         record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
         efforts = speed * record.state(column.EFFORT)[1:12] / numbers.peak
-        growths.append(efforts - 0.25 - INTEGRAL_SHARE * np.arange(11.0))
+        growths.append(efforts - 0.25 - INTEGRAL_FRACTION * np.arange(11.0))
         bench.run(ENGINE_STEP, -speed, mode=VELOCITY_MODE)
         wound_up.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
     yield Measure(
@@ -241,7 +241,7 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     yield Measure(
         "effort of a blocked motor after its speed command reverses, less half its peak, per peak",
         largest(wound_up),
-        INTEGRAL_SHARE,
+        INTEGRAL_FRACTION,
         "the gain gives 1/4 of the peak, so the integral stops within one step, 0.016, of 3/4; an "
         "integral that winds up gives the whole peak",
     )
@@ -255,7 +255,7 @@ def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     plant, gains = Plant(machine), Cascade(machine).loop_gains
     plant.prepare(ENGINE_STEP)
     plant.start(state, gains)
-    still, push = np.zeros(n), np.full(n, FEEDFORWARD_SHARE * numbers.peak)
+    still, push = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
     digit = numbers.peak / (numbers.full_scale_code or 1e9)
     settled = round((leg.delay + 20.0 * leg.current_lag) / ENGINE_STEP) + 2
     jumps = []
@@ -386,12 +386,12 @@ def encoder_measures(
 
 def _counters(machine: Platform, numbers: DriveNumbers, random: np.random.Generator) -> Measure:
     """Return the largest error of the counters as they move up and down over two index pulses."""
-    bank = machine_encoders(machine, seed=7)
+    encoders = machine_encoders(machine, seed=7)
     up = np.sort(random.uniform(0.01, 1.4, READING_COUNT))
     down = np.sort(random.uniform(-0.9, 1.4, READING_COUNT))[::-1]
     turns = np.concatenate([[-0.5], up, down])[:, None]
-    raw = bank.readings(
-        bank.index_coordinates + turns * numbers.counts_per_turn * numbers.resolution
+    raw = encoders.readings(
+        encoders.index_coordinates + turns * numbers.counts_per_turn * numbers.resolution
     )
     whole = np.rint(turns * numbers.counts_per_turn) / numbers.counts_per_turn
     # A pulse resets the counter where it is entered: from below on the way up, else from above.
@@ -419,7 +419,7 @@ def position_drive_measures(machine: Platform) -> Iterator[Entry]:
 
 
 def _servo(drive: FloatArray) -> Iterator[Entry]:
-    row = isolated(drive, column.HALF_PLAY, kept=(column.PEAK,))
+    row = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
 
     def run(
         duration: float, target: float | Callable[[float], float], torque: float
@@ -428,7 +428,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         return bench.run(duration, target, mode=POSITION_MODE, mass=CRANK_INERTIA, load=torque)
 
     speed_errors, hold_errors = [], []
-    for share in LOAD_SHARES:
+    for share in LOAD_FRACTIONS:
         torque = share * STALL_TORQUE
         moving = run(SERVO_SETTLING, 100.0, torque)
         speed_errors.append(moving.rate[-1] / NO_LOAD_SPEED - (1.0 + share))
@@ -467,9 +467,9 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
 
 
 def _stepper(drive: FloatArray) -> Iterator[Entry]:
-    row = isolated(drive, column.HALF_PLAY, kept=(column.PEAK,))
+    row = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
     errors = []
-    for share in LOAD_SHARES:
+    for share in LOAD_FRACTIONS:
         for speed in (0.0, 0.5 * TOP_SPEED):
             pull_out = HOLDING_TORQUE * (1.0 - speed / TOP_SPEED)
             angle = _load_angle(_turned(row, speed, share * pull_out))

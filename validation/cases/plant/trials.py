@@ -69,7 +69,7 @@ class DriveNumbers(NamedTuple):
     damping: float
     """damping [N s/m] or [N m s/rad] of the transmission, and of the end stops"""
     brake: float
-    """holding force [N] or torque [N m] of the closed brake, friction apart"""
+    """holding force [N] or torque [N m] of the closed brake without friction"""
     brake_times: tuple[float, float]
     """times [s] to engage and to release the brake"""
     peak: float
@@ -286,7 +286,7 @@ def isolated(
     row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
     row[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
     if free:
-        row[0, column.HALF_PLAY] = UNLOADED_BACKLASH
+        row[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
     row[0, list(kept)] = drive[list(kept)]
     return row
 
@@ -368,7 +368,7 @@ class Coupling(NamedTuple):
 
 def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     """Return the errors of motor and leg after one and a half periods of the excitation."""
-    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_PLAY)
+    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_BACKLASH)
     duration = round(1.5 / EXCITATION_FREQUENCY / CONVERGENCE_STEPS[0]) * CONVERGENCE_STEPS[0]
     inertia, stiffness, damping = numbers.inertia, numbers.stiffness, numbers.damping
     effort = (inertia + mass) * 2.0 * pi * EXCITATION_FREQUENCY * 0.01

@@ -182,9 +182,9 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
         unit="N m",
         at_least=True,
     )
-    spread = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
+    variation = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
     scale = abs(required[MAIN_LAW].peak_force.value)
-    yield Measure("torques of the six legs apart", spread / scale, 1e-12, ROUNDING_REASON)
+    yield Measure("torques of the six legs apart", variation / scale, 1e-12, ROUNDING_REASON)
     ends = platform.inverse_kinematics(
         [[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (START_HEIGHT, END_HEIGHT)]
     )

@@ -126,7 +126,7 @@ def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Ite
 
 
 def excess(points: PublishedHeave, profiles: Profiles) -> tuple[float, float]:
-    """Return the inertia [kg m2] per crank that explains the rest best, and what is left [N m]."""
+    """Return the inertia [kg m2] per crank that fits the rest best, and the remainder [N m]."""
     rest, cranks = points.torque - profiles.printed, profiles.printed_cranks[:, 0]
     inertia = float(rest @ cranks / (cranks @ cranks))
     return inertia, largest(rest - inertia * cranks)

@@ -59,7 +59,7 @@ def _volumes(found: Workspace) -> Iterator[Row]:
     if reached is not None:
         note = f"to {100 * reached.uncertainty:.2g} %; turned up to "
         note += f"{number(DEGREES_PER_RADIAN * reached.turns.max(), 3)} deg"
-        blocked = int(reached.stretches.blocked.sum())
+        blocked = int(reached.segments.blocked.sum())
         if blocked:
             note += f"; singular poses or the other plate in the way of {blocked} of "
             note += f"{reached.counts[-1]} rays"
@@ -217,7 +217,7 @@ def _reachable(found: Workspace) -> dict[str, Any] | None:
         "uncertainty": one.uncertainty,
         "hidden": one.hidden,
         "largest_turn": float(one.turns.max()),
-        "singular_rays": int(one.stretches.blocked.sum()),
+        "singular_rays": int(one.segments.blocked.sum()),
         "rays": list(one.counts),
         "volumes": one.volumes.tolist(),
     }

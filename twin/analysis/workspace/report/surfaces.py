@@ -28,7 +28,7 @@ FIGURE_HEIGHT = 620
 """[pixels] Height of the figure."""
 
 REACHABLE_OPACITY = 0.2
-"""Opacity of the reachable set, so that the workspace inside it is seen."""
+"""Opacity of the reachable set, so that the workspace inside it is visible."""
 
 CAMERA_VIEW = {
     "eye": {"x": 1.65, "y": -2.05, "z": 0.85},
@@ -122,7 +122,7 @@ def _surface(region: Region, value: FloatArray, name: str) -> dict[str, Any]:
 
 
 def _reachable(found: ReachableSet) -> dict[str, Any]:
-    points = found.center[:3] + found.directions * found.stretches.far[:, None]
+    points = found.center[:3] + found.directions * found.segments.far[:, None]
     x, y, z = _grids(points)
     return {
         "x": x,

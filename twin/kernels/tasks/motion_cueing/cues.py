@@ -280,9 +280,9 @@ def drive_car(
     sensed_motion(car, state, rates[0], rows[0])
     for k in range(rows.shape[0] - 1):
         for stage in range(1, 4):
-            share = step if stage == 3 else 0.5 * step
+            fraction = step if stage == 3 else 0.5 * step
             for j in range(STATE_SIZE):
-                ahead[j] = state[j] + share * rates[stage - 1, j]
+                ahead[j] = state[j] + fraction * rates[stage - 1, j]
             at = 2 * k + (2 if stage == 3 else 1)
             car_rate(car, ahead, steer[at], traction[at], rates[stage])
         for j in range(STATE_SIZE):
@@ -487,7 +487,7 @@ def allowance(machine: Command, j: int, start: float, moved: float) -> float:
 
 @device
 def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
-    """Return the largest share of its speed that an actuator needs from `target` on."""
+    """Return the largest fraction of its speed that an actuator needs from `target` on."""
     most = 0.0
     for j in range(coordinates.shape[0]):
         most = max(most, abs(coordinates[j] - target[j]) / machine.reach[j])
@@ -508,12 +508,12 @@ def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -
 def path_fraction(
     machine: Command, coordinates: FloatArray, last: FloatArray, target: FloatArray
 ) -> float:
-    """Return the share of the way from `last` to `coordinates` that keeps actuators in range.
+    """Return the fraction of the way from `last` to `coordinates` that keeps actuators in range.
 
     `last` lies already some way from `target`, where the period begins; the actuators' way is
     taken as straight.
     """
-    share = 1.0
+    fraction = 1.0
     for j in range(coordinates.shape[0]):
         moved = coordinates[j] - last[j]
         if not isfinite(moved):
@@ -526,8 +526,8 @@ def path_fraction(
             room = most - abs(last[j] - target[j])
             if (last[j] - target[j]) * total < 0.0:
                 room = most + abs(last[j] - target[j])
-            share = min(share, max(room, 0.0) / abs(moved))
-    return share
+            fraction = min(fraction, max(room, 0.0) / abs(moved))
+    return fraction
 
 
 @device
@@ -539,8 +539,8 @@ def advance_command(
     They keep their range and their speed.
 
     A step that is too fast for an actuator is shortened as a whole. One after which an actuator
-    could not stop before its end is made axis by axis, each by the share that keeps the range, so
-    that the platform comes to its limits softly and slides along them.
+    could not stop before its end is made axis by axis, each by the fraction that keeps the range,
+    so that the platform comes to its limits softly and slides along them.
 
     Args:
         machine: constants.
@@ -557,12 +557,12 @@ def advance_command(
         for j in range(6):
             trial[j] = command[j] + step[j]
         kept = legs_at(machine, trial, offset, y, coordinates)
-        share = speed_fraction(machine, coordinates, target) if kept else 0.0
-        if not share > 1.0:
+        fraction = speed_fraction(machine, coordinates, target) if kept else 0.0
+        if not fraction > 1.0:
             break
         for j in range(6):
-            step[j] /= share
-            rates[j] /= share
+            step[j] /= fraction
+            rates[j] /= fraction
     if not (kept and keeps_range(machine, coordinates, target)):
         for j in range(6):
             trial[j] = command[j]

@@ -52,8 +52,8 @@ def perception_term(error: FloatArray, threshold: FloatArray, start: int, stop: 
     """
     total = 0.0
     for j in range(start, stop):
-        share = error[j] / (THRESHOLD_SCALE * threshold[j])
-        total += share * share
+        ratio = error[j] / (THRESHOLD_SCALE * threshold[j])
+        total += ratio * ratio
     return -total / (stop - start)
 
 
@@ -85,8 +85,8 @@ def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray)
     """
     total = 0.0
     for j in range(6):
-        share = false_part(platform[j], vehicle[j], threshold[j]) / (THRESHOLD_SCALE * threshold[j])
-        total += share * share
+        ratio = false_part(platform[j], vehicle[j], threshold[j]) / (THRESHOLD_SCALE * threshold[j])
+        total += ratio * ratio
     return -total / 6.0
 
 
@@ -101,8 +101,8 @@ def neutral_term(axes: FloatArray, travel: FloatArray, free: IndexArray) -> floa
     """
     total = 0.0
     for j in free:
-        share = axes[j] / travel[j]
-        total += share * share
+        ratio = axes[j] / travel[j]
+        total += ratio * ratio
     return -total / free.shape[0]
 
 

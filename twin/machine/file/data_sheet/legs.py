@@ -187,10 +187,10 @@ def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[fl
     return thickness**2 * estimates.leg_mass(shortest), "leg of steel and aluminium"
 
 
-def _actuator(sheet: DataSheet, words: str) -> str:
+def _actuator(sheet: DataSheet, description: str) -> str:
     shortest, longest, source = lengths(sheet)
     return f"""\
-[leg.actuator]  # {words}
+[leg.actuator]  # {description}
 source = {quoted(source)}
 minimum = {shortest:.9g}
 maximum = {longest:.9g}
@@ -210,7 +210,7 @@ def _actuators(sheet: DataSheet) -> Iterator[str]:
     shortest = lengths(sheet)[0]
     mass, known = _mass(sheet, shortest)
     length, radius = estimates.PART_LENGTH_RATIO * shortest, estimates.LEG_RADIUS_RATIO * shortest
-    share = estimates.HOUSING_MASS_FRACTION
+    housing_fraction = estimates.HOUSING_MASS_FRACTION
     yield _universal(sheet)
     if sheet.stiffness is not None:
         damping, source = _damping(sheet)
@@ -220,9 +220,9 @@ source = "{source}"
 stiffness = {quoted(sheet.stiffness)}
 damping = {damping}
 """
-    housing = estimates.rod(share * mass, length, radius, 0.5 * length)
-    sliding = estimates.rod((1.0 - share) * mass, length, 0.6 * radius, -0.5 * length)
-    text = f"Estimated: {known}, {share:.0%} of it in the housing, as cylinders"
+    housing = estimates.rod(housing_fraction * mass, length, radius, 0.5 * length)
+    sliding = estimates.rod((1.0 - housing_fraction) * mass, length, 0.6 * radius, -0.5 * length)
+    text = f"Estimated: {known}, {housing_fraction:.0%} of it in the housing, as cylinders"
     yield body_table("leg.housing", housing, text)
     yield body_table("leg.rod", sliding, text)
     yield _actuator(sheet, "lengths between the centres of the joints")

@@ -204,10 +204,10 @@ class DataSheet:
 
     def _check_cranks(self) -> None:
         self.turn()
-        for name, words in FIELD_CHOICES.items():
+        for name, choices in FIELD_CHOICES.items():
             given = getattr(self, name)
-            if given is not None and given not in words:
-                raise InputError(name, f"must be {' or '.join(words)}, not {given!r}")
+            if given is not None and given not in choices:
+                raise InputError(name, f"must be {' or '.join(choices)}, not {given!r}")
         if self.drive is None and self.backlash is not None:
             raise InputError("backlash", "belongs to a drive; give the drive servo too")
         for name in ("speed", "force"):

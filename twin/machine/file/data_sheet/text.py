@@ -84,8 +84,8 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
     if not made:
         raise InputError("data sheet", f"no machine has these numbers: {problems[0]}")
     needed = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENCE_DISTANCE
-    apart = [entry for entry in made if entry[1] >= needed]
-    if not apart:
+    separated = [entry for entry in made if entry[1] >= needed]
+    if not separated:
         _, distance, legs, _ = max(made, key=lambda entry: entry[1])
         first, second = legs
         change = "--horns, --horn-angle, --crank or --base-spacing"
@@ -95,7 +95,7 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
             f"and need {needed:.3g} m"
             + (f"; change {change}" if sheet.has_cranks else "; move the joints apart"),
         )
-    return min(apart)[3]
+    return min(separated)[3]
 
 
 def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:

@@ -38,15 +38,15 @@ Given = str | Sequence[float] | Sequence[Sequence[float]]
 """A word, a direction, or one direction per leg."""
 
 
-def _checked(words: tuple[str, ...]) -> BeforeValidator:
+def _checked(choices: tuple[str, ...]) -> BeforeValidator:
     def check(value: Any) -> Any:
         rows = value if isinstance(value, (list, tuple)) else ()
         one = len(rows) == 3 and not any(isinstance(entry, (list, tuple)) for entry in rows)
         many = rows and all(isinstance(row, (list, tuple)) and len(row) == 3 for row in rows)
-        if value not in words and not one and not many:
+        if value not in choices and not one and not many:
             raise ValueError(
-                f"must be {', '.join(map(repr, words))}, three numbers (a direction in the base), "
-                "or a list of such directions, one per leg"
+                f"must be {', '.join(map(repr, choices))}, three numbers (a direction in the "
+                "base), or a list of such directions, one per leg"
             )
         return value
 

@@ -25,13 +25,13 @@ class LegBodies(NamedTuple):
     housing_mass: FloatArray
     """`()` [kg]"""
     housing_center: FloatArray
-    """`(3,)` [m] from the base joint"""
+    """`(3,)` [m] centre of mass of the housing, from the base joint"""
     housing_inertia: FloatArray
     """`(3, 3)` [kg m2]"""
     rod_mass: FloatArray
     """`()` [kg]"""
     rod_center: FloatArray
-    """`(3,)` [m] from the tip"""
+    """`(3,)` [m] centre of mass of the rod, from the tip"""
     rod_inertia: FloatArray
     """`(3, 3)` [kg m2]"""
 

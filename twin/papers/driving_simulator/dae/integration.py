@@ -1,15 +1,15 @@
-"""Integration of the index-1 system as ordinary differential equations.
+"""Integration of the differential-algebraic equations, with lengths or forces as inputs.
 
-The multipliers, explicit after two differentiations, are put into Lagrange's equations. Nothing
+With lengths as inputs the index-1 system is integrated as ordinary differential equations. The
+multipliers, explicit after two differentiations, are put into Lagrange's equations. Nothing
 then holds the state on the constraints but the accuracy of the integrator: the drift is reported.
 The driven system has no freedom left, so the solution is also known without integrating.
 
 Reference: driving simulator paper, section "System Response Analysis".
 
-The differential-algebraic equations with actuator forces as inputs: three degrees of freedom.
-
-Of the constraints only the four remain that tie the lengths to the plate. Actuator forces Q act on
-the lengths. Two differentiations give accelerations and multipliers together:
+With actuator forces as inputs there are three degrees of freedom. Of the constraints only the four
+remain that tie the lengths to the plate. Actuator forces Q act on the lengths. Two differentiations
+give accelerations and multipliers together:
 
     [ M      Phi_q^T ] [ q''    ]   [ Q - h ]
     [ Phi_q     0    ] [ lambda ] = [   0   ]

@@ -38,7 +38,7 @@ class Model(NamedTuple):
     """`(3,)` [m] sides of the triangle, between its corners (0, 1), (1, 2), (2, 0)"""
     coefficients: FloatArray
     """`(3, 3)` of each attached tip along two sides of the triangle and their vector product"""
-    spread: FloatArray
+    corner_twist: FloatArray
     """`(6, 9)` twist of a rigid motion from the velocities of the corners, platform frame"""
 
 

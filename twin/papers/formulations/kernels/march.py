@@ -2,9 +2,8 @@
 
 Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.1, II.4.
 
-Configuration-space formulation: 18 joint coordinates, 12 rigidity constraints, multipliers.
-
-y = (q, q'). With f = Q - h,
+The configuration-space formulation has 18 joint coordinates, 12 rigidity constraints, multipliers.
+Its state is y = (q, q'). With f = Q - h,
 
     lambda = -A^-1 (J' q' + J M^-1 f),   A = J M^-1 J^T,   q'' = M^-1 (f + J^T lambda).
 

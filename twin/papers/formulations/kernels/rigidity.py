@@ -1,9 +1,7 @@
 """Loop closure without the platform: twelve constraints on the six tips, and the platform's pose.
 
-The tips belong to a rigid body.
-
-Three tips a, b, c keep the sides of their triangle; each of the other three keeps its position
-relative to two sides and their vector product:
+The tips belong to a rigid body. Three tips a, b, c keep the sides of their triangle; each of the
+other three keeps its position relative to two sides and their vector product:
 
     (|t_b - t_a|^2 - L^2) / (2 L) = 0                                     three sides
     t_m - t_a - alpha e_1 - beta e_2 - gamma e_1 x e_2 = 0                three vectors

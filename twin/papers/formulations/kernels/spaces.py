@@ -259,19 +259,21 @@ def fill_actuator_map(work: Work) -> None:
 
 
 @device
-def carried(spread: FloatArray, matrix: Matrix, k: int, change: Vector) -> tuple[Vector, Vector]:
+def carried(
+    corner_twist: FloatArray, matrix: Matrix, k: int, change: Vector
+) -> tuple[Vector, Vector]:
     """Return the part of the platform's twist that a change of corner k gives: S_k t_k'."""
     local = rotate_back(matrix, change)
     start = 3 * k
     linear = (
-        dot(row(spread, 0, start), local),
-        dot(row(spread, 1, start), local),
-        dot(row(spread, 2, start), local),
+        dot(row(corner_twist, 0, start), local),
+        dot(row(corner_twist, 1, start), local),
+        dot(row(corner_twist, 2, start), local),
     )
     angular = (
-        dot(row(spread, 3, start), local),
-        dot(row(spread, 4, start), local),
-        dot(row(spread, 5, start), local),
+        dot(row(corner_twist, 3, start), local),
+        dot(row(corner_twist, 4, start), local),
+        dot(row(corner_twist, 5, start), local),
     )
     return rotate(matrix, linear), rotate(matrix, angular)
 
@@ -291,7 +293,9 @@ def move_joints(model: Model, work: Work) -> None:
     for k in range(3):
         leg = model.triangle[k]
         for j in range(3):
-            linear, angular = carried(model.spread, matrix, k, row(work.tip_columns[leg], j, 0))
+            linear, angular = carried(
+                model.corner_twist, matrix, k, row(work.tip_columns[leg], j, 0)
+            )
             for a in range(3):
                 work.carrier_map[a, 3 * k + j] = linear[a]
                 work.carrier_map[3 + a, 3 * k + j] = angular[a]
@@ -303,7 +307,7 @@ def move_joints(model: Model, work: Work) -> None:
     for k in range(3):
         leg = model.triangle[k]
         known = subtract(row(work.legs, leg, LEG_TIP_BIAS), row(work.legs, leg, LEG_ARM_BIAS))
-        linear, angular = carried(model.spread, matrix, k, known)
+        linear, angular = carried(model.corner_twist, matrix, k, known)
         for a in range(3):
             work.platform[PLATFORM_CARRIER_BIAS + a] += linear[a]
             work.platform[PLATFORM_CARRIER_BIAS + 3 + a] += angular[a]
