@@ -131,7 +131,7 @@ class Task(ABC):
     names: ClassVar[tuple[str, ...]] = ()
     """Settings that a randomisation may vary beside the machine: `task.<name>`."""
     kernel: Callable[[Any, Any, Any], None] | None = None
-    """`evaluate` of the task's kernels, a static method; None for tasks that override `evaluate`."""
+    """`evaluate` of the task's kernels, a static method; None where a task overrides `evaluate`."""
 
     actions: tuple[Channel, ...]
     observations: tuple[Channel, ...]

@@ -101,7 +101,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         begin += piece.seconds + float(generator.uniform(0.2, 1.0))
         now = float(expected_speed(speed, along)[-1])
     steer = wheel_angle(chosen, expected_speed(speed, along), side)
-    return Drive(chosen.felt(speed, steer, along), speed, intensity, tuple(names))
+    return Drive(chosen.sensed(speed, steer, along), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, along: FloatArray) -> FloatArray:

@@ -170,7 +170,8 @@ numbers = st.floats(-5.0, 5.0)
 def test_false_cues_are_those_of_the_package(ours: list[float], theirs: list[float]) -> None:
     platform, vehicle = np.array(ours), np.array(theirs)
     shown, known = (
-        np.hstack(Perceived(values[:3], values[3:]).conscious()) for values in (platform, vehicle)
+        np.hstack(Perceived(values[:3], values[3:]).above_threshold())
+        for values in (platform, vehicle)
     )
     wanted = np.where(known * shown > 0.0, 0.0, shown)
     for j in range(6):

@@ -27,7 +27,7 @@ def test_expected_errors_are_those_of_bayesian_regression() -> None:
     precision = COLUMNS.T @ COLUMNS / 0.3**2 + np.diag([1.0, 1.0 / 4.0, 100.0])
     expected = np.sqrt(np.diag(np.linalg.inv(precision)))
     assert_allclose(found.expected_errors, expected, rtol=1e-10)
-    assert found.sentences == () == found.invisible
+    assert found.sentences == () == found.unobservable
     assert found.decide("refuse").free == (A, B, C)
 
 
@@ -77,9 +77,12 @@ def test_directions_are_given_in_few_parameters() -> None:
     names = tuple(parameter(name) for name in "abcd")
     columns = COLUMNS[:, [0, 1, 0, 1]]
     found = visibility(columns, names, 1e-3)
-    said = {frozenset(each.path for each in direction.parameters) for direction in found.hidden}
+    said = {
+        frozenset(each.path for each in direction.parameters)
+        for direction in found.unobservable_directions
+    }
     assert said == {frozenset("ac"), frozenset("bd")}
-    for direction in found.hidden:
+    for direction in found.unobservable_directions:
         changes = dict(
             zip([each.path for each in direction.parameters], direction.changes, strict=True)
         )
@@ -94,8 +97,10 @@ def test_the_mass_of_the_legs_hides_behind_that_of_the_platform_at_rest() -> Non
         machine.home, np.zeros(6), np.zeros(6), parameters=[each.path for each in chosen]
     )
     found = visibility(still.parameters, chosen, 1.0)
-    assert len(found.hidden) == 1
-    assert {each.path for each in found.hidden[0].parameters} == {each.path for each in chosen}
+    assert len(found.unobservable_directions) == 1
+    assert {each.path for each in found.unobservable_directions[0].parameters} == {
+        each.path for each in chosen
+    }
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,13 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "srspm",
         "breakaway friction equal to Coulomb friction",
-        Formula(f"{DRIVES}._fill", "seen.friction * drive.breakaway", "seen.friction"),
+        Formula(f"{DRIVES}._fill", "reflected.friction * drive.breakaway", "reflected.friction"),
         "breakaway effort, brake open",
     ),
     (
         "stewart",
         "backlash of twice its width",
-        Formula(f"{DRIVES}._fill", "0.5 * seen.backlash", "seen.backlash"),
+        Formula(f"{DRIVES}._fill", "0.5 * reflected.backlash", "reflected.backlash"),
         "width of the hysteresis loop",
     ),
     (
@@ -77,7 +77,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "compliant_stewart",
         "transmission a tenth softer",
-        Formula(f"{DRIVES}._fill", "= seen.stiffness", "= 0.9 * seen.stiffness"),
+        Formula(f"{DRIVES}._fill", "= reflected.stiffness", "= 0.9 * reflected.stiffness"),
         "force of the transmission",
     ),
     (

@@ -115,7 +115,7 @@ LAWS = (
         "bullet",
         "gravity 1 % smaller",
         Formula(
-            "twin.engines.bullet.world.World.feel", "field.tolist()", "(0.99 * field).tolist()"
+            "twin.engines.bullet.world.World.set_field", "field.tolist()", "(0.99 * field).tolist()"
         ),
         "free_fall",
         "Bullet: largest position error",

@@ -133,13 +133,13 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "ball seen in base axes",
-        Formula(f"{PLACE}.seen_from_plate", "at = rotate_back(platform.matrix, arm)", "at = arm"),
+        Formula(f"{PLACE}.state_on_plate", "at = rotate_back(platform.matrix, arm)", "at = arm"),
         BALL_SEEN,
     ),
     (
         "ball seen without the plate's own turning",
         Formula(
-            f"{PLACE}.seen_from_plate",
+            f"{PLACE}.state_on_plate",
             "subtract(velocity, cross(platform.omega, arm))",
             "velocity",
         ),
@@ -182,8 +182,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "base shaking half as large in MuJoCo",
         Formula(
             "twin.simulation.batched.mujoco.MujocoBatchedPlant._tilt",
-            "felt -= self._inputs",
-            "felt -= 0.5 * self._inputs",
+            "fields -= self._inputs",
+            "fields -= 0.5 * self._inputs",
         ),
         ROOM_IN_MUJOCO,
     ),

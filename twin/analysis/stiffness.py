@@ -53,7 +53,7 @@ NEWTON_STEPS = 50
 """Newton steps at most; ten are enough from the unloaded pose unless the load comes close to what
 buckles the machine."""
 
-LARGEST_STEP = 0.3
+MAX_STEP = 0.3
 """Largest Newton step, relative to the platform's radius, or [rad]."""
 
 STEP_TOLERANCE = 1e-14
@@ -104,13 +104,13 @@ def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
             f"{platform.name} must have six degrees of freedom and no springs inside its legs: "
             "its stiffness follows from that of its actuators alone",
         )
-    own = strut_springs(platform)
-    if own is not None:
+    struts = strut_springs(platform)
+    if struts is not None:
         if stiffness is not None:
             raise InputError(
                 "stiffness", f"the struts of {platform.name} have their own; leave it out"
             )
-        return own
+        return struts
     if stiffness is None:
         raise InputError(
             "stiffness", f"{platform.name} has no struts; give the stiffness of its actuators"
@@ -183,8 +183,8 @@ def stiffness_matrix(
     """
     springs = springs_of(platform, stiffness)
     poses = as_pose(platform.home if pose is None else pose)
-    held = holding_forces(platform, poses) if carried is None else carried
-    return stiffness_parts(platform, poses, springs.stiffness, held)
+    carried_forces = holding_forces(platform, poses) if carried is None else carried
+    return stiffness_parts(platform, poses, springs.stiffness, carried_forces)
 
 
 def compliance_matrix(
@@ -274,8 +274,8 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
         jacobian = platform.jacobian(poses)
         forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
         answer = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
-    held = -weight_wrench(platform, poses)
-    slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, held).pose
+    holding_wrench = -weight_wrench(platform, poses)
+    slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, holding_wrench).pose
     return np.asarray(-(platform.mass_matrix(poses) @ slopes + answer))
 
 
@@ -392,9 +392,9 @@ def commanded_coordinates(
         SingularPoseError: the pose is singular.
     """
     springs = springs_of(platform, stiffness)
-    held = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
+    holding = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
-    return np.asarray(origin + held / springs.stiffness)
+    return np.asarray(origin + holding / springs.stiffness)
 
 
 def _balance(
@@ -437,7 +437,7 @@ def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
             size = float(np.linalg.norm(step / scale))
             if size <= STEP_TOLERANCE:
                 return _checked(pose, net, stable, index)
-            factor = min(1.0, LARGEST_STEP / size)
+            factor = min(1.0, MAX_STEP / size)
             for _ in range(MAX_HALVINGS):
                 trial = displaced(pose, factor * step)
                 next_step = np.linalg.solve(matrix, balance.net(trial))

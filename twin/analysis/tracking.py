@@ -60,8 +60,8 @@ class TrackingErrors:
         return position, rotation, actuators
 
 
-FAR_ABOVE = 5.0
-"""Adopted: ratio of the actuators' errors to `expected_error` from which a run is remarked on."""
+NOTED_ERROR_RATIO = 5.0
+"""Ratio of the actuators' errors to `expected_error` from which a run is remarked on. Adopted."""
 
 
 def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
@@ -104,7 +104,7 @@ def tracking_remark(platform: MachineModel, trajectory: Trajectory) -> str:
         return ""
     found = TrackingErrors(trajectory).root_mean_square()[2]
     expected = expected_error(platform, trajectory)
-    if found <= FAR_ABOVE * expected:
+    if found <= NOTED_ERROR_RATIO * expected:
         return ""
     lag, unit = 1e3 * loop_lag(platform, DEFAULT_PERIOD), f"m{trajectory.coordinate_unit}"
     return (

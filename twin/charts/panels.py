@@ -29,7 +29,7 @@ MAX_POINTS = 2000
 PANEL_HEIGHT = 200
 """[pixels] Height of one panel among others."""
 
-ALONE_HEIGHT = 320
+SINGLE_PANEL_HEIGHT = 320
 """[pixels] Height of a panel that is the only one."""
 
 TITLE_HEIGHT = 28
@@ -42,10 +42,10 @@ legend."""
 FOOTER_HEIGHT = 66
 """[pixels] Space below the last panel, for tick labels, axis title and margins."""
 
-DECADES_SHOWN = 2.5
+FEW_DECADES = 2.5
 """Decades below which an axis gets ticks at 1, 2 and 5 instead of at powers of ten."""
 
-FEW_PLACES = 6
+MAX_PLACE_TICKS = 6
 """Number of places of an x axis in decades up to which they are its ticks: a time step is read at
 its point."""
 
@@ -153,7 +153,7 @@ def panels_figure(
         MissingDependencyError: plotly is not installed.
     """
     figures = optional("plotly.graph_objects")
-    size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
+    size = SINGLE_PANEL_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
     inner = len(panels) * (size + PANEL_GAP) - PANEL_GAP
     top = PANEL_GAP + (TITLE_HEIGHT if title else 0)
     figure = figures.Figure(layout=layout(inner + top + FOOTER_HEIGHT, top))
@@ -235,10 +235,10 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
     places = np.unique(values)
-    if column == 1 and 2 < places.size <= FEW_PLACES:
+    if column == 1 and 2 < places.size <= MAX_PLACE_TICKS:
         return settings | _ticks(places)
     decades = np.log10(high) - np.log10(low)
-    if decades >= DECADES_SHOWN:
+    if decades >= FEW_DECADES:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
     if decades < MIN_DECADES:
         middle = float(np.log10(low))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.quantities import quantity_option
+
+if TYPE_CHECKING:
+    from twin.analysis.platform import Platform
+    from twin.identification.result.identification import Source
+    from twin.logs import Log
 
 Logs = Annotated[
     list[Path],
@@ -84,15 +89,7 @@ def identify(
     from twin.cli.quantities import in_unit, quantities
     from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
-    from twin.identification.result.identification import Source
-    from twin.identification.result.identify import (
-        AUXILIARY_SIGNALS,
-        INPUT_SIGNALS,
-        TYPICAL_EVALUATIONS,
-        identify,
-        write_identified,
-    )
-    from twin.logs import LogMapping, check_log, read_signals, sha256_of
+    from twin.identification.result.identify import TYPICAL_EVALUATIONS, identify, write_identified
 
     check_files(
         reads=(machine, mapping, *logs),
@@ -106,14 +103,7 @@ def identify(
     (span,) = quantities(window, "window", "s") or (0.1,)
     unit = f"{platform.force_unit}/A"
     factor = in_unit(force_per_current, "force_per_current", unit, "that of this machine's motors")
-    rule = None if mapping is None else LogMapping.read(mapping)
-    signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
-    recorded = [read_signals(path, signals, rule, platform) for path in logs]
-    sources = []
-    for path, log in zip(logs, recorded, strict=True):
-        for finding in check_log(log, platform):
-            line(f"{path}: {finding}")
-        sources.append(Source(path.name, sha256_of(path), log.duration))
+    recorded, sources = _read(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
         found = identify(
             platform,
@@ -134,3 +124,22 @@ def identify(
         from twin.identification.result.report import write_report
 
         line(f"wrote {write_report(found, report)}")
+
+
+def _read(
+    paths: list[Path], mapping: Path | None, platform: Platform
+) -> tuple[list[Log], list[Source]]:
+    """Return logs in signals of the machine, and where they are from; print their faults."""
+    from twin.cli.console import line
+    from twin.identification.result.identification import Source
+    from twin.identification.result.identify import AUXILIARY_SIGNALS, INPUT_SIGNALS
+    from twin.logs import LogMapping, check_log, read_signals, sha256_of
+
+    rule = None if mapping is None else LogMapping.read(mapping)
+    signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
+    logs = [read_signals(path, signals, rule, platform) for path in paths]
+    for path, log in zip(paths, logs, strict=True):
+        for finding in check_log(log, platform):
+            line(f"{path}: {finding}")
+    named = zip(paths, logs, strict=True)
+    return logs, [Source(path.name, sha256_of(path), log.duration) for path, log in named]

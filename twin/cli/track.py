@@ -63,25 +63,24 @@ def track(
     from twin.control import make_controller
     from twin.errors import InputError
 
-    check_files(
-        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING), log=(log, ".csv")
-    )
+    files = {"out": (out, *TRAJECTORY_ENDINGS), "plot": (plot, PAGE_ENDING), "log": (log, ".csv")}
+    check_files(reads=(motion,), **files)
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None and platform.parameters.imu is None:
-        message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
-        raise InputError("log", message)
+        hint = "add [imu] or choose a configuration"
+        raise InputError("log", f"{platform.name} has no inertial sensor; {hint}")
     step = None if timestep is None else positive(timestep, "timestep")
     words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    given, seconds = given_motion(words, platform, column, absolute)
-    for note in (*motion_notes(given, seconds), *generic_note(platform)):
+    reference, seconds = given_motion(words, platform, column, absolute)
+    for note in (*motion_notes(reference, seconds), *generic_note(platform)):
         line(note)
-    print_banner(platform, given)
-    law = make_controller(controller, platform, given)
-    began = clock.perf_counter()
+    print_banner(platform, reference)
+    law = make_controller(controller, platform, reference)
+    start = clock.perf_counter()
     run = closed_loop(
         platform, law, seconds, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )
-    taken = clock.perf_counter() - began
+    taken = clock.perf_counter() - start
     _print_errors(run, platform)
     line(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "

@@ -69,7 +69,7 @@ class Prediction:
         self._kept[-1] = acceleration
 
     def caught_up(self) -> FloatArray:
-        """Return what the twist `(6,)` gained since the middle of the readings it comes from.
+        """Return the change `(6,)` of the twist since the middle of its readings.
 
         Rates of encoders are differences over the past period.
         """
@@ -94,7 +94,7 @@ INTEGRAL_FRACTION = 0.1
 """Adopted: gain of the integral, as a fraction of the bandwidth cubed."""
 
 FORCE_FADE_TIME = 0.5
-"""[s] Adopted: over which the first force's difference from the model's is given up."""
+"""[s] Adopted: time over which the difference of the first force from the model's fades out."""
 
 
 class ComputedTorque(Controller):
@@ -154,8 +154,8 @@ class ComputedTorque(Controller):
         super().__init__(platform, motion, period=period)
         known = self.model = as_model(platform if model is None else model)
         _check(known, platform)
-        usual = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
-        self.bandwidth = bounded(usual, "bandwidth", 1e-3, 1e6)
+        chosen = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
+        self.bandwidth = bounded(chosen, "bandwidth", 1e-3, 1e6)
         self.damping = bounded(damping, "damping", 1e-3, 1e3)
         self.integral_share = not_negative(integral_share, "integral_share")
         self._drives = drives = drive_model(known)
@@ -243,7 +243,7 @@ class ComputedTorque(Controller):
         return reference.pose[row], reference.twist[row], reference.acceleration[row]
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return state of the platform as found, error and acceleration."""
+        """Return the estimated state of the platform, the error and the acceleration."""
         return {
             "estimated_state": self._state.copy(),
             "task_error": self._error.copy(),

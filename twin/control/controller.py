@@ -265,7 +265,7 @@ class Supervisor:
         self._silent = self._limited = 0
 
     def redirect(self, reference: Reference) -> None:
-        """Watch the loop along another reference from now on; what was counted stays."""
+        """Watch the loop along another reference from now on; the counters keep their values."""
         self._reference = reference
 
     def check_measurement(self, step: int, measurement: Measurement) -> str:
@@ -416,7 +416,7 @@ class Controller(ABC):
         """
 
     def redirect(self, reference: Reference) -> None:
-        """Follow another reference from now on; its `begin` says where its rows belong.
+        """Follow another reference from now on; its `begin` is the time of its first row.
 
         What was summed up, estimated, limited and faded in stays: where the other reference goes on
         as the old one would, so does the command. Nothing is designed again.
@@ -525,7 +525,7 @@ class FunctionController(Controller):
         self._call = f"controller {call_name(function)}(time, measurement)"
 
     def start(self, measurement: Measurement) -> None:
-        """Do nothing: the function has what state it keeps."""
+        """Do nothing: the function keeps its own state."""
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the function's command in control period `step`, checked.

@@ -28,9 +28,9 @@ class FeedforwardTable(NamedTuple):
     """One row per control instant; after the end the last row holds. Read-only arrays."""
 
     coordinates: FloatArray
-    """`(k, n)` of the motors, where the legs shall be now: with play and wind-up"""
+    """`(k, n)` of the motors, where the legs shall be now: with backlash and wind-up"""
     rates: FloatArray
-    """`(k, n)` of the motors, ahead by the drives' delay; play left out"""
+    """`(k, n)` of the motors, ahead by the drives' delay; backlash left out"""
     forces: FloatArray
     """`(k, n)` of the motors, ahead by delay and lag"""
     leg_forces: FloatArray
@@ -45,7 +45,7 @@ def feedforward_table(
     preview: bool = True,
     friction: bool = True,
 ) -> FeedforwardTable:
-    """Return what the model of a machine and of its drives say about a reference.
+    """Return the feedforward of a reference by the models of the machine and of its drives.
 
     Args:
         platform: the controller's model of the machine.
@@ -145,9 +145,9 @@ def task_reference(
 
 
 class InverseDynamicsFeedforward(Cascade):
-    """Cascade whose velocity loops need not find the forces: a model gives them beforehand.
+    """Cascade with inverse dynamics: a model feeds the forces forward to the velocity loops.
 
-        command = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + play + windup - q
+        command = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + backlash + windup - q
         force  = ID(reference) + m_motor q_ref'' + friction(q_ref'),   at t + lead
 
     Everything that depends on the reference is computed once. The lead is the drives' delay and

@@ -24,37 +24,37 @@ from twin.plant.drives import equivalent_inertia, mobility
 from twin.rotations import displaced
 
 DISPLACEMENT_STEP = 1e-4
-"""Displacement of the platform per its characteristic length, either way."""
+"""Displacement of the platform for central differences, over its characteristic length."""
 
 FRICTION_SMOOTHING_SPEED = 5e-4
-"""Parts of an actuator's stroke per second over which a model's friction changes its sign."""
+"""Speed over which the friction of a model changes its sign, in strokes per second."""
 
 BACKLASH_SMOOTHING_FORCE = 0.1
-"""Parts of the largest holding force at home over which a model's play changes its side."""
+"""Force over which the backlash of a model changes its side, over the largest holding force."""
 
 MIN_LAG = 0.7e-3
 """[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
 
 INTEGRAL_TIME_FACTOR = 2.0
-"""Adopted: integral time in parts of the slowest time constant; damping ratio 0.7."""
+"""Adopted: integral time over the slowest time constant; it gives a damping ratio of 0.7."""
 
 STIFFNESS_MARGIN = 2.0
-"""Adopted: stiffness of the velocity loops per stiffness that the weight takes away."""
+"""Adopted: stiffness of the velocity loops over the stiffness that the weight takes away."""
 
 LOOP_SEPARATION = 4.0
-"""Adopted: by how much the position loop is slower than the slowest velocity loop."""
+"""Adopted: ratio of the slowest velocity loop's bandwidth to that of the position loop."""
 
 POSITION_LAG_FACTOR = 20.0
-"""Adopted: by how much it is slower than the lags allow."""
+"""Adopted: time constant of the position loop over the sum of the lags, at least."""
 
 RELATIVE_FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
-"""Frequencies at which the loops are examined, in parts of 1 / lag."""
+"""Frequencies at which the loops are examined, in units of 1 / lag."""
 
 MIN_DAMPING = 0.25
 """Adopted: of the velocity loop in the heaviest mode."""
 
 TORQUE_LOOP_SEPARATION = 8.0
-"""Adopted: by how much the position loop is slower than the velocity loop of the heaviest mode."""
+"""Adopted: ratio of the bandwidth of the heaviest mode's velocity loop to the position loop's."""
 
 
 @lru_cache(maxsize=32)
@@ -141,22 +141,22 @@ def drive_model(platform: MachineModel) -> DriveModel:
         if leg.drive is None:
             rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, most, 0.0))
             continue
-        seen = leg.drive.reflected()
+        reflected = leg.drive.reflected()
         turn = leg.drive.turn
         rows.append(
             (
-                seen.inertia,
-                seen.friction,
-                seen.friction * leg.drive.breakaway,
-                seen.stribeck_speed,
-                seen.viscous,
-                0.5 * seen.backlash,
-                1.0 / seen.stiffness if seen.stiffness > 0.0 else 0.0,
-                seen.peak if limits and seen.peak is not None else most,
+                reflected.inertia,
+                reflected.friction,
+                reflected.friction * leg.drive.breakaway,
+                reflected.stribeck_speed,
+                reflected.viscous,
+                0.5 * reflected.backlash,
+                1.0 / reflected.stiffness if reflected.stiffness > 0.0 else 0.0,
+                reflected.peak if limits and reflected.peak is not None else most,
                 0.0 if leg.encoder is None or turn is None else leg.encoder.resolution(turn),
             )
         )
-    inertia, friction, breakaway, speed, viscous, play, yielding, largest, counts = (
+    inertia, friction, breakaway, speed, viscous, half_backlash, yielding, largest, counts = (
         np.array(column) for column in zip(*rows, strict=True)
     )
     drives = [leg.drive for leg in legs if leg.drive is not None]
@@ -166,7 +166,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
         breakaway,
         speed,
         viscous,
-        play,
+        half_backlash,
         yielding,
         largest,
         FRICTION_SMOOTHING_SPEED * stroke,
@@ -270,9 +270,11 @@ def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
         springs, own = platform.leg_springs, burden(platform).lightest
         return {(own, *each) for each in zip(springs.stiffness, springs.damping, strict=True)}
     drives = [leg.drive for leg in platform.parameters.legs]
-    seen = [drive.reflected() for drive in drives if drive is not None]
-    found = {(each.inertia, each.stiffness, each.damping) for each in seen}
-    return found if len(seen) == len(drives) and all(m * k > 0.0 for m, k, _ in found) else set()
+    reflected = [drive.reflected() for drive in drives if drive is not None]
+    found = {(each.inertia, each.stiffness, each.damping) for each in reflected}
+    if len(reflected) == len(drives) and all(m * k > 0.0 for m, k, _ in found):
+        return found
+    return set()
 
 
 @lru_cache(maxsize=32)
@@ -299,7 +301,7 @@ def _speed_per_effort(platform: MachineModel, step: float) -> float:
 
 @lru_cache(maxsize=32)
 def burden(platform: MachineModel) -> Burden:
-    """Return what the velocity loops move at home, motors included.
+    """Return the masses that the velocity loops move at home, motors included.
 
     A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
     Stiff springs in series take the platform along, all but in the easiest motion.
@@ -338,7 +340,7 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
 
 
 def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
-    """Return the machine's own gains and times of the velocity loops, or derived ones."""
+    """Return the gains and times of the velocity loops in the machine's file, or derived ones."""
     own, n = configured_gains(platform), platform.n_actuators
     gain = None if own is None else own.velocity_gain or own.crank_velocity_gain
     if own is None or gain is None:
@@ -357,7 +359,7 @@ def suitable_position_loop(platform: MachineModel, period: float) -> tuple[float
 
 
 def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray:
-    """Return the forces `(..., n)` [N] that stretch the springs beside the actuators of struts.
+    """Return the forces `(..., n)` [N] of the springs in parallel with the actuators of struts.
 
     A strut stays at a length only under stiffness (length - rest length); zero in other legs.
     """
@@ -403,7 +405,7 @@ class TorqueLoops(NamedTuple):
 
 
 def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
-    """Return the machine's own gains where its motors have no inertia, else derived ones.
+    """Return the gains in the file where the motors have no inertia, else derived ones.
 
     The velocity gain is that of the symmetrical optimum for `limiting_mass`, its integral time at
     least what leaves the heaviest one `MIN_DAMPING`.
@@ -414,8 +416,8 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     own = configured_gains(platform)
     if own is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
-    usual, time = derived_velocity_loop(platform, period)
-    velocity = np.minimum(usual, limiting_mass(platform, lag) / (2.0 * lag))
+    default, time = derived_velocity_loop(platform, period)
+    velocity = np.minimum(default, limiting_mass(platform, lag) / (2.0 * lag))
     slowest = float(velocity.min()) / moved.heaviest
     time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest)
     if own is None:

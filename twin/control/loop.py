@@ -147,7 +147,7 @@ class SafeStop:
         self._begin = 0
 
     def begin(self, step: int, measurement: Measurement) -> None:
-        """Start to stop in control period `step` from what was measured last."""
+        """Start to stop in control period `step` from the last measurement."""
         rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
         self._from, self._begin = np.clip(rates, -self._fastest, self._fastest), step
 
@@ -229,7 +229,7 @@ class Handover:
 
 
 class ClosedLoop:
-    """Forces for the stepping loop: sensors, controller and drives in their own rhythms.
+    """Forces for the stepping loop: sensors, controller and drives, each at its own rate.
 
     Attributes:
         platform: the machine.
@@ -377,7 +377,7 @@ class ClosedLoop:
         self.controller, self._supervisor = controller, supervisor
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return what was recorded at the control instants, one row each."""
+        """Return the records of the control instants, one row each."""
         return self._records.signals()
 
     def _control(self, step: int, state: State) -> None:
@@ -416,12 +416,12 @@ class ClosedLoop:
         elif handover is not None and handover.over(step):
             handover = None
         self._handover = handover
-        seen = measurement if handover is None else handover.shown(step, measurement)
+        shifted = measurement if handover is None else handover.shown(step, measurement)
         try:
             if self._fresh:
                 self._fresh, controller.first = False, step
-                controller.start(seen)
-            update = controller.update(step, seen)
+                controller.start(shifted)
+            update = controller.update(step, shifted)
         except StateError as error:
             self.stopped = str(error)
             return Command(np.zeros(self.platform.n_actuators))

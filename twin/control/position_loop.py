@@ -13,7 +13,7 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Measurement
 
 CORRECTION_LAG_FACTOR = 10.0
-"""Adopted: by how much the correction by encoders is slower than the drives."""
+"""Adopted: time constant of the correction by encoders over the lag of the drives."""
 
 INTERNAL_FORCE_DROOP = 0.01
 """Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
@@ -144,7 +144,7 @@ class LoadSharing:
         self._droop = INTERNAL_FORCE_DROOP / gain
 
     def consistent(self, row: int, error: FloatArray) -> FloatArray:
-        """Return position errors `(n,)` of a row of the reference without what legs cannot do."""
+        """Return position errors `(n,)` at a row of the reference without their internal part."""
         internal = self._internal[row]
         return np.asarray(error - internal @ (internal.T @ error))
 
@@ -180,7 +180,7 @@ class LoadSharing:
 def needs_load_sharing(platform: MachineModel) -> bool:
     """Return whether legs are redundant and rigid, so that their integrals need a sharing law.
 
-    Springs in or beside the legs give every error of a length a force that balances it.
+    With springs in series or in parallel with the legs, a force balances every error of a length.
     """
     springs = platform.n_deflections or platform.leg.has_axial_spring
     return platform.n_actuators > platform.dof and not springs

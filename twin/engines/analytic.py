@@ -35,8 +35,8 @@ class RollingBall:
 
     Attributes:
         y: `(m + 17,)` state of the machine, then that of the ball.
-        status: `BALL_ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was
-            on the plate.
+        status: `BALL_ROLLING`, `BALL_SLIPPING`, `BALL_FLYING` or `BALL_LOST`; a lost ball stays
+            where it was on the plate.
     """
 
     def __init__(self, ball: Ball, size: int, timestep: float, fidelity: str) -> None:
@@ -139,7 +139,7 @@ class AnalyticEngine(BaseEngine):
         self._y[:] = np.concatenate([pose, twist, deflection])
         self._measure()
 
-    def _feel(self) -> None:
+    def _apply_field(self) -> None:
         self._body[BODY_GRAVITY : BODY_GRAVITY + 3] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:

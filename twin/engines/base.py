@@ -185,7 +185,7 @@ class Guard:
         )
 
     def dump(self, reason: str) -> Path:
-        """Write what `replay` needs to a new file in the temporary folder; return its path."""
+        """Write the input of `replay` to a new file in the temporary folder; return its path."""
         remove_oldest(gettempdir(), "twin_*.dump.npz", KEPT_DUMPS)
         handle, name = mkstemp(prefix=f"twin_{self.engine}_{os.getpid()}_", suffix=".dump.npz")
         with os.fdopen(handle, "wb") as file:
@@ -255,7 +255,7 @@ class BaseEngine(ABC):
         return engine
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes a copy: a new engine of the same arguments, in the same state.
+        """Return a recipe for a copy: a new engine of the same arguments, in the same state.
 
         Simulators keep their state in memory of their own, which no copy of attributes reaches.
         """
@@ -270,7 +270,7 @@ class BaseEngine(ABC):
         largest_gap: float,
         ball: Any = None,
     ) -> None:
-        """Check and keep what every engine is made of; `_identify` completes it.
+        """Check and keep the arguments of all engines; `_identify` completes them.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -292,7 +292,7 @@ class BaseEngine(ABC):
         return f"<engine {self.name!r} of {self.platform.name!r}: {self.fidelity}, {step}>"
 
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
-        """Say what else the future depends on: the simulator's version, and keyword arguments."""
+        """Add what else the future depends on: the simulator's version and keyword arguments."""
         made_of = (self.name, self.platform, self.timestep, self.fidelity)
         if self._ball is not None:
             options = {**(options or {}), "ball": asdict(self._ball)}
@@ -311,7 +311,7 @@ class BaseEngine(ABC):
         legs = self.platform.leg_coordinates(place, motion, deflection=inner)
         start = self._ball_start(ball)
         self._shaking = np.zeros(3)
-        self._feel()
+        self._apply_field()
         self._place(place, motion, inner, legs)
         if self._ball is not None:
             self._place_ball(self._ball, place, motion, start)
@@ -321,7 +321,7 @@ class BaseEngine(ABC):
         """Accelerate the base until the next call or reset; see `Engine.shake`."""
         self._check_ready()
         self._shaking = as_vector(acceleration, "acceleration", 3).copy()
-        self._feel()
+        self._apply_field()
 
     def step(self, forces: Any, wrench: Any = None) -> State:
         """Advance by one time step; see `Engine.step`."""
@@ -382,7 +382,7 @@ class BaseEngine(ABC):
         steps, content = unpack(self._header, saved)
         size = self._shaking.nbytes
         self._shaking = np.frombuffer(content[:size]).copy()
-        self._feel()
+        self._apply_field()
         self._load(content[size:])
         return self._begin(steps)
 
@@ -399,12 +399,12 @@ class BaseEngine(ABC):
 
     @property
     def _field(self) -> FloatArray:
-        """Acceleration [m/s2] that every body feels: gravity, less the base's own; base axes."""
+        """Acceleration field [m/s2] of all bodies: gravity less that of the base; base axes."""
         return np.array([0.0, 0.0, -self.platform.parameters.gravity]) - self._shaking
 
     @abstractmethod
-    def _feel(self) -> None:
-        """Let every body feel `_field`."""
+    def _apply_field(self) -> None:
+        """Apply `_field` to every body."""
 
     @abstractmethod
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:

@@ -166,7 +166,7 @@ class Mechanism:
     tethers: tuple[Tether, ...] = ()
     """largest angles of passive joints"""
     ball: Ball | None = None
-    """that rolls on a plate on the platform; beside the tree"""
+    """ball that rolls on a plate on the platform; it is no part of the tree"""
 
     @property
     def floats(self) -> bool:
@@ -282,7 +282,7 @@ def least_mass(parameters: MachineParameters) -> float:
 
 
 def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> list[Body]:
-    """Return platform and legs; what moves on joints of a leg moves the least mass at least.
+    """Return platform and legs, in which every moving part has at least the least mass.
 
     A body that carries a heavier one on its joints moves that mass and stays as it is.
     """

@@ -143,7 +143,7 @@ def make_settings(
     integrator: str | None = None,
     engine_defaults: bool = False,
 ) -> Settings:
-    """Return a fidelity's settings with what is given in its place.
+    """Return a fidelity's settings with some replaced.
 
     Raises:
         InputError: unknown integrator, or numbers MuJoCo would not take as they are.
@@ -432,7 +432,7 @@ class MujocoEngine(BaseEngine):
         self._platform.place(pose, twist)
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
-    def _feel(self) -> None:
+    def _apply_field(self) -> None:
         self.model.opt.gravity[:] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:

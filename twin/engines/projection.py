@@ -65,7 +65,7 @@ class Projection(NamedTuple):
         return np.asarray(forces)
 
     def residual(self, forces: FloatArray) -> FloatArray:
-        """Return what actuator forces `(n,)` leave of the load `(degrees of freedom,)`."""
+        """Return the load `(degrees of freedom,)` that actuator forces `(n,)` do not balance."""
         return np.asarray(self.load - self.map @ forces)
 
 

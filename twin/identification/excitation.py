@@ -152,7 +152,7 @@ def moved_axes(platform: MachineModel) -> tuple[str, ...]:
 
 
 def default_amplitudes(platform: MachineModel) -> FloatArray:
-    """Return a usual amplitude `(a,)` of each moved axis [m] or [rad]."""
+    """Return a default amplitude `(a,)` of each moved axis [m] or [rad]."""
     return np.array([default_amplitude(platform, axis) for axis in moved_axes(platform)])
 
 
@@ -264,7 +264,7 @@ def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> Fl
 
 
 def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter]) -> Visibility:
-    """Return what predictions of the closed loop along a motion would show of parameters.
+    """Return what predictions of the closed loop along a motion would show about parameters.
 
     The machine of the file follows the motion under computed torque, through its drives and
     sensors. The Jacobian is that of `twin identify` at its end: without what comes and goes with
@@ -375,7 +375,7 @@ Made = Callable[[float], Motion]
 
 
 def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> float:
-    """Return the size at which a motion uses its share of travel, speed and force; 0 for none.
+    """Return the size at which a motion uses its fraction of travel, speed and force; 0 for none.
 
     Args:
         machine: with limits.
@@ -544,7 +544,7 @@ class _Task:
 
 
 def _frequencies(duration: float, highest: float) -> FloatArray:
-    """Return whole numbers of periods in the duration, evenly apart in their logarithm [Hz]."""
+    """Return whole numbers of periods in the duration, with even logarithmic spacing [Hz]."""
     periods = np.geomspace(MIN_PERIODS, highest * duration, FREQUENCY_COUNT)
     return np.unique(np.round(periods)) / duration
 

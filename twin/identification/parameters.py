@@ -1,4 +1,4 @@
-"""Parameters that logs can identify: groups and paths, spreads, and machines with other values."""
+"""Parameters that logs can identify: groups, paths, priors, and machines with other values."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ MAX_BIAS_SPREADS = 20.0
 
 AXIS_NAMES = ("x", "y", "z")
 """Names of the axes."""
+
 ANGLE_NAMES = ("yaw", "pitch", "roll")
 """Names of the angles."""
 
@@ -112,13 +113,14 @@ def _field(name: str, indices: list[int]) -> str:
 
 TILT_PREFIX = "tilt."
 """Beginning of the paths of the tilts, which no platform.toml has."""
+
 SIGNAL_PREFIX = "signal."
 """Beginning of the paths of the errors of signals, which no platform.toml has."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter with its data-sheet value, its spread and its bounds, all in SI."""
+    """A parameter with its data-sheet value, its prior standard deviation and its bounds, in SI."""
 
     path: str
     """numeric path of platform.toml, or one that begins with "tilt." or "signal." """
@@ -355,8 +357,10 @@ def signal_errors(
 
 DELAY_PRIOR = 1e-3
 """[s] Prior standard deviation of a delay."""
+
 SCALE_PRIOR = 1e-3
 """Prior standard deviation of a scale."""
+
 BIAS_PRIOR = 2e-3
 """Prior standard deviation of a bias, as a fraction of the range of the signal."""
 
@@ -364,6 +368,7 @@ FORCE_SCALE_PRIOR = 0.05
 """Prior standard deviation of the scale of forces, which drives compute from currents and a torque
 constant.
 """
+
 FORCE_BIAS_PRIOR = 0.01
 """Prior standard deviation of the bias of forces, as a fraction of their range."""
 
@@ -390,7 +395,7 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
 
 
 def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
-    """Return the spreads of scale and bias of each signal."""
+    """Return the prior standard deviations of scale and bias of each signal."""
     ranges = platform.maximum_coordinates - platform.minimum_coordinates
     found = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(ranges.mean()))}
     parameters = platform.parameters
@@ -405,14 +410,14 @@ def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
 
 
 def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[float, float]:
-    """Return the spreads of scale and bias; where the file has none, the usual ones."""
+    """Return prior standard deviations of scale and bias; defaults where the file has none."""
     if triad is None:
         return SCALE_PRIOR, bias
     return triad.scale_factor or SCALE_PRIOR, triad.bias or bias
 
 
 def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> list[Parameter]:
-    """Return the delay of a signal, and its biases with these spreads."""
+    """Return the delay of a signal, and its biases with these prior standard deviations."""
     path, label = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
     text = f"delay of the {label}"
     found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
@@ -428,8 +433,10 @@ def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> lis
 
 MIN_VALUE_FRACTION = 0.02
 """Lower bound of a number that stays above zero, as a fraction of its value."""
+
 MAX_VALUE_RATIO = 10.0
 """Upper bound of a number that stays above zero, over its value."""
+
 MAX_PRIOR_STDS = 20.0
 """Distance of the bounds of other numbers from their values, in prior standard deviations."""
 
@@ -537,7 +544,7 @@ def _known(platform: MachineModel, extra: dict[str, Parameter]) -> tuple[str, ..
 def _of_group(
     platform: MachineModel, group: str, extra: dict[str, Parameter]
 ) -> dict[str, PriorStd]:
-    """Return the paths of a group with their spreads; of legs those of all legs together."""
+    """Return the paths of a group with their priors; those of legs are common to all legs."""
     found: dict[str, PriorStd] = {}
     for path in _known(platform, extra):
         if path.startswith("leg.") and path.split(".")[1].isdecimal():
@@ -550,7 +557,7 @@ def _of_group(
 
 
 def _default_prior(path: str) -> PriorStd:
-    """Return the spread of a path that is named alone: of the first group that has it."""
+    """Return the prior of a path that is named alone: that of the first group which has it."""
     keys = path.split(".")
     common = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
     patterns = [pair for group in PARAMETER_GROUPS.values() for pair in group.items()]

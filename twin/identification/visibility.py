@@ -1,4 +1,4 @@
-"""Visibility: parameters, and combinations of them, that measurements can show."""
+"""Observability: parameters, and combinations of them, that measurements can show."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Direction:
     """change of each parameter, in its unit; that of the first is its prior standard deviation"""
 
     def __str__(self) -> str:
-        """Return what cannot be told apart, in words."""
+        """Return a phrase with the parameters that cannot be distinguished."""
         first, *others = self.parameters
         if not others:
             return f"{first.words} does not show"
@@ -100,28 +100,30 @@ class Visibility:
     """`(p,)` norms of the scaled columns: what each parameter would show if it were alone"""
     expected_errors: FloatArray
     """`(p,)` standard errors to expect with the priors, each in its unit"""
-    hidden: tuple[Direction, ...]
+    unobservable_directions: tuple[Direction, ...]
     """directions that do not show, each in few parameters"""
     pivots: tuple[Parameter, ...]
     """one parameter of each direction: where these are known, all others show"""
 
     @property
     def shares(self) -> FloatArray:
-        """Expected standard errors per spread `(p,)`, from 0 to 1."""
+        """Expected standard errors per prior standard deviation `(p,)`, from 0 to 1."""
         return np.asarray(self.expected_errors / [each.spread for each in self.parameters])
 
     @property
-    def invisible(self) -> tuple[Parameter, ...]:
-        """Parameters of which more than half of the spread is left."""
+    def unobservable(self) -> tuple[Parameter, ...]:
+        """Parameters of which more than half of the prior standard deviation remains."""
         left = zip(self.parameters, self.shares, strict=True)
         return tuple(parameter for parameter, remaining in left if remaining > MAX_REMAINING_STD)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences about all that does not show; empty where nothing is hidden."""
-        said = tuple(str(direction) for direction in self.hidden)
-        named = {each.path for direction in self.hidden for each in direction.parameters}
-        weak = [each for each in self.invisible if each.path not in named]
+        said = tuple(str(direction) for direction in self.unobservable_directions)
+        named = {
+            each.path for direction in self.unobservable_directions for each in direction.parameters
+        }
+        weak = [each for each in self.unobservable if each.path not in named]
         return said + tuple(f"{each.words} shows too weakly" for each in weak)
 
     def decide(self, choice: Choice = "prior") -> Decision:
@@ -142,13 +144,13 @@ class Visibility:
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
         fixed = {each.path for each in self.pivots}
-        fixed |= {each.path for each in self.invisible if self.alone(each) < MIN_SINGULAR_VALUE}
+        fixed |= {each.path for each in self.unobservable if self.alone(each) < MIN_SINGULAR_VALUE}
         free = tuple(each for each in self.parameters if each.path not in fixed)
         kept = tuple(each for each in self.parameters if each.path in fixed)
         return Decision(free, kept, reasons)
 
     def alone(self, parameter: Parameter) -> float:
-        """Return what a parameter would show if all others were known: spreads per noise."""
+        """Return prior standard deviations per noise of a parameter if all others are known."""
         paths = [each.path for each in self.parameters]
         return float(self.sizes[paths.index(parameter.path)])
 

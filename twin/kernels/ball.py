@@ -133,15 +133,15 @@ def contact_bias(
     spin = subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
     moving = scale(ball[BALL_RADIUS], cross(spin, normal))
     swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
-    felt = subtract(swing, gravity)
+    specific_force = subtract(swing, gravity)
     moment = resisting_moment(ball, normal, spin, gravity)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
     turned = scale(ball[BALL_RADIUS], cross(normal, cross(omega, spin)))
-    sideways = scale(ball[BALL_MASS] * factor, add(along(normal, felt), turned))
+    sideways = scale(ball[BALL_MASS] * factor, add(along(normal, specific_force), turned))
     braking = scale(
         1.0 / (ball[BALL_RADIUS] * (1.0 + ball[BALL_INERTIA_FACTOR])), cross(normal, moment)
     )
-    upward = scale(ball[BALL_MASS] * dot(normal, felt), normal)
+    upward = scale(ball[BALL_MASS] * dot(normal, specific_force), normal)
     return add(upward, subtract(sideways, braking)), moment
 
 
@@ -259,10 +259,10 @@ def fill_balls(
 
 
 @device
-def seen_from_plate(
-    pose: FloatArray, twist: FloatArray, motion: FloatArray, seen: FloatArray
+def state_on_plate(
+    pose: FloatArray, twist: FloatArray, motion: FloatArray, on_plate: FloatArray
 ) -> None:
-    """Fill `seen` (6,): position and velocity of a ball in plate axes, relative to the plate.
+    """Fill `on_plate` (6,): position and velocity of a ball in plate axes, relative to the plate.
 
     The position counts from the reference point.
     """
@@ -272,15 +272,17 @@ def seen_from_plate(
     moving = rotate_back(platform.matrix, subtract(velocity, cross(platform.omega, arm)))
     at = rotate_back(platform.matrix, arm)
     for k in range(3):
-        seen[k] = at[k]
-        seen[3 + k] = moving[k]
+        on_plate[k] = at[k]
+        on_plate[3 + k] = moving[k]
 
 
 @compiled
-def see_balls(poses: FloatArray, twists: FloatArray, motions: FloatArray, seen: FloatArray) -> int:
-    """Fill `seen` (batch, 6) as `seen_from_plate` does; returns -1."""
+def states_on_plate(
+    poses: FloatArray, twists: FloatArray, motions: FloatArray, on_plate: FloatArray
+) -> int:
+    """Fill `on_plate` (batch, 6) as `state_on_plate` does; returns -1."""
     for k in range(poses.shape[0]):
-        seen_from_plate(poses[k], twists[k], motions[k], seen[k])
+        state_on_plate(poses[k], twists[k], motions[k], on_plate[k])
     return -1
 
 
@@ -311,11 +313,11 @@ def flight_rate(
     moving = rotate(matrix, (state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]))
     swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
     carried = add(add(linear, cross(alpha, centre)), swing)
-    seen = rotate_back(matrix, subtract(gravity, carried))
+    in_plate_axes = rotate_back(matrix, subtract(gravity, carried))
     dy[0], dy[1], dy[STATE_GAP] = state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
     for k in range(3):
         dy[STATE_SPIN + k] = 0.0
-        dy[STATE_DRIFT + k] = seen[k]
+        dy[STATE_DRIFT + k] = in_plate_axes[k]
 
 
 @device

@@ -1,8 +1,9 @@
 """Exact derivatives of the dynamics and of a Runge-Kutta step, by dual numbers.
 
-The kernels of one state run on dual numbers. The variables are, in this order: displacement of the reference point and rotation vector of the
-platform (6, base axes), twist (6), deflection (2k), gravity (3), inputs (actuator forces or
-accelerations), wrench (6). One pass takes as many as a dual number has derivatives.
+The kernels of one state run on dual numbers. The variables are, in this order: displacement of the
+reference point and rotation vector of the platform (6, base axes), twist (6), deflection (2k),
+gravity (3), inputs (actuator forces or accelerations), wrench (6). One pass takes as many as a dual
+number has derivatives.
 
 The inputs of a step are forces of the motors. Its results are displacement and rotation vector of
 the platform after the step (base axes), twist and deflection.

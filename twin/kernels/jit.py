@@ -239,7 +239,7 @@ class LinkedLibrary(JITCodeLibrary):
             self._final_module.link_in(module)
 
     def finalize(self) -> None:
-        """Link what is called, to be linked into callers in turn."""
+        """Link the called functions; the result is linked into callers in turn."""
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._share()
@@ -431,7 +431,7 @@ def replaceable(function: Callable[P, R]) -> Callable[P, R]:
 def replacing(
     function: Callable[..., Any], test: Callable[..., bool]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return the decorator of what a `replaceable` function does where `test(*types)` holds."""
+    """Return the decorator of a `replaceable` function's replacement where `test(*types)` holds."""
 
     def decorate(other: Callable[P, R]) -> Callable[P, R]:
         plain = FunctionType(other.__code__, other.__globals__, other.__name__)
@@ -517,11 +517,11 @@ class SameTypes:
         self._code: Callable[..., Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes a copy: machine code stays in its process."""
+        """Return a recipe for a copy: machine code stays in its process."""
         return SameTypes, (self._kernel,)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return what the kernel returns."""
+        """Call the kernel."""
         if self._code is None:
             self._code = self._kernel.compile(tuple(map(numba.typeof, arguments)))
         return self._code(*arguments)

@@ -516,7 +516,7 @@ def move(
 
 @allocating
 def measure(constants: Constants, group: StepGroup, width: Width) -> None:
-    """Fill coordinates and rates of what the actuators of a group move."""
+    """Fill coordinates and rates at the actuators of a group."""
     legs = legs_like(constants.legs, as_lanes(group.legs, width))
     coordinates, rates = as_lanes(group.coordinates, width), as_lanes(group.rates, width)
     actuated(legs, as_lanes(group.y, width), coordinates, rates)

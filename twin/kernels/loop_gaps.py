@@ -14,8 +14,8 @@ def largest_distance(points: FloatArray, first: IndexArray, second: IndexArray) 
     """Return the largest distance [m] between `points[first[i]]` and `points[second[i]]` (3,)."""
     largest = 0.0
     for i in range(first.shape[0]):
-        apart = subtract(row(points, first[i], 0), row(points, second[i], 0))
-        largest = np.maximum(largest, norm(apart))  # keeps NaN, unlike max()
+        gap = subtract(row(points, first[i], 0), row(points, second[i], 0))
+        largest = np.maximum(largest, norm(gap))  # keeps NaN, unlike max()
     return largest
 
 

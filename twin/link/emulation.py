@@ -1,4 +1,4 @@
-"""Emulation: an emulated machine plays on a link, in real time or step by step."""
+"""Emulation: a link to an emulated machine, in real time or step by step."""
 
 from __future__ import annotations
 

@@ -98,6 +98,6 @@ class Pace:
             self._due = now
 
     def delay(self, share: float) -> float:
-        """Return the delay [s] of a beginning that a share of all periods keep; at most 10 ms."""
+        """Return the delay [s] of the start that a fraction of all periods keep; at most 10 ms."""
         counted = np.cumsum(self._delays)
         return DELAY_RESOLUTION * float(np.searchsorted(counted, share * counted[-1]) + 1)

@@ -29,6 +29,7 @@ TEXT_FILES = (".csv", ".txt")
 
 POSE_SIGNALS = ("reference_pose", "pose")
 """Poses that make a motion, the reference before what was measured."""
+
 LEG_SIGNALS = ("setpoint", "coordinates")
 """Leg coordinates that make a motion, the setpoint before what was measured."""
 

@@ -1,4 +1,4 @@
-"""The time between two channels that record the same motion: estimated, and removed."""
+"""Time offset between two channels that record the same motion: its estimate and its removal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log file of a run that is under way: whatever ends the run, what came before is kept."""
+"""The log file of a run that is under way: whatever ends the run, earlier samples are kept."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class LogRecorder:
         return written
 
     def _turn_over(self, log: Log) -> None:
-        """Begin a part anew where the present one is long enough."""
+        """Begin a new part where the present one is long enough."""
         start, stop = log.span
         self._begun = start if self._begun is None else self._begun
         if self._keep is not None and abs(stop - self._begun) >= self._keep:

@@ -276,8 +276,10 @@ class Friction(NamedTuple):
 
 X_AXIS = np.eye(3)[0]
 """Unit vector along x."""
+
 Z_AXIS = np.eye(3)[2]
 """Unit vector along z."""
+
 ORIGIN = np.zeros(3)
 """Origin of a frame."""
 

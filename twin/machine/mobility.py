@@ -23,7 +23,7 @@ def scaled(rows: FloatArray, length: float) -> FloatArray:
 
 
 def free_motions(rows: FloatArray) -> FloatArray:
-    """Return `(k, 6)` orthonormal scaled twists that none of the scaled rows `(m, 6)` holds."""
+    """Return `(k, 6)` orthonormal scaled twists that the scaled rows `(m, 6)` leave free."""
     _, sizes, twists = np.linalg.svd(rows)
     rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
     return canonical.basis(twists[rank:].T).T

@@ -76,16 +76,22 @@ KIND_FIELDS = ("kind", "layout")
 
 DEGREE = math.pi / 180.0
 """[rad] One degree."""
+
 INCH = 0.0254
 """[m] One inch."""
+
 FOOT = 0.3048
 """[m] One foot."""
+
 POUND = 0.45359237
 """[kg] One pound."""
+
 OUNCE = 0.028349523125
 """[kg] One ounce."""
+
 POUND_FORCE = POUND * STANDARD_GRAVITY
 """[N] Weight of one pound."""
+
 OUNCE_FORCE = OUNCE * STANDARD_GRAVITY
 """[N] Weight of one ounce."""
 
@@ -200,6 +206,7 @@ def factor(given: str, unit: str) -> float:
 
 TIME_UNITS = {**UNITS["s"], "sec": 1.0}
 """[s] Units of time in which speeds of servos are written."""
+
 TURN_UNITS = {**UNITS["rad"], "degree": UNITS["rad"]["deg"], "degrees": UNITS["rad"]["deg"]}
 """[rad] Units of angle in which speeds of servos are written."""
 

@@ -22,7 +22,7 @@ from twin.basics.arrays import (
     read_only,
 )
 from twin.errors import InputError, brief
-from twin.kernels.ball import BALL_SIZE, put_balls, rolling_rate, see_balls
+from twin.kernels.ball import BALL_SIZE, put_balls, rolling_rate, states_on_plate
 from twin.machine.machine import MachineParameters
 
 SOLID_INERTIA_FACTOR = 0.4
@@ -113,7 +113,7 @@ class Ball:
 
 
 def as_ball(value: Any, parameters: MachineParameters) -> Ball | None:
-    """Return what an option `ball` asks for: a ball, or none.
+    """Return the ball that an option `ball` stands for, or None.
 
     Args:
         value: a `Ball`, the table of its numbers, True for `ball_for` the machine, None for none.
@@ -209,7 +209,7 @@ def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
         pose=as_pose(pose), twist=as_floats(twist, "twist", 6), place=as_floats(place, "place", 13)
     )
     seen = np.empty((len(poses), 6))
-    see_balls(poses, twists, places, seen)
+    states_on_plate(poses, twists, places, seen)
     return seen.reshape(*shape, 6)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from twin.basics.arrays import MOST_AXES, BoolArray, FloatArray, one_of
 
 MIN_STATES_PER_THREAD = 1024
-"""States below which handing work to a thread (some 100 us) costs more than it saves."""
+"""States below which a thread costs more (some 100 us) than it saves."""
 
 HEAD_START_STATES = 256
-"""States that a thread computes while those that it hands work to begin."""
+"""States that the calling thread computes while the other threads start."""
 
 MIN_STATES_FOR_LANES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
@@ -41,7 +41,7 @@ def usable_cores() -> int:
 
 
 def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what `kernel` returns for each of `calls`, the first on this thread.
+    """Return the results of `kernel` for all `calls`; the first runs on this thread.
 
     The kernel releases the GIL; what the calls write into must not overlap.
     """
@@ -160,7 +160,7 @@ def run_unchecked(
     sizes: Sequence[int],
     row: tuple[int, ...],
 ) -> FloatArray | None:
-    """Return what a kernel fills in for a large batch of states as a user gives them.
+    """Return the results of a kernel for a large batch of a user's unchecked states.
 
     Args:
         kernel: of a batch.

@@ -242,17 +242,17 @@ def _on_home_side(
     The determinant of its Jacobian has the sign of that at home, though a way there may be longer
     than those that were tried, or there is none without a singular pose.
     """
-    wanted = np.tile(coordinates, (len(starts), 1))
-    poses, left = nearest_poses(machine, wanted, starts)
-    poses = poses[_solved(machine, wanted, np.abs(left).max(axis=1))]
+    targets = np.tile(coordinates, (len(starts), 1))
+    poses, left = nearest_poses(machine, targets, starts)
+    poses = poses[_solved(machine, targets, np.abs(left).max(axis=1))]
     at = geometry(machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof)
     sides = np.sign(np.linalg.det(at.rows))
     poses = poses[sides[:-1] == sides[-1]]
     if not len(poses):
         return None
-    apart = displacement(poses, np.tile(machine.home, (len(poses), 1)))
-    apart[:, :3] /= characteristic_length(machine.platform_joints)
-    return np.asarray(poses[np.linalg.norm(apart, axis=1).argmin()])
+    distance = displacement(poses, np.tile(machine.home, (len(poses), 1)))
+    distance[:, :3] /= characteristic_length(machine.platform_joints)
+    return np.asarray(poses[np.linalg.norm(distance, axis=1).argmin()])
 
 
 @lru_cache(maxsize=8)
@@ -323,7 +323,7 @@ def poses_of(
 
 
 def poses_along(machine: MachineBase, coordinates: FloatArray) -> FloatArray:
-    """Return the poses `(k, 7)` of a course of coordinates `(k, n)`, each from the one before.
+    """Return the poses `(k, 7)` along a path of coordinates `(k, n)`, each from the one before.
 
     The first one is searched for from home; so is one that is not found from the one before.
 
@@ -389,7 +389,7 @@ def _not_found(
     allowed: float,
     around: int,
 ) -> ForwardKinematicsError:
-    """Return the error of coordinates without a pose, and what the search has shown.
+    """Return the error of coordinates without a pose, with the outcome of the search.
 
     Args:
         machine: the machine.
@@ -444,26 +444,26 @@ def assembly_modes(
         allowed = default_tolerance(machine) if tolerance is None else tolerance
     for _ in range(MAX_ROUNDS):
         starts = _random_poses(machine, coordinates, random)
-        wanted = np.tile(coordinates, (len(starts), 1))
-        poses, left = nearest_poses(machine, wanted, starts)
+        targets = np.tile(coordinates, (len(starts), 1))
+        poses, left = nearest_poses(machine, targets, starts)
         sizes = np.abs(left).max(axis=1)
         before = len(modes)
-        for pose in poses[(sizes <= allowed) | _solved(machine, wanted, sizes)]:
-            apart = np.abs(displacement(np.tile(pose, (len(modes), 1)), modes))
-            apart[:, :3] /= arm
-            if (apart.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, arm))).all():
+        for pose in poses[(sizes <= allowed) | _solved(machine, targets, sizes)]:
+            distance = np.abs(displacement(np.tile(pose, (len(modes), 1)), modes))
+            distance[:, :3] /= arm
+            if (distance.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, arm))).all():
                 modes = np.vstack([modes, pose])
         idle = 0 if len(modes) > before else idle + 1
         if idle == MAX_IDLE_ROUNDS:
             break
     modes[modes[:, 3:] @ machine.home[3:] < 0.0, 3:] *= -1.0
-    apart = displacement(modes, np.tile(machine.home, (len(modes), 1)))
-    apart[:, :3] /= arm
-    return modes[np.argsort(np.linalg.norm(apart, axis=1), kind="stable")]
+    distance = displacement(modes, np.tile(machine.home, (len(modes), 1)))
+    distance[:, :3] /= arm
+    return modes[np.argsort(np.linalg.norm(distance, axis=1), kind="stable")]
 
 
 def _uncertainty(machine: MachineBase, pose: FloatArray, arm: float) -> float:
-    """Return how far apart, in arms and radians, two solutions can be that are one pose `(7,)`."""
+    """Return the distance [arms, rad] up to which two solutions are the same pose `(7,)`."""
     values, rows = geometry(machine.constants.legs, pose[None], 6 - machine.dof)
     scaled = rows[0] * np.array([arm, arm, arm, 1.0, 1.0, 1.0])
     left = 2.0 * RESIDUAL_TOLERANCE * np.abs(values).max()

@@ -103,7 +103,7 @@ Arguments = tuple[FloatArray, Legs, FloatArray, tuple[FloatArray, FloatArray, Fl
 
 
 class ForceTable(NamedTuple):
-    """Actuator forces over time: knots, and what happens between them.
+    """Actuator forces over time: knots, and the interpolation between them.
 
     Integrators never step across a knot, so that jumps do not spoil their order.
     """

@@ -404,7 +404,7 @@ class MachineBase:
 
     @cached_property
     def leg_springs(self) -> LegSprings:
-        """Springs along the legs, in series with the actuators or beside them."""
+        """Springs along the legs, in series or in parallel with the actuators."""
         return leg_springs(self.parameters)
 
     def __repr__(self) -> str:

@@ -48,7 +48,7 @@ from twin.model.machine_base import (
 )
 
 DYNAMICS_KERNELS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
-"""Kernels that need the platform's body beside the legs."""
+"""Kernels that need the platform's body as well as the legs."""
 
 
 class MachineModel(MachineBase):
@@ -158,7 +158,7 @@ class MachineModel(MachineBase):
         return self._evaluate(jacobian_derivative_batch, row, pose=pose, twist=twist)
 
     def constraints(self, pose: Any) -> FloatArray:
-        """Return rows C `(..., 6 - dof, 6)` of what the legs forbid: C @ twist = 0.
+        """Return rows C `(..., 6 - dof, 6)` of the constraints by the legs: C @ twist = 0.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.
@@ -390,7 +390,7 @@ class MachineModel(MachineBase):
         return given.reshape((*shape, self.n_actuators)), poses.reshape((*shape, 7))
 
     def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
-        """Return what a kernel fills in for states, `(*shape, *row)`.
+        """Return the results of a kernel for states, `(*shape, *row)`.
 
         Large batches are checked in lanes; the checks of arrays are for all others, and for the
         errors of those.

@@ -14,7 +14,7 @@ MAX_BARRIERS = 2_000
 
 
 class Barriers(NamedTuple):
-    """Barriers on a stretch of course. Build with `barrier_course`.
+    """Barriers along a course. Build with `barrier_course`.
 
     A barrier is a raised cosine: height (1 + cos(2 pi s / length)) / 2 within half a length of
     its middle (adopted: real ones have edges, which the contact patch of a track smooths).

@@ -1,10 +1,8 @@
 """Base of the reference motions: functions of time to pose, twist and acceleration.
 
-A window with smooth transitions from 0 to 1 fades a motion in and out.
-
-The axes of a motion by name, x, y, z and angles, and bounds of the numbers that describe it.
-
-Within the bounds no result can overflow.
+A window with smooth transitions from 0 to 1 fades a motion in and out. The axes of a motion have
+the names x, y, z and those of angles; the numbers that describe it have bounds, within which no
+result can overflow.
 """
 
 from __future__ import annotations

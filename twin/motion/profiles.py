@@ -1,8 +1,7 @@
 """Standard motions: sines, multi-sines, chirps, steps, splines and motions from rest to rest.
 
-Multi-sine motion: given frequencies, phases chosen for a low crest or by chance.
-
-Value, rate and acceleration of a sum of sines are exact; they come from one series.
+The phases of a multi-sine are chosen for a low crest or by chance. Value, rate and acceleration of
+a sum of sines are exact; they come from one series.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ MAX_JUMP_FRACTION = 0.25
 """Largest ideal step as a fraction of the stroke; a larger one stops the loop for its following
 error.
 """
+
 UNLIMITED_JUMP_FRACTION = 0.05
 """Largest ideal step of actuators without a speed limit, as a fraction of the stroke."""
 
@@ -151,7 +152,7 @@ def fitted_motion(
 
 
 def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIMESTEP) -> float:
-    """Return the largest share of its limits that an actuator needs; infinite if out of reach.
+    """Return the largest fraction of its limits that an actuator needs; infinite if out of reach.
 
     Shares of the travel from home to the ends, of the speed, and of the force that is left at
     rest. Limits that the machine's file does not give are left out.
@@ -196,7 +197,7 @@ def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
 
 
 def _force(machine: MachineModel, forces: FloatArray) -> float:
-    """Return the share of the force that is left at rest, of forces `(k, n)` from rest on."""
+    """Return the fraction of the force margin at rest that forces `(k, n)` use, from rest on."""
     limits, initial = _limits(machine, "effort"), np.abs(forces[0])
     # An actuator that cannot even hold the machine is not helped by a smaller motion.
     room = np.where(limits > initial, limits - initial, np.inf)

@@ -1,8 +1,7 @@
 """Tables of motions: headers with units, samples and files.
 
-Faults of recorded samples: time without increase or with jumps, implausible sizes.
-
-The units of recorded columns say what they measure, and which sizes a platform can reach.
+Faults of recorded samples are found: time without increase or with jumps, implausible sizes. The
+units of recorded columns say what they measure, and which sizes a platform can reach.
 """
 
 from __future__ import annotations

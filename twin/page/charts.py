@@ -1,8 +1,7 @@
 """Charts of a live run on the page.
 
-Style of a chart on the page: colours, axes and curves in the form of viser's uPlot.
-
-Curves as they are sent to the page: samples of a time span, thinned out and rounded.
+The style of a chart (colours, axes, curves) has the form of viser's uPlot. Curves are sent to the
+page as samples of a time span, thinned out and rounded.
 """
 
 from __future__ import annotations
@@ -252,6 +251,7 @@ def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
 
 MIN_TIME_SPAN = 5.0
 """[s] Shortest time span of the charts."""
+
 DEFAULT_TIME_SPAN = 10.0
 """[s] Default time span of the charts."""
 
@@ -329,7 +329,7 @@ class LiveCharts:
 
     @property
     def chosen(self) -> dict[str, tuple[str, ...]]:
-        """The shown charts, as a control of a `SetUp`; without the usual ones."""
+        """The shown charts, as a control of a `SetUp`; empty for the default ones."""
         return {} if set(self.shown) == set(DEFAULT_CHARTS) else {"charts": self.shown}
 
     def describe(self, controls: Mapping[str, Any]) -> None:

@@ -1,8 +1,7 @@
 """The page of an environment and the policy that acts in it.
 
-A live session of an environment and a policy, episode after episode.
-
-Drivers of an environment: a policy, a law of its task, random actions, or actions of zero.
+A live session runs an environment and a policy, episode after episode. The environment is driven by
+a policy, a law of its task, random actions, or actions of zero.
 """
 
 from __future__ import annotations
@@ -68,8 +67,10 @@ class Part(NamedTuple):
 
 LINEAR_PART = slice(0, 3)
 """Linear part of a six-vector."""
+
 ANGULAR_PART = slice(3, 6)
 """Angular part of a six-vector."""
+
 WHOLE_VECTOR = slice(None)
 """All entries of a vector."""
 
@@ -359,7 +360,7 @@ class EnvironmentSession:
                 self._guarded(self._step)
 
     def reset(self) -> None:
-        """Begin anew with the first seed."""
+        """Restart with the first seed."""
         self.begin(self._first)
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """The page of a live run: scene, controls and charts around one source.
 
-Layout of a page: controls, scene and charts side by side, or charts below the controls.
+Controls, scene and charts are side by side; on a narrow page the charts are below the controls.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class SavedControls(Protocol):
 
     @property
     def chosen(self) -> Mapping[str, Value]:
-        """Their values by the names of its controls; usual ones may be left out."""
+        """Their values by the names of its controls; default ones may be left out."""
         ...
 
     def describe(self, controls: Mapping[str, Any]) -> None:
-        """Show and use the values of a `SetUp`, usual ones where it has none.
+        """Show and use the values of a `SetUp`, default ones where it has none.
 
         Raises:
             InputError: values that cannot be used.
@@ -205,7 +205,7 @@ class Page:
         self.runner.do(look)
 
     def _draw(self) -> None:
-        """Draw the source's present scene; another machine is built anew."""
+        """Draw the source's present scene; another machine is built from scratch."""
         source = self.runner.source
         if source.platform.hash != self._hash:
             self.view.replace(source.platform, **self._carried())

@@ -1,7 +1,7 @@
 """The page of a shadow: measured machine and twin in one scene, their difference, the alarms.
 
-It lives in a process of its own, which asks for the latest state ten times a second: the loop that
-takes the samples only answers.
+It runs in a process of its own, which asks for the latest state ten times a second, so that the
+loop that takes the samples has little to do for it.
 """
 
 from __future__ import annotations

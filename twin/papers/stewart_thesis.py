@@ -92,7 +92,7 @@ RESPONSE_FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400
 """[Hz] Frequencies at which loops are compared."""
 
 PURE_DELAY = 2e-3
-"""[s] The pure delay that the thesis saw, section 4.3.2.1."""
+"""[s] Pure delay that the thesis measured, section 4.3.2.1."""
 
 UNSTABLE_DISTANCE = 100.0
 """Distance of a loop that has no response."""
@@ -240,7 +240,7 @@ class ActuatorModes(NamedTuple):
 
 
 def actuator_modes(platform: MachineModel) -> ActuatorModes:
-    """Return what equal loops at all actuators move at home, motors rigidly coupled.
+    """Return the modes that equal loops at all actuators move at home, motors rigidly coupled.
 
     Raises:
         InputError: not a machine.
@@ -256,7 +256,7 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
 
 
 def path_mass(platform: MachineModel, path: Path) -> float:
-    """Return the mass per actuator [kg] that a motion along a way has, motors included.
+    """Return the mass per actuator [kg] of a motion along a path, motors included.
 
     d^T W^-1 d / d^T d: what equal loops see if the way is a mode, as it nearly is for machines with
     symmetry.

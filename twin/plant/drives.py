@@ -125,7 +125,7 @@ def _percent(fraction: float) -> str:
 
 
 def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
-    """Fill what draws the motor of a position drive to its position."""
+    """Fill the constants of a position drive that draw its motor to the position."""
     found = drive.positioning()
     if found is None:
         return
@@ -214,16 +214,16 @@ def _fill_actuator(row: FloatArray, actuator: Any) -> None:
 
 
 def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
-    seen = drive.reflected()
-    row[column.INERTIA] = seen.inertia
-    row[column.FRICTION] = seen.friction
-    row[column.BREAKAWAY] = seen.friction * drive.breakaway
-    row[column.STRIBECK] = seen.stribeck_speed
-    row[column.VISCOUS] = seen.viscous
-    row[column.HALF_BACKLASH] = 0.5 * seen.backlash
-    row[column.STIFFNESS] = seen.stiffness
-    row[column.DAMPING] = seen.damping
-    row[column.BRAKE] = seen.brake
+    reflected = drive.reflected()
+    row[column.INERTIA] = reflected.inertia
+    row[column.FRICTION] = reflected.friction
+    row[column.BREAKAWAY] = reflected.friction * drive.breakaway
+    row[column.STRIBECK] = reflected.stribeck_speed
+    row[column.VISCOUS] = reflected.viscous
+    row[column.HALF_BACKLASH] = 0.5 * reflected.backlash
+    row[column.STIFFNESS] = reflected.stiffness
+    row[column.DAMPING] = reflected.damping
+    row[column.BRAKE] = reflected.brake
     if drive.current_lag > 0.0:
         steps = step / drive.current_lag
         row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
@@ -231,8 +231,8 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
         lasting = actuator.continuous_effort
         row[column.CONTINUOUS] = inf if lasting is None else lasting
         row[column.WARMING] = -expm1(-step / drive.thermal_time)
-    if seen.peak is not None:
-        row[column.PEAK] = seen.peak
+    if reflected.peak is not None:
+        row[column.PEAK] = reflected.peak
     for place, time in (
         (column.ENGAGING, drive.brake_engage_time),
         (column.RELEASING, drive.brake_release_time),
@@ -340,7 +340,7 @@ def _largest(matrix: FloatArray) -> float:
 
 @lru_cache(maxsize=32)
 def mobility(platform: MachineModel) -> FloatArray:
-    """Return accelerations of what the actuators move per force `(n, n)` at home.
+    """Return the actuators' accelerations per force `(n, n)` at home.
 
     J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
     fewer degrees of freedom than six, only its constrained motions count.
@@ -361,7 +361,7 @@ def mobility(platform: MachineModel) -> FloatArray:
 
 
 def equivalent_inertia(platform: MachineModel, response: FloatArray | None = None) -> FloatArray:
-    """Return what each actuator moves at home when all give the same force `(n,)` [kg, kg m2].
+    """Return the inertia `(n,)` [kg, kg m2] of each actuator at home under equal forces of all.
 
     Motors are included. An actuator that the others would drive backwards counts as one that they
     almost hold.
@@ -405,7 +405,7 @@ def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command
 
 
 def take_over(drives: FloatArray, states: FloatArray, now: Command) -> None:
-    """Let the integrals go on with what the motors give, less the feedforward of the command `now`.
+    """Set the integrals to the motors' efforts less the feedforward of the command `now`.
 
     Args:
         drives: `(n, CONSTANTS)`.
@@ -419,7 +419,7 @@ def take_over(drives: FloatArray, states: FloatArray, now: Command) -> None:
 
 
 def bound(drives: FloatArray, states: FloatArray) -> None:
-    """Forget what integrals hold beyond the drives' peaks: no motor has given it."""
+    """Limit the integrals to the drives' peaks: no motor gives more."""
     peak, integral = drives[:, column.PEAK], states[:, column.INTEGRAL]
     np.clip(integral, -peak, peak, out=integral)
 

@@ -213,7 +213,7 @@ class Homing:
         return tuple(PHASE_NAMES[phase] for phase in self._phases)
 
     def update(self, inputs: HomingInputs) -> HomingOutputs:
-        """Return what to do until the next control period.
+        """Return the commands until the next control period.
 
         Raises:
             InputError: wrong shapes, not finite, or time that runs backwards.

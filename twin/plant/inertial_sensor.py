@@ -62,7 +62,7 @@ class InertialErrors(NamedTuple):
 
 
 def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> InertialErrors:
-    """Return the errors of one sensor: what its data sheet gives as standard deviations, drawn.
+    """Draw the errors of one sensor from the standard deviations in its data sheet.
 
     Every scale, axis and bias is drawn by itself; the sensitivity to specific force likewise for
     every direction, so that a force of any direction fakes the stated rate on the mean square.
@@ -106,7 +106,7 @@ class InertialLog(NamedTuple):
 
     @property
     def readings(self) -> FloatArray:
-        """Specific force and angular rate beside each other `(m, 6)`."""
+        """Specific force and angular rate in one array `(m, 6)`."""
         import numpy as np
 
         return np.hstack([self.specific_force, self.angular_rate])
@@ -245,7 +245,7 @@ class InertialUnit:
             raise InputError("pose, twist", "must be finite")
 
     def measure(self, time: Any, pose: Any, twist: Any, acceleration: Any = None) -> InertialLog:
-        """Return what the sensor writes down along a motion.
+        """Return the readings of the sensor along a motion.
 
         Args:
             time: `(k,)` [s], increasing; the motion is steady before.

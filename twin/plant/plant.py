@@ -168,8 +168,10 @@ class Plant:
         counted = (self._resolution > 0.0).all()
         self._encoders = machine_encoders(platform, seed) if counted else None
         imu, gravity = platform.parameters.imu, platform.parameters.gravity
-        wanted = as_flag(inertial, "inertial")
-        self._inertial = InertialUnit(imu, gravity=gravity, seed=seed) if imu and wanted else None
+        has_inertial = as_flag(inertial, "inertial")
+        self._inertial = (
+            InertialUnit(imu, gravity=gravity, seed=seed) if imu and has_inertial else None
+        )
         self._states = np.zeros((n, column.STATE_COUNT))
         self._forces, self._nothing = np.zeros(n), np.zeros(n)
         self._internal, self._step = platform.n_deflections, 0.0
@@ -297,7 +299,7 @@ class Plant:
             self._take(command, gains)
 
     def hand_over(self, gains: FloatArray) -> None:
-        """Let the next command be another controller's, with gains `(n, 2)` of its own.
+        """Prepare for another controller's commands, with its gains `(n, 2)`.
 
         When the drives take it, the velocity loops go on with what the motors give then.
         """
@@ -378,7 +380,7 @@ class Plant:
         self._active = command
 
     def actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
-        """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""
+        """Return coordinates and rates `(n,)` at the motors, without the springs in series."""
         k = self._internal
         if not k:
             return state.lengths, state.rates

@@ -1,4 +1,4 @@
-"""The twin beside a running machine: its state, residuals and alarms."""
+"""The twin that runs next to a real machine: its state, residuals and alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thresholds of a machine, from a batch of machines that differ from its file without a fault."""
+"""Alarm thresholds of a machine, from a batch of healthy machines that differ from its file."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ INFINITE_THRESHOLDS = Thresholds(*[np.inf] * len(Thresholds._fields))
 
 STROKE_FRACTION = 0.5
 """Adopted: largest fraction of half the stroke that any actuator uses."""
+
 SPEED_FRACTION = 0.6
 """Adopted: largest fraction of the speed limit that any actuator uses."""
 
@@ -98,7 +99,7 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
 
 
 def hidden_machine(machine: MachineModel, seed: int) -> MachineModel:
-    """Return a machine that differs from its file within the spreads of its data sheets.
+    """Return a machine that differs from its file within the tolerances of its data sheets.
 
     Raises:
         InputError: a machine without drives, or a seed that cannot be used.

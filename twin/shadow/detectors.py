@@ -1,4 +1,4 @@
-"""Detectors: from sizes of faults to alarms, each with its own conditions."""
+"""Fault detectors: from fault statistics to alarms, each with its own conditions."""
 
 from __future__ import annotations
 

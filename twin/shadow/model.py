@@ -1,4 +1,4 @@
-"""The model that runs beside a machine: its drives and mechanism, corrected by readings."""
+"""The model that runs next to a machine: its drives and mechanism, corrected by readings."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class ShadowModel:
     efforts: FloatArray
 
     def __init__(self, machine: MachineModel, period: float, mode: Mode) -> None:
-        """Prepare the model; `start` puts it beside the machine.
+        """Prepare the model; `start` gives it the state of the machine.
 
         Raises:
             InputError: drives without inertia or without encoders, commands of a mode that the
@@ -218,7 +218,7 @@ class ShadowModel:
         self.rates = states[:, column.SPEED]
 
     def start(self, coordinates: FloatArray, rates: FloatArray) -> None:
-        """Put the model at measured coordinates and rates `(n,)`, held by its motors.
+        """Put the model at measured coordinates and rates `(n,)`, with its motors holding it.
 
         Raises:
             ForwardKinematicsError: no pose has these coordinates.
@@ -308,7 +308,7 @@ class EncoderWatch:
     """
 
     def __init__(self, model: ShadowModel, limit: float) -> None:
-        """Watch the encoders beside a model; `limit`: of innovations, in standard deviations."""
+        """Watch the encoders of a model; `limit`: of innovations, in standard deviations."""
         machine = model.machine
         n = machine.n_actuators
         self._model, self.limit, drives = model, limit, drive_model(machine)
@@ -501,7 +501,7 @@ class Residuals:
         self.side[:] = np.sign(model.forces) * pushed
 
     def refresh(self) -> FloatArray:
-        """Return the Jacobian `(n, 6)`, and take `load` anew; they change slowly."""
+        """Return the Jacobian `(n, 6)`, and update `load`; they change slowly."""
         jacobian = self._model.jacobian()
         pull = np.zeros(6)
         pull[:3] = self._model.acceleration[:3] + self._gravity

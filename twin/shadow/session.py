@@ -1,4 +1,4 @@
-"""A shadow beside a source of samples: ring, telemetry, durations of the updates."""
+"""A shadow that follows a source of samples: ring buffer, telemetry, durations of the updates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Ring:
         self._count += 1
 
     def log(self) -> Log:
-        """Return what the ring holds, oldest first."""
+        """Return the content of the ring, oldest first."""
         return self._log(max(0, self._count - len(self._time)), 0)
 
     @property

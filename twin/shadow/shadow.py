@@ -1,4 +1,4 @@
-"""The shadow of a machine: a model beside it, corrected by every sample, and its alarms."""
+"""The shadow of a machine: a model that every sample corrects, and its alarms."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class SampleCheck:
         return far
 
     def refuse(self, reason: str, what: str) -> None:
-        """Count one sample or field that was left out, for a reason that others may share."""
+        """Count one sample or field that was left out, by its reason."""
         self.refused[reason] += 1
         self.latest[reason] = what
 
@@ -155,7 +155,7 @@ class MachineWatch:
     """
 
     def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: int) -> None:
-        """Watch the machine beside a model; `learning`: samples that are taken for normal."""
+        """Watch a machine by its model; `learning`: samples that are taken for normal."""
         n = model.machine.n_actuators
         self._model, self._learning = model, learning
         self._residuals = Residuals(model)
@@ -241,14 +241,17 @@ class MachineWatch:
 
 MAX_GAP = 3
 """Adopted: maximum number of missing samples after which the observer need not settle."""
+
 GAP_SETTLING_TIME = 0.2
 """[s] Adopted: time that the observer needs to settle after a longer gap."""
 
 
 WAITING_STATE = "waiting"
 """State of a shadow that waits for its first samples."""
+
 LEARNING_STATE = "learning"
 """State of a shadow that still learns."""
+
 WATCHING_STATE = "watching"
 """State of a shadow that raises alarms."""
 
@@ -279,7 +282,7 @@ class ShadowState(NamedTuple):
 
 
 class Shadow:
-    """A model beside a running machine: `update` with every sample.
+    """A model that runs next to a machine: `update` with every sample.
 
     The sample holds what was measured and the command that was in force over the period before
     it. Lost samples are bridged by the model. For the first seconds it learns what is normal for
@@ -334,7 +337,7 @@ class Shadow:
         self.reset(learning)
 
     def reset(self, learning: float | None = None) -> None:
-        """Forget everything: start and learn anew at the next sample.
+        """Forget everything: restart and learn again from the next sample.
 
         Args:
             learning: [s] after which changes are faults; default as before.

@@ -12,7 +12,7 @@ from twin.simulation.trajectory import Trajectory
 
 
 class Scene(NamedTuple):
-    """Places of all that moves, as `SceneModel.place` takes them."""
+    """Poses of all moving parts, as `SceneModel.place` takes them."""
 
     pose: FloatArray
     """`(7,)` of the platform in the base frame"""

@@ -1,9 +1,8 @@
 """Pictures of a machine, drawn by MuJoCo into memory; no display is needed.
 
-Drawing without a display: the OpenGL library that draws into memory, chosen on first use.
-
-MuJoCo itself picks one when it is imported, by the variable MUJOCO_GL, and else one that needs a
-display. Here the choice is made when the first picture is asked for; MUJOCO_GL decides if set.
+The OpenGL library that draws into memory is chosen on first use. MuJoCo itself picks one when it is
+imported, by the variable MUJOCO_GL, and else one that needs a display. Here the choice is made when
+the first picture is asked for; MUJOCO_GL decides if set.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from twin.viewer.bodies.machine import (
 
 VIEW_AZIMUTH = np.radians(-62.0)
 """[rad] Direction from which the machine is seen, about z from x."""
+
 VIEW_ELEVATION = np.radians(20.0)
 """[rad] Direction from which the machine is seen, above the horizon."""
 

@@ -1,6 +1,6 @@
 """Files of pictures: one as PNG, many as GIF or as MP4; none is ever seen half written.
 
-Clips are made of given pictures; the ending of a file's name decides on its kind.
+The ending of a film's name decides on its format.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ CYLINDER_EDGES = np.array(
 
 HIDDEN_GROUP = 5
 """Group of geoms that are not drawn: MuJoCo draws those of the first three."""
+
 SHOWN_GROUP = 1
 """Group of geoms that are drawn."""
 

@@ -79,7 +79,8 @@ DISPLAY_NAMES = {
 """Names of controllers and engines in the report."""
 
 NYQUIST_MARGIN = 0.05
-"""Relative distance from half the sampling frequency."""
+"""Relative distance from half the sampling frequency within which a growing mode comes from
+sampling."""
 
 LARGE_RELEASE = 10.0
 """Release at which the spring of the most moved leg pulls with so many times the friction at
@@ -140,13 +141,13 @@ GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
 def locus_plot(linear: LinearMachine, period: float) -> Plot:
     """Return frequencies and damping ratios over the gains of both laws, sampled."""
     platform, leak = linear.platform, suitable_leak(linear)
-    held = series_stiffness(linear)
+    series = series_stiffness(linear)
 
     def by_force(gain: float) -> LocalLaw:
         return force_law(linear, gain, period, leak)
 
     def by_rate(gain: float) -> LocalLaw:
-        return velocity_feedback(platform, gain, period, stiffness=held)
+        return velocity_feedback(platform, gain, period, stiffness=series)
 
     best = {
         "iff": 100.0 if platform.n_deflections else 4e3,
@@ -386,12 +387,12 @@ def run(platform: Platform) -> CaseResult:
     }
     damped = Damped(platform, linear, controllers)
     passive = linear.locked() if platform.n_deflections else linear
-    own = linear_modes(passive).swinging
+    modes = linear_modes(passive).swinging
     measures: list[Entry] = [
         Quantity(
             "smallest damping ratio of the passive machine",
-            own.damping_ratios.min(),
-            note=f"modes from {own.frequencies[0]:.4g} to {own.frequencies[-1]:.4g} Hz"
+            modes.damping_ratios.min(),
+            note=f"modes from {modes.frequencies[0]:.4g} to {modes.frequencies[-1]:.4g} Hz"
             + ("; actuators blocked" if platform.n_deflections else ""),
         )
     ]
@@ -421,8 +422,8 @@ def _all_gains(platform: Platform) -> Measure:
     floating = with_gravity(platform, 0.0)
     linear, worst = linearise(floating), []
     for gain in GAIN_GRID:
-        held = series_stiffness(linear)
-        laws = [continuous_velocity_feedback(floating, gain, stiffness=held)]
+        series = series_stiffness(linear)
+        laws = [continuous_velocity_feedback(floating, gain, stiffness=series)]
         if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
         worst += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
@@ -477,8 +478,8 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
     fastest = -float(best.law.feedthrough[0, 1])
     if name == "dvf":
         return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * fastest)
-    share = -float(best.law.feedthrough[0, 2])
-    gain = -np.log(1.0 - share) / best.period
+    factor = -float(best.law.feedthrough[0, 2])
+    gain = -np.log(1.0 - factor) / best.period
     return IntegralForceFeedback(damped.platform, gain=TESTED_GAINS[name] * gain)
 
 

@@ -123,8 +123,10 @@ def _unstable_position_gain(platform: Platform) -> dict[str, Any] | None:
     """Return the position gain; None for drives that take positions."""
     if takes_positions(platform):
         return None
-    own = suitable_position_loop(platform, CONTROL_PERIOD)[0]
-    return {"position_gain": max(UNSTABLE_GAIN_FACTOR * own, DIVERGENT_LOOP_GAIN / CONTROL_PERIOD)}
+    suitable = suitable_position_loop(platform, CONTROL_PERIOD)[0]
+    return {
+        "position_gain": max(UNSTABLE_GAIN_FACTOR * suitable, DIVERGENT_LOOP_GAIN / CONTROL_PERIOD)
+    }
 
 
 def _overload(platform: Platform) -> dict[str, Any] | None:
@@ -279,12 +281,14 @@ def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
 
 
 def _within_stroke(platform: Platform) -> float:
-    share = HEAVE_FRACTION * float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    amplitude = HEAVE_FRACTION * float(
+        (platform.maximum_coordinates - platform.minimum_coordinates).min()
+    )
     if isinstance(platform.leg, StrutLeg):
-        stretch = share * largest(platform.jacobian(platform.home)[:, 2])
+        stretch = amplitude * largest(platform.jacobian(platform.home)[:, 2])
         holding = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        share *= 0.01 if platform.leg.axial.stiffness * stretch > holding else 1.0
-    return share
+        amplitude *= 0.01 if platform.leg.axial.stiffness * stretch > holding else 1.0
+    return amplitude
 
 
 def _within_speed(platform: Platform) -> float:
@@ -376,20 +380,20 @@ def stopped_run(platform: Platform, fault: Fault) -> Trajectory | None:
     options = fault.options(platform)
     if options is None:
         return None
-    own = dict(options)
+    settings = dict(options)
     motion: Motion = heave(platform, fault.duration)
-    if "jump" in own:
+    if "jump" in settings:
         motion = StepMotion(
             platform.home,
-            displacement={"z": own.pop("jump")},
+            displacement={"z": settings.pop("jump")},
             rise=0.0,
             start=0.1,
             duration=fault.duration,
             convention=_convention(platform),
         )
-    plant = Plant(platform, dropouts=own.pop("dropouts", ()))
-    wrench = own.pop("wrench", None)
-    controller = Cascade(platform, motion, **own)
+    plant = Plant(platform, dropouts=settings.pop("dropouts", ()))
+    wrench = settings.pop("wrench", None)
+    controller = Cascade(platform, motion, **settings)
     return _run(platform, controller, fault.duration, plant=plant, wrench=wrench)
 
 

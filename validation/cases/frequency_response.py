@@ -165,13 +165,13 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
         }
         for engine, one in found.items():
             off = largest(one.response.gain - one.linear) / largest(one.linear)
-            own = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
-            bar, reason = (sweep.accurate, sweep.reason) if own else (MUJOCO_BAR, SHIFT_REASON)
+            precise = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
+            bar, reason = (sweep.accurate, sweep.reason) if precise else (MUJOCO_BAR, SHIFT_REASON)
             name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
             measures.append(Measure(name, off, bar, reason))
         panels.append(_panel(axis, found))
-    held = ", springs holding the actuators." if sweep.options["holding"][0] else "."
-    caption = "Linear: from the linearised machine. At rest, without a controller" + held
+    holding = ", springs holding the actuators." if sweep.options["holding"][0] else "."
+    caption = "Linear: from the linearised machine. At rest, without a controller" + holding
     title = "Compliance from a swept wrench"
     return measures, Plot(title, "frequency [Hz]", *panels, log_x=True, caption=caption)
 

@@ -98,7 +98,7 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
 
 def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
     controller = Lqr(platform, period=CONTROL_PERIOD)
-    design, held = (
+    design, holding_forces = (
         controller.design,
         platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR),
     )
@@ -112,7 +112,7 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
         timestep=CONTROL_PERIOD,
         fidelity="fast",
     )
-    states, forces = course.signals["error"], course.signals["command"] - held
+    states, forces = course.signals["error"], course.signals["command"] - holding_forces
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
     rates = design.closed_loop.rates

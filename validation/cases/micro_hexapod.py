@@ -76,7 +76,7 @@ FAR_DISTANCE = 10.0
 """[m] Largest coordinate of positions that are tried for lengths that are not real."""
 
 FAR_POSES = 1000
-"""Number of these positions."""
+"""Number of positions that are tried for lengths that are not real."""
 
 STOP_TIME = 0.5
 """[s] Stop time of the paper's simulation."""

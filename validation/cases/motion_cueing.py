@@ -296,16 +296,16 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
     ]
     reason = "a hard limit of the exact kinematics, looked at every millisecond; 1 is the limit"
     for name in ("length", "speed", "acceleration"):
-        share = max(getattr(use, name) for use in uses)
-        if share > 0.0:
+        fraction = max(getattr(use, name) for use in uses)
+        if fraction > 0.0:
             text = f"predictive: largest share of the actuators' {name} limit"
-            yield Measure(text, share, 1.0, reason, at_bound=True)
+            yield Measure(text, fraction, 1.0, reason, at_bound=True)
     algorithms = [each["predictive"].cue.algorithm for each in outcomes.values()]
-    shares = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
+    fractions = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
     yield Quantity(
         "predictive: steps in which the last plan went on",
-        (shares == 0.0).sum(),
-        note=f"of {len(shares)}; {int((shares < 1.0).sum())} followed the new plan in part",
+        (fractions == 0.0).sum(),
+        note=f"of {len(fractions)}; {int((fractions < 1.0).sum())} followed the new plan in part",
     )
     times = np.concatenate([each["predictive"].cue.step_time for each in outcomes.values()])
     period = algorithms[0].period
@@ -396,8 +396,8 @@ def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     for key, one in outcomes.items():
         curves.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
-        share = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
-        used.append(Curve(key, one.use.time, share.max(axis=1)))
+        fraction = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
+        used.append(Curve(key, one.use.time, fraction.max(axis=1)))
     return Plot(
         f"Cueing: {name.replace('_', ' ')}",
         "time [s]",

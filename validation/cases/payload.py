@@ -247,9 +247,11 @@ def drawn_limit(platform: Platform, thrust: float) -> float:
     """Return the largest payload [kg] that all of many random positions hold with a thrust [N]."""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     random = np.random.default_rng(421)
-    shares = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
-    shares = np.where(random.uniform(size=shares.shape) < END_FRACTION, np.round(shares), shares)
-    poses = platform.forward_kinematics(platform.minimum_coordinates + shares * stroke)
+    fractions = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
+    fractions = np.where(
+        random.uniform(size=fractions.shape) < END_FRACTION, np.round(fractions), fractions
+    )
+    poses = platform.forward_kinematics(platform.minimum_coordinates + fractions * stroke)
     light, heavy = (
         scaled_payload(platform, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
         for mass in CARRIED_MASSES
@@ -268,9 +270,9 @@ def _speeds(platform: Platform) -> Iterator[Entry]:
         f"{name}, rotation as printed", backwards, note="(2.2), (2.3) and A.2", unit="m/s"
     )
     least, second, *_ = opposed_speeds(platform)
-    share = kept_speed_fraction(platform)
+    fraction = kept_speed_fraction(platform)
     note = f"of {PHASE_DRAWS} draws; without any phases the axes are in phase"
-    yield Quantity("share of random phases that keep the actuators' speed", share, note=note)
+    yield Quantity("share of random phases that keep the actuators' speed", fraction, note=note)
     yield Quantity(
         f"{name}, axes in phase or opposed, least of 32",
         least,

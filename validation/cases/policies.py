@@ -168,8 +168,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     measures, tables = [], []
     for shipped in SHIPPED_POLICIES[platform.name]:
-        held, conditions = robustness(shipped)
-        measures += [_better(shipped), held]
+        robust, conditions = robustness(shipped)
+        measures += [_better(shipped), robust]
         tables += [_full_table(shipped.policy), conditions]
     return CASE.result(platform, measures, (), (), tables)
 

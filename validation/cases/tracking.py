@@ -573,8 +573,9 @@ def _table(
         "Errors under control",
         ("controller", *columns),
         tuple(rows),
-        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with {PAYLOAD_FRACTION:g} of "
-        f"the payload and {FRICTION_FRACTION:g} of the friction, on the analytic engine.",
+        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with "
+        f"{PAYLOAD_FRACTION:g} of the payload and {FRICTION_FRACTION:g} of the friction, on the "
+        "analytic engine.",
     )
 
 
@@ -583,14 +584,14 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
     early = sum(bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values()))
     yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
     thesis = np.array(runs["hardware", "thesis cascade"].rms)
-    shares = {
+    ratios = {
         name: float((thesis / np.array(runs["hardware", name].rms)).min())
         for name in COMPARED_CONTROLLERS
     }
-    best = max(COMPARED_CONTROLLERS, key=lambda name: shares[name])
+    best = max(COMPARED_CONTROLLERS, key=lambda name: ratios[name])
     yield Measure(
         f"hardware plant: error of the thesis' cascade per error of {best}, the best controller",
-        shares[best],
+        ratios[best],
         1.0,
         "smallest ratio of the three errors; forces of the motion that are fed forward leave less "
         "error to feedback",

@@ -330,17 +330,17 @@ def hardware_steps(
         (loop, loop.changed(velocity_gain=gain)),
         leg.encoder.resolution(leg.drive.turn) / SAMPLE_TIME / STEP_SPEED,
         PositionStudy().response(hardware),
-        tuple(tuple(_scanned(hardware, inertia, mass, share)) for share in ARMATURE_RATIOS),
+        tuple(tuple(_scanned(hardware, inertia, mass, factor)) for factor in ARMATURE_RATIOS),
         step_figures(*simulated),
     )
 
 
-def _scanned(hardware: Platform, inertia: float, mass: float, share: float) -> Iterator[Scanned]:
-    machine = with_armature(hardware, share)
+def _scanned(hardware: Platform, inertia: float, mass: float, factor: float) -> Iterator[Scanned]:
+    machine = with_armature(hardware, factor)
     for ratio in GAIN_RATIOS:
-        gain = VELOCITY_GAIN * (1.0 + share * inertia / mass) * ratio if ratio else VELOCITY_GAIN
+        gain = VELOCITY_GAIN * (1.0 + factor * inertia / mass) * ratio if ratio else VELOCITY_GAIN
         found = motor_response(machine, gain, INTEGRAL_TIME)
-        yield Scanned(share * inertia, gain, step_figures(found.time, found.motor))
+        yield Scanned(factor * inertia, gain, step_figures(found.time, found.motor))
 
 
 def matches_figure(steps: HardwareSteps, figures: StepFigures) -> bool:

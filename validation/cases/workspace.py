@@ -180,7 +180,7 @@ def plate_measures(
         plate = PlateModel.from_parameters(platform.parameters)
     except InputError:
         return
-    printed, held, free = (
+    printed, fixed, free = (
         forms._asdict() | {"z": forms.heave}
         for forms in (
             small_angle_ranges(plate),
@@ -190,7 +190,7 @@ def plate_measures(
     )
     for one in ranges:
         for name, value, expected, tolerance in (
-            ("others held", one.alone[1], held[one.axis], RADIUS_TOLERANCE),
+            ("others held", one.alone[1], fixed[one.axis], RADIUS_TOLERANCE),
             ("others free", one.free[1], free[one.axis], FREE_TOLERANCE),
         ):
             yield Measure(
@@ -208,8 +208,8 @@ def plate_measures(
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
-    shares = stroke_fractions(model, home + found.surface).sum(axis=1)
-    off = largest(shares - 1.0)
+    fractions = stroke_fractions(model, home + found.surface).sum(axis=1)
+    off = largest(fractions - 1.0)
     name = "shares of the stroke at the ends of rays, sum less 1"
     yield Measure(name, off, RADIUS_TOLERANCE, "bisection and rounding")
     low, high = (1.02 * end for end in found.extremes)
@@ -218,11 +218,11 @@ def plate_measures(
     yield _volume(found, inside.mean(), float(np.prod(high - low)), "the closed form")
 
 
-def _volume(found: Region, share: float, box: float, what: str) -> Measure:
+def _volume(found: Region, fraction: float, box: float, what: str) -> Measure:
     """Compare the volume of rays with that of random points; both have an error of their own."""
-    deviation = box * np.sqrt(share * (1.0 - share) / RANDOM_POINTS)
+    deviation = box * np.sqrt(fraction * (1.0 - fraction) / RANDOM_POINTS)
     deviation += found.uncertainty * found.volume / MAX_DEVIATIONS
-    off = float(abs(found.volume - box * share) / deviation)
+    off = float(abs(found.volume - box * fraction) / deviation)
     return Measure(
         f"volume of rays against random points in {what}", off, MAX_DEVIATIONS, CHANCE_REASON
     )

@@ -43,7 +43,9 @@ DASHED_POINTS = 60
 FULL_MOTION = 1e-2
 """[m] Motion of a platform joint; the bars are set for motions at least as large."""
 
-MIN_INERTIA_REASON = "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
+MIN_INERTIA_REASON = (
+    "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
+)
 
 PARTS_PER_LEG = 3
 """Parts of a leg with a moment of inertia of their own, at most."""
@@ -141,7 +143,7 @@ def trajectory_comparison(
         "progress": False,
     }
     reference = simulate(platform, duration, **options)
-    share = motion_fraction(platform, reference)
+    fraction = motion_fraction(platform, reference)
     measures: list[Entry] = []
     plots = []
     for bar in ENGINE_BARS:
@@ -150,7 +152,7 @@ def trajectory_comparison(
         except MissingDependencyError as error:
             measures.append(missing(bar.label, error))
             continue
-        measures.extend(trajectory_measures(bar, trajectory, reference, share))
+        measures.extend(trajectory_measures(bar, trajectory, reference, fraction))
         plots.append(trajectory_plot(f"{title}: {bar.label} and reference", trajectory, reference))
     return measures, plots
 
@@ -219,8 +221,8 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     length = float(platform.home_reaches.min())
     moved = np.linalg.norm(states.acceleration[:, :3], axis=1)
     moved += platform_radius(platform) * np.linalg.norm(states.acceleration[:, 3:], axis=1)
-    own = LEAST_MOMENT * moved / length**2 * PARTS_PER_LEG * platform.n_actuators
-    return float((own / np.abs(forces).max(axis=1)).max())
+    inertia_force = LEAST_MOMENT * moved / length**2 * PARTS_PER_LEG * platform.n_actuators
+    return float((inertia_force / np.abs(forces).max(axis=1)).max())
 
 
 def projection_errors(
@@ -253,7 +255,9 @@ def projection_errors(
             errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(found)} states"
         least = added if engine == "mujoco" else 0.0
-        reason = MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {MIN_INERTIA_REASON}"
+        reason = (
+            MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {MIN_INERTIA_REASON}"
+        )
         measures.append(Measure(name, errors.max(), max(MODEL_TOLERANCE, least), reason))
         curves.append(log_curve(label, x, errors))
     return measures, curves

@@ -128,7 +128,9 @@ def free_rates(platform: Platform) -> FloatArray:
 def stiff_scale(platform: Platform) -> float:
     """Return the time step per `COMPARED_TIMESTEP`: 1, or halved until it follows the motion."""
     rate = COMPARED_TIMESTEP * fastest_rate(platform)
-    return 1.0 if rate <= MAX_STEP_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_STEP_RATE)))
+    return (
+        1.0 if rate <= MAX_STEP_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_STEP_RATE)))
+    )
 
 
 def compared_step(platform: Platform) -> float:

@@ -155,7 +155,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         at, rates, inside = later(platform, states, found, time)
         return np.asarray(np.sum(platform.energy(at, rates, deflection=inside), axis=0))
 
-    shares = np.hstack(
+    terms = np.hstack(
         [
             forces * actuator_rates(platform, pose, twist, deflection),
             wrench * twist,
@@ -163,7 +163,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         ]
     )
     rate = _rate(platform, states, found, energy)
-    imbalance = np.abs(rate - shares.sum(axis=1)) / np.abs(shares).max(axis=1)
+    imbalance = np.abs(rate - terms.sum(axis=1)) / np.abs(terms).max(axis=1)
     yield Measure(
         "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
         imbalance.max(),

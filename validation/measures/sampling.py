@@ -241,8 +241,8 @@ def stroke(platform: Platform) -> float:
 
     Cranks that may turn further, even all the way round, come into line with their rods.
     """
-    own = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
-    return min(own, QUARTER_TURN) if platform.coordinate_unit == "rad" else own
+    shortest = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    return min(shortest, QUARTER_TURN) if platform.coordinate_unit == "rad" else shortest
 
 
 def platform_radius(platform: Platform) -> float:

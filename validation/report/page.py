@@ -384,19 +384,19 @@ def _machine(
     platform: Platform, results: Sequence[CaseResult], without: Sequence[LeftOut]
 ) -> dict[str, Any]:
     parameters = platform.parameters
-    own = [result for result in results if result.machine == platform.name]
+    of_machine = [result for result in results if result.machine == platform.name]
     return {
         "name": platform.name,
         "title": parameters.title,
         "source": parameters.source,
         "kind": platform.kind,
-        "verdict": overall([result.verdict for result in own]),
+        "verdict": overall([result.verdict for result in of_machine]),
         "shipped": _is_shipped(platform),
         "dof": platform.dof,
         "actuators": platform.n_actuators,
-        "counts": _counts(own),
-        "tightest": _tightest(own),
-        "seconds": _finite(sum(result.seconds for result in own)),
+        "counts": _counts(of_machine),
+        "tightest": _tightest(of_machine),
+        "seconds": _finite(sum(result.seconds for result in of_machine)),
         "left_out": [
             {"case": case.case, "title": case.title, "reason": case.reason}
             for case in without

@@ -313,9 +313,9 @@ def test_steps_on_the_way_home_are_small_enough(
 
     found = crossed()
     assert 0 < found.sum() < 60
-    monkeypatch.setattr(collisions, "WAY_STEPS", 10 * collisions.WAY_STEPS)
+    monkeypatch.setattr(collisions, "PATH_STEPS", 10 * collisions.PATH_STEPS)
     np.testing.assert_array_equal(crossed(), found)
-    monkeypatch.setattr(collisions, "WAY_STEPS", 1)
+    monkeypatch.setattr(collisions, "PATH_STEPS", 1)
     assert not np.array_equal(crossed(), found)
 
 

@@ -27,14 +27,14 @@ def test_gains_without_limits_are_those_of_riccatis_equation() -> None:
     slopes = np.tile(step.state, (spans, 1, 1)), np.tile(step.forces, (spans, 1, 1))
     y, forces = np.tile(np.r_[machine.home, rest], (spans + 1, 1)), np.tile(holding, (spans, 1))
     without = np.full((spans, n), np.inf)
-    course = PlanReference(
+    reference = PlanReference(
         y[:, :7].copy(), y[:, 7:].copy(), np.zeros((spans, 6)), forces, -without, without
     )
     deviation = np.random.default_rng(3).normal(size=(spans + 1, 12))
     legs = np.tile(machine.home_coordinates, (spans + 1, 1))
     plan = Plan(y, forces, deviation, legs, np.zeros((spans + 1, n, 6)))
     change = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
-    backward(slopes, course, goal.cost, goal.effort, plan, 0.0, change)
+    backward(slopes, reference, goal.cost, goal.effort, plan, 0.0, change)
     weights = np.diag(np.r_[goal.cost.scale, goal.cost.speed * goal.cost.scale])
     value = solve_discrete_are(step.state, step.forces, weights, goal.effort)
     bend = goal.effort + step.forces.T @ value @ step.forces

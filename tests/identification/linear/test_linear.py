@@ -60,7 +60,7 @@ def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: 
     assert found.nominal_residual.max() > 1e-4 * size
     with_parameters(platform, chosen, found.values)
     spreads = np.array([each.spread for each in chosen])
-    hidden = found.visibility.hidden
+    hidden = found.visibility.unobservable_directions
     assert hidden or np.abs((found.values - truth) / spreads).max() < 1e-8
     if platform.name == "micro_hexapod":
         return  # Beside springs of 20 N/um a combination of masses is at the edge of rounding.
@@ -98,7 +98,7 @@ def test_what_bodies_share_is_named() -> None:
     assert sentence.startswith("only the sum of inertia zz of the")
     assert len(found.decision.held) == 1
     base = base_parameters(found.model)
-    assert "mass of the housing of all legs" in base.unseen
+    assert "mass of the housing of all legs" in base.unobservable
 
 
 @pytest.fixture(scope="module")

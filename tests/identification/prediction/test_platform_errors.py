@@ -170,8 +170,10 @@ def test_delays_show_against_another_clock_alone(
     parameters = select(nominal(), paths)
     slopes = first_jacobian([PredictionProblem(nominal(), recording, parameters)])
     seen = visibility(slopes, parameters)
-    assert len(seen.hidden) == sentences
-    assert all({each.path for each in own.parameters} == {*paths} for own in seen.hidden)
+    assert len(seen.unobservable_directions) == sentences
+    assert all(
+        {each.path for each in own.parameters} == {*paths} for own in seen.unobservable_directions
+    )
 
 
 @pytest.mark.quick

@@ -16,16 +16,22 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.cli.identify import _read, _sha256
 from twin.errors import InputError
 from twin.identification.prediction.optimise import solve
 from twin.identification.result.identification import Identification
-from twin.identification.result.identify import identified_toml, identify
+from twin.identification.result.identify import (
+    AUXILIARY_SIGNALS,
+    INPUT_SIGNALS,
+    identified_toml,
+    identify,
+)
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.report import page_of
-from twin.logs import Channel, Log, LogMapping, log_of, write_log
+from twin.logs import Channel, Log, LogMapping, log_of, read_signals, sha256_of, write_log
 
 pytestmark = pytest.mark.quick
+
+SIGNALS = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
 
 BODY = "platform.body.mass, platform.body.center_of_mass.0"
 LATE, SCALE = 1.5e-3, 1.03
@@ -211,26 +217,26 @@ def test_logs_are_read_in_windows_and_hashed(
 ) -> None:
     """A folder has the hash of its files, one after the other."""
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
-    monkeypatch.setattr("twin.cli.identify.WINDOW_DURATION", 0.7)
-    log, source = _read(file, None, nominal())
+    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 0.7)
+    log = read_signals(file, SIGNALS, None, nominal())
     assert log.names == (
         *("coordinates", "forces", "pose", "measured"),
         *("accelerometer", "gyroscope", "command_forces"),
     )
     assert (log["forces"].values == measured()["forces"].values).all()
-    assert source.sha256 == sha256(file.read_bytes()).hexdigest()
+    assert sha256_of(file) == sha256(file.read_bytes()).hexdigest()
     bag = tmp_path / "bag"
     (bag / "b").mkdir(parents=True)
     (bag / "b" / "1.db3").write_bytes(b"second")
     (bag / "a.yaml").write_bytes(b"first")
-    assert _sha256(bag) == sha256(b"firstsecond").hexdigest()
+    assert sha256_of(bag) == sha256(b"firstsecond").hexdigest()
 
 
 def test_a_mapped_log_leaves_unused_channels_in_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory holds the signals, a window and a block of the file, not its other columns."""
-    monkeypatch.setattr("twin.cli.identify.WINDOW_DURATION", 2.0)
+    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 2.0)
     monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 500)
     time = np.arange(0.0, 30.0, 2e-3)
     legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
@@ -249,7 +255,7 @@ def test_a_mapped_log_leaves_unused_channels_in_its_file(
     channels = ", ".join(f'"raw.{k}"' for k in range(6))
     mapping.write_text(f"[signals.coordinates]\nchannels = [{channels}]\n")
     tracemalloc.start()
-    found, _ = _read(file, mapping, nominal())
+    found = read_signals(file, SIGNALS, LogMapping.read(mapping), nominal())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.allclose(found["coordinates"].values, legs, atol=1e-5)

@@ -216,7 +216,7 @@ def test_perception_knows_steps_and_thresholds():
     assert sensed.force[-1, 0] == pytest.approx(0.4, rel=1e-6)
     assert sensed.rate[0, 2] == pytest.approx(0.1, rel=1e-2)
     assert abs(sensed.rate[-1, 2]) < 0.01
-    small = perceived(REST + 0.1 * (force - REST), 0.1 * rate, period).conscious()
+    small = perceived(REST + 0.1 * (force - REST), 0.1 * rate, period).above_threshold()
     np.testing.assert_array_equal(small.force, 0.0)
     np.testing.assert_array_equal(small.rate, 0.0)
 
@@ -228,7 +228,7 @@ def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
     assert same.total_correlation == pytest.approx(1.0)
     opposite = perceived_error(manoeuvre, manoeuvre.scaled(-1.0))
     assert opposite.total_correlation == pytest.approx(-1.0)
-    conscious = np.abs(np.hstack(opposite.vehicle.conscious())).max(axis=0) > 0.0
+    conscious = np.abs(np.hstack(opposite.vehicle.above_threshold())).max(axis=0) > 0.0
     assert (opposite.false_cue[conscious] > 0.0).all()
     still = perceived_error(manoeuvre, manoeuvre.scaled(0.0))
     np.testing.assert_allclose(opposite.relative, 2.0 * still.relative, rtol=1e-9, atol=1e-12)

@@ -41,7 +41,7 @@ CROSSING_DISTANCE = 0.05
 """Distance of the axes at a change of sides, relative to the travel of the step, that is a
 crossing. Adopted."""
 
-WAY_STEPS = 20
+PATH_STEPS = 20
 """Steps on the way from home to a pose at rest. Adopted."""
 
 
@@ -177,7 +177,7 @@ def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     starts = np.vstack([poses[:1], poses[:-1]])
     steps = 1
     if course.places:
-        starts, steps = np.broadcast_to(platform.home, poses.shape), WAY_STEPS
+        starts, steps = np.broadcast_to(platform.home, poses.shape), PATH_STEPS
     same = np.sign(np.einsum("ki,ki->k", starts[:, 3:], poses[:, 3:]))[:, None]
     ends = np.hstack([poses[:, :3], np.where(same < 0.0, -1.0, 1.0) * poses[:, 3:]])
     found = np.zeros((len(poses), platform.n_actuators * (platform.n_actuators - 1) // 2), bool)

@@ -14,7 +14,7 @@ from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.panels import ALONE_HEIGHT, FOOTER_HEIGHT, PANEL_GAP, TITLE_HEIGHT, thin_out
+from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, SINGLE_PANEL_HEIGHT, TITLE_HEIGHT, thin_out
 from twin.charts.style import CURVE_COLORS, TITLE_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError, brief
 from twin.model.machine_base import without_compiling
@@ -161,7 +161,7 @@ def feasibility_figure(found: Feasibility) -> Any:
         raise InputError("plot", "a verdict at rest has no course over time; give a motion")
     figures = optional("plotly.graph_objects")
     top = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
-    figure = figures.Figure(layout=layout(2 * ALONE_HEIGHT + top + FOOTER_HEIGHT, top))
+    figure = figures.Figure(layout=layout(2 * SINGLE_PANEL_HEIGHT + top + FOOTER_HEIGHT, top))
     title = html.escape(found.summary)
     figure.layout.title = {"text": title, "font": {"size": TITLE_SIZE}, "x": 0.01, "y": 0.99}
     figure.layout.title.yanchor = "top"

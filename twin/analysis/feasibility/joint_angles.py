@@ -34,11 +34,11 @@ JOINT_NAMES = {
 }
 """Field of a leg's table -> name of the joint."""
 
-SMALLEST_PART = 0.05
+MIN_SINGULAR_RATIO = 0.05
 """Smallest singular value of the Jacobian, relative to that at home: the legs act on the weakest
 motion with a twentieth of their effect at home. Adopted."""
 
-LARGEST_CONDITION = 200.0
+MAX_CONDITION_NUMBER = 200.0
 """Largest condition number of the Jacobian: an error of a leg grows two hundred times in the worst
 direction. Adopted."""
 
@@ -150,7 +150,7 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
     rows, signs = _singular_values(platform, course.motion.pose)
     home, sign = _singular_values(platform, platform.home[None])
     smallest, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
-    least = np.full_like(smallest, SMALLEST_PART * home[0, -1])
+    least = np.full_like(smallest, MIN_SINGULAR_RATIO * home[0, -1])
     turned = signs * sign[0] < 0.0
     share = np.where(turned[:, None], np.inf, least / np.maximum(smallest, 1e-300))
 
@@ -180,7 +180,7 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
             "direction. Stay closer to home, or place the joints differently."
         )
 
-    most = np.full_like(condition, LARGEST_CONDITION)
+    most = np.full_like(condition, MAX_CONDITION_NUMBER)
     yield Quantity("condition number", "", condition, most, condition / most, [()], ill)
 
 

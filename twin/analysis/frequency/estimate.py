@@ -10,12 +10,12 @@ response to higher ones. The coherence is that of a frequency with its neighbour
 alone show little of the noise. The standard deviation of G per magnitude is
 sqrt((1 - coherence) / (2 n coherence)).
 
-Whole record: of an excitation from rest to rest whose response has died away at the end, the
-ratio of the two spectra without any window: no leakage, whatever the damping. Coherence is that of
-each line with its neighbours.
+Whole record: for an excitation from rest to rest whose response has died away at the end, the
+response is the ratio of the two spectra without any window: no leakage, whatever the damping. The
+coherence is that of each line with its neighbours.
 
-Stepped sine: least squares of a sine, a cosine, a constant and a drift on both signals over the
-part of a dwell that is settled. The ratio is the gain; what the output has besides gives coherence
+Stepped sine: a sine, a cosine, a constant and a drift are fitted to both signals by least squares
+over the settled part of a dwell. The ratio is the gain; what else the output has gives coherence
 and deviation.
 
 Reference:
@@ -340,7 +340,9 @@ def highest_frequency(platform: MachineModel, most: float) -> float:
     """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     found = [drive.positioning() for drive in drives]
-    return min([most, *(POSITION_FREQUENCY_RATIO * how.update_rate for how in found if how is not None)])
+    return min(
+        [most, *(POSITION_FREQUENCY_RATIO * how.update_rate for how in found if how is not None)]
+    )
 
 
 class SuitableSpeed(NamedTuple):
@@ -358,11 +360,12 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
     steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
     much, and the amplitude at the highest frequency `NOISE_RATIO` steps. It uses no more than
-    `MAX_SPEED_FRACTION` of the speed, `MAX_ACCELERATION_RATIO` of the acceleration at the highest frequency, and
-    `POSITION_TRAVEL` of the way to an end; K v takes no more than `MAX_EFFORT_FRACTION` of the effort.
-    Springs in the legs, which take more speed than the platform, are left out of this.
+    `MAX_SPEED_FRACTION` of the speed, `MAX_ACCELERATION_RATIO` of the acceleration at the highest
+    frequency, and `POSITION_TRAVEL` of the way to an end; K v takes no more than
+    `MAX_EFFORT_FRACTION` of the effort. Springs in the legs, which take more speed than the
+    platform, are left out of this.
 
-    Servos and steppers have dead bands and resolutions, beside which small motions vanish: theirs
+    Servos and steppers have dead bands and resolutions in which small motions vanish: their speed
     is as large as their travel allows at the lowest frequency.
 
     Args:
@@ -395,7 +398,9 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         needed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
         most = {
             "speed": MAX_SPEED_FRACTION * actuator_limit(platform, "speed"),
-            "acceleration": MAX_ACCELERATION_RATIO * actuator_limit(platform, "acceleration") / omega,
+            "acceleration": MAX_ACCELERATION_RATIO
+            * actuator_limit(platform, "acceleration")
+            / omega,
             "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
             "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
         }
@@ -416,35 +421,36 @@ class Spectra(NamedTuple):
     """Spectra of an input and an output, averaged over windows."""
 
     frequency: FloatArray
-    """`(k,)` [Hz] from 0 to half the sampling rate"""
-    given: FloatArray
+    """`(k,)` frequencies [Hz] from 0 to half the sampling rate"""
+    input_power: FloatArray
     """`(k,)` power density of the input"""
-    received: FloatArray
+    output_power: FloatArray
     """`(k,)` power density of the output"""
     cross: ComplexArray
     """`(k,)` cross power density"""
     windows: int
+    """number of windows"""
 
     @property
     def transfer(self) -> ComplexArray:
         """Output per input `(k,)`; zero where the input has nothing."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.nan_to_num(self.cross / self.given, nan=0.0, posinf=0.0, neginf=0.0)
+            return np.nan_to_num(self.cross / self.input_power, nan=0.0, posinf=0.0, neginf=0.0)
 
     @property
     def coherence(self) -> FloatArray:
-        """Share of the output that follows linearly from the input `(k,)`, 0 to 1."""
-        return _coherence(self.cross, self.given, self.received)
+        """Fraction of the output that follows linearly from the input `(k,)`, 0 to 1."""
+        return _coherence(self.cross, self.input_power, self.output_power)
 
 
 def spectra(
-    given: FloatArray, received: FloatArray, step: float, size: int, *, detrend: str
+    input_signal: FloatArray, output_signal: FloatArray, step: float, size: int, *, detrend: str
 ) -> Spectra:
     """Return the spectra of records `(m,)` over Hann windows that overlap by half.
 
     Args:
-        given: input, evenly sampled.
-        received: output.
+        input_signal: evenly sampled.
+        output_signal: at the same times.
         step: between samples [s].
         size: samples of a window, at most `m`.
         detrend: "constant" or "linear", taken out of every window.
@@ -453,9 +459,12 @@ def spectra(
 
     hop = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
     options = {"fs": 1.0 / step, "nperseg": size, "noverlap": size - hop, "detrend": detrend}
-    frequency, cross = csd(given, received, **options)
-    power_in, power_out = (welch(part, **options)[1] for part in (given, received))
-    return Spectra(frequency, power_in, power_out, cross, 1 + (len(given) - size) // hop)
+    frequency, cross = csd(input_signal, output_signal, **options)
+    input_power, output_power = (
+        welch(signal, **options)[1] for signal in (input_signal, output_signal)
+    )
+    windows = 1 + (len(input_signal) - size) // hop
+    return Spectra(frequency, input_power, output_power, cross, windows)
 
 
 def sweep_response(
@@ -521,8 +530,8 @@ def _smoothed(powers: FloatArray) -> FloatArray:
 
 def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
     """Return the share of noise in the power of an output, 0 to 1; 1 where there is no output."""
-    share = np.divide(noise, power, out=np.ones_like(power), where=power > 0.0)
-    return np.clip(share, 0.0, 1.0)
+    ratio = np.divide(noise, power, out=np.ones_like(power), where=power > 0.0)
+    return np.clip(ratio, 0.0, 1.0)
 
 
 def record_response(
@@ -617,10 +626,12 @@ def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray
         return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))
 
 
-def _coherence(cross: ComplexArray, given: FloatArray, received: FloatArray) -> FloatArray:
+def _coherence(
+    cross: ComplexArray, input_power: FloatArray, output_power: FloatArray
+) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.nan_to_num(np.abs(cross) ** 2 / (given * received))
-    return np.asarray(np.clip(share, 0.0, 1.0))
+        ratio = np.nan_to_num(np.abs(cross) ** 2 / (input_power * output_power))
+    return np.asarray(np.clip(ratio, 0.0, 1.0))
 
 
 def _records(given: Any, received: Any) -> tuple[FloatArray, FloatArray]:

@@ -60,7 +60,7 @@ ENGINE_TIMESTEP = 1e-4
 DECAY_TIME_CONSTANTS = 9.0
 """Time constants of the slowest mode after the sweep: a ten-thousandth is left."""
 
-LONGEST_DECAY = 20.0
+MAX_DECAY_TIME = 20.0
 """[s] Longest time that is simulated after the sweep."""
 
 FORCE_DIRECTIONS = ("x", "y", "z")
@@ -204,15 +204,15 @@ def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     Raises:
         InputError: not a machine of six degrees of freedom.
     """
-    held = linear.locked() if linear.platform.n_deflections else linear
-    if held.size != 6:
+    locked = linear.locked() if linear.platform.n_deflections else linear
+    if locked.size != 6:
         raise InputError("linear", "must have six degrees of freedom")
     from scipy.linalg import eigh
 
-    stiffness = 0.5 * (held.stiffness + held.stiffness.T)
-    shape = eigh(stiffness, held.mass)[1][:, 0]
-    moved = held.free @ shape
-    return moved, np.asarray(held.mass @ shape @ np.linalg.inv(held.free))
+    stiffness = 0.5 * (locked.stiffness + locked.stiffness.T)
+    shape = eigh(stiffness, locked.mass)[1][:, 0]
+    moved = locked.free @ shape
+    return moved, np.asarray(locked.mass @ shape @ np.linalg.inv(locked.free))
 
 
 def response_figure(
@@ -309,7 +309,7 @@ def measure_compliance(
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = (
-            min(DECAY_TIME_CONSTANTS / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
+            min(DECAY_TIME_CONSTANTS / slowest, MAX_DECAY_TIME) if slowest > 0.0 else MAX_DECAY_TIME
         )
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
     run = released(

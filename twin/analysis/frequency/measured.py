@@ -17,8 +17,8 @@ from twin.analysis.frequency.estimate import (
     AXES,
     EXCITATION_METHODS,
     LEAD_IN,
-    MOVING_RATE_FRACTION,
     MAX_SPEED_FRACTION,
+    MOVING_RATE_FRACTION,
     Excitation,
     Path,
     SteppedSine,
@@ -202,7 +202,8 @@ def _excited(
 ) -> tuple[Excitation, Reference, FloatArray]:
     """Return the excitation of a peak speed, its reference and way.
 
-    An adaptable speed is made smaller where springs in the legs need more than `MAX_SPEED_FRACTION`.
+    An adaptable speed is made smaller where springs in the legs need more than
+    `MAX_SPEED_FRACTION`.
     """
     excitation = make(peak)
     reference, way = excited_reference(platform, path, excitation)

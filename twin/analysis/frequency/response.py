@@ -119,9 +119,9 @@ def response_figures(response: FrequencyResponse) -> ResponseFigures:
     if below.size and below[0] > 0:
         last = top + int(below[0]) - 1
         low, high = magnitude[last], magnitude[last + 1]
-        share = (CUT_OFF - low) / (high - low)
+        part = (CUT_OFF - low) / (high - low)
         step = kept.frequency[last + 1] - kept.frequency[last]
-        bandwidth = float(kept.frequency[last] + share * step)
+        bandwidth = float(kept.frequency[last] + part * step)
     high_end = 0.5 * bandwidth if np.isfinite(bandwidth) else float(kept.frequency[-1])
     return ResponseFigures(
         bandwidth,

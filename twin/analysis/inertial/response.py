@@ -1,10 +1,8 @@
 """Response of a platform to a reference motion, from an inertial log.
 
-A log and a motion in one time: even samples, and the shift at which both agree best.
-
-Pre-compensation: a reference changed by the inverse of the measured response.
-
-The conclusion of the thesis suggests that "motion demand can be decreased by the amplification
+The log is brought to even samples, and to the motion's time by the shift at which both agree best.
+The reference can then be changed by the inverse of the measured response (pre-compensation). The
+conclusion of the thesis suggests that "motion demand can be decreased by the amplification
 ratio". Here that is done for every frequency at which the log is coherent.
 """
 
@@ -61,7 +59,7 @@ two."""
 MAX_TIME_ERROR = 0.05
 """Largest error of a log's times, relative to an interval; larger ones are lost messages."""
 
-SMALLEST_OVERLAP = 0.5
+MIN_OVERLAP = 0.5
 """Smallest overlap of log and motion, relative to the shorter of them: with less they have no
 common part."""
 
@@ -71,7 +69,7 @@ MIN_SAMPLES = 16
 SPECTRUM_RESOLUTION = 1.0
 """[Hz] Distance between the frequencies of the spectra."""
 
-FEWEST_SEGMENTS = 2
+MIN_SEGMENTS = 2
 """Smallest number of segments of a spectrum: one alone has coherence one everywhere."""
 
 INDEPENDENT_FRACTION = 0.947
@@ -80,7 +78,7 @@ INDEPENDENT_FRACTION = 0.947
 MIN_COHERENCE = 0.8
 """Adopted: coherence from which a ratio is trusted."""
 
-LARGEST_CHANGE = 2.0
+MAX_GAIN_CHANGE = 2.0
 """Largest factor by which a part of the reference is raised or lowered, 6 dB. Adopted."""
 
 FADE_DISTANCE = 3.0
@@ -346,7 +344,7 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
         raise InputError("motion", "moves none of the channels that the log has")
     lags = correlation_lags(len(measured), len(reference), mode="full")
     overlap = np.minimum(len(measured), lags + len(reference)) - np.maximum(lags, 0)
-    least = SMALLEST_OVERLAP * min(len(measured), len(reference))
+    least = MIN_OVERLAP * min(len(measured), len(reference))
     best = int(np.where(overlap >= least, total, -np.inf).argmax())
     peak, shift = float(total[best]), 0.0
     if 0 < best < len(total) - 1:
@@ -469,7 +467,7 @@ def _response(
 ) -> ChannelResponse:
     segment = math.ceil(rate / positive(resolution, "resolution"))
     segments = (2 * len(reference)) // segment - 1
-    if segments < FEWEST_SEGMENTS:
+    if segments < MIN_SEGMENTS:
         raise InputError(
             "resolution",
             f"{resolution:g} Hz needs {1.5 * segment / rate:.3g} s of common motion at least, "
@@ -479,8 +477,8 @@ def _response(
     coherence = found.coherence
     return ChannelResponse(
         found.frequency,
-        found.given,
-        found.received,
+        found.input_power,
+        found.output_power,
         coherence,
         found.transfer / sensor_filter(found.frequency, sensor.bandwidth, sensor.damping_ratio),
         deviation(coherence, INDEPENDENT_FRACTION * segments),
@@ -527,7 +525,7 @@ def inverse_gain(
     frequency: FloatArray,
     *,
     coherent: float = MIN_COHERENCE,
-    largest: float = LARGEST_CHANGE,
+    largest: float = MAX_GAIN_CHANGE,
     phase: bool = False,
 ) -> ComplexArray:
     """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.

@@ -1,6 +1,6 @@
-"""A machine with its platform's body scaled: forces are affine in the body's mass.
+"""Payloads: bodies fixed to the platform, merged into its own by the parallel-axis theorem.
 
-Payloads: bodies fixed to the platform, merged into its own by the parallel-axis theorem.
+Where the whole body keeps its geometry and only its mass changes, forces are affine in the mass.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ from twin.motion import SineMotion
 from twin.motion.motion import MotionSample, axis_names, axis_values
 from twin.plant.drives import actuator_limit
 
-LARGEST_GRID = 2_000_000
-"""Positions; more take minutes and gigabytes, and the continuous search knows better."""
+MAX_GRID_SIZE = 2_000_000
+"""Positions at most; more take minutes and gigabytes, and the continuous search finds more."""
 
 STROKE_TOLERANCE = 1e-9
 """Excess over an actuator's ends, relative to its stroke, that counts as rounding."""
@@ -116,7 +116,7 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
         raise InputError("shares", "must be numbers from 0 to 1, one after the other")
     actuators = DependentActuators.of(platform)
     count = len(actuators.leading)
-    if len(parts) ** count > LARGEST_GRID:
+    if len(parts) ** count > MAX_GRID_SIZE:
         raise InputError("shares", f"{len(parts)}^{count} positions; use fewer per actuator")
     leading = np.array(list(itertools.product(parts, repeat=count)))
     extensions, poses = actuators.positions(leading * stroke[actuators.leading])

@@ -90,8 +90,8 @@ class VelocityStep(Controller):
         """
         super().__init__(platform, **gains)
         self.speed = speed
-        held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
-        self._feedforward = None if as_flag(carried, "carried") else -held
+        holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+        self._feedforward = None if as_flag(carried, "carried") else -holding
 
     def start(self, measurement: Measurement) -> None:
         """Begin at rest."""
@@ -127,8 +127,8 @@ class VelocityStudy(StepStudy):
             InputError: not a machine.
         """
         scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
-        held = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        needed = held / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
+        holding = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
+        needed = holding / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
         scale = max(scale, float(needed.max()) / THESIS_GAINS[0])
         low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
         cranks = platform.coordinate_unit == "rad"
@@ -227,9 +227,11 @@ class PositionStudy(StepStudy):
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        share = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
-        room = END_DISTANCE_FRACTION * (platform.maximum_coordinates - platform.home_coordinates)
-        travel = np.minimum(np.minimum(share * stroke, STEP_TIME * speed), room)
+        fraction = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
+        remaining = END_DISTANCE_FRACTION * (
+            platform.maximum_coordinates - platform.home_coordinates
+        )
+        travel = np.minimum(np.minimum(fraction * stroke, STEP_TIME * speed), remaining)
         return round_below(float((travel / np.maximum(rates, 1e-9 * rates.max())).min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:

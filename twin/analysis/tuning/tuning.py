@@ -39,7 +39,8 @@ from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
 TIME_TOLERANCE = 1e-9
-"""[s] A sample this close to a corner of the bounds is on it: what sums of steps leave."""
+"""[s] Distance from a corner of the bounds at which a sample counts as on it: sums of steps leave
+as much."""
 
 GRADIENT_STEP = 1e-3
 """Step of a parameter's logarithm for the derivatives, relative to its range."""
@@ -209,8 +210,8 @@ def step_figures(
 def _crossing(time: FloatArray, values: FloatArray, before: int, level: float) -> float:
     """Return the time [s] at `level` on the line from sample `before` to the next."""
     low, high = values[before], values[before + 1]
-    share = (level - low) / (high - low)
-    return float(time[before] + share * (time[before + 1] - time[before]))
+    part = (level - low) / (high - low)
+    return float(time[before] + part * (time[before + 1] - time[before]))
 
 
 def _series(time: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -428,7 +429,7 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     Raises:
         InputError: not a machine.
     """
-    own = configured_gains(as_model(platform))
+    configured = configured_gains(as_model(platform))
     gain, time = suitable_velocity_loop(platform, DEFAULT_PERIOD)
     position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
     cranks = platform.coordinate_unit == "rad"
@@ -437,8 +438,8 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
         "velocity_time": float(time.mean()),
         "position_gain": position,
         "position_integral": integral,
-        "feedforward_start": 0.0 if own is None else own.feedforward_start,
-        "feedforward_rise": 0.0 if own is None else own.feedforward_rise,
+        "feedforward_start": 0.0 if configured is None else configured.feedforward_start,
+        "feedforward_rise": 0.0 if configured is None else configured.feedforward_rise,
     }
     units = dict(
         zip(values, ("N m s/rad" if cranks else "N s/m", "s", "1/s", "1/s2", "s", "s"), strict=True)

@@ -9,9 +9,9 @@ Collisions of legs, and of one plate's edge with the other, are not searched.
 
 Constant-orientation workspace in closed form, for legs with two straight ends: with the attitude R
 fixed, leg i is between its limits where the reference point p is between two spheres about
-c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the
-shells have in common. Independent of the platform's kinematics: base and platform joints and the
-rotation matrix are all it takes.
+c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the shells have in
+common. It takes base and platform joints and the rotation matrix only, not the platform's
+kinematics.
 
 Reference: Merlet, Parallel Robots, section on workspace; Gosselin, Determination of the workspace
 of 6-dof parallel manipulators, 1990.
@@ -89,8 +89,8 @@ def plates_apart(platform: MachineModel) -> bool:
         return False
     tips = platform.home[:3] + rotated(platform.home[3:], platform.platform_joints)
     rings = [
-        joints[ring(own)][None]
-        for joints, own in (
+        joints[ring(corners)][None]
+        for joints, corners in (
             (platform.base_joints, platform.base_joints),
             (tips, platform.platform_joints),
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.admissible import square
-from twin.analysis.workspace.chart import LARGEST_ANGLE, Chart, dof_axes
+from twin.analysis.workspace.chart import MAX_ANGLE, Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     Conditioning,
     Dexterity,
@@ -173,7 +173,7 @@ def closest_singular(platform: MachineModel, center: Any = None) -> SingularDist
     directions, _ = sphere(SINGULAR_LEVEL)
     for axes, convention, reach in (
         (("x", "y", "z"), None, None),
-        (("angle_x", "angle_y", "angle_z"), "rotation_vector", 2.0 * LARGEST_ANGLE),
+        (("angle_x", "angle_y", "angle_z"), "rotation_vector", 2.0 * MAX_ANGLE),
     ):
         chart = Chart.about(platform, axes, center, convention)
         radii = singular_distance(chart, directions, reach)

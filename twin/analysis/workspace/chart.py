@@ -15,9 +15,9 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import axis_names, known_axis
 from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
 
-LARGEST_ANGLE = float(np.radians(89.0))
-"""The middle one of three angles is searched up to a quarter turn, where the other two are no
-longer unique; so are roll and pitch on pillars, where the plate would be vertical."""
+MAX_ANGLE = float(np.radians(89.0))
+"""[rad] Largest middle one of three angles: at a quarter turn the other two are no longer unique.
+Roll and pitch on pillars have the same limit, where the plate would be vertical."""
 
 
 ROTATION_VECTOR = "rotation_vector"
@@ -143,10 +143,10 @@ def largest_angles(convention: str) -> FloatArray:
     """Return the largest angles `(3,)` [rad] of a convention that are searched, `(2,)` of two."""
     sequence = CONVENTIONS[convention].sequence
     if len(sequence) == 3:
-        return np.array([np.pi, LARGEST_ANGLE, np.pi])
+        return np.array([np.pi, MAX_ANGLE, np.pi])
     if convention == ROTATION_VECTOR:
         return np.full(3, np.pi)
-    return np.full(len(CONVENTIONS[convention].angles), LARGEST_ANGLE)
+    return np.full(len(CONVENTIONS[convention].angles), MAX_ANGLE)
 
 
 def machine_convention(platform: MachineModel) -> str:

@@ -1,5 +1,6 @@
-"""Dexterity: evenness of the platform's motion over its axes, and distance from singularity.
+"""Dexterity and stiffness of the platform at poses and over a workspace.
 
+Dexterity is the evenness of the platform's motion over its axes, and its distance from singularity.
 With the Jacobian's moment columns divided by the platform joints' mean radius L and the twists
 restricted to those the machine can have, J' (n, dof) has singular values s_1 >= ... >= s_dof:
 
@@ -12,12 +13,11 @@ restricted to those the machine can have, J' (n, dof) has singular values s_1 >=
 
 The mean of the conditioning over a workspace is the global conditioning index.
 
-Stiffness over the workspace: the softest and the stiffest direction at every pose.
-
-The elastic part K = J^T diag(k) J of `twin.analysis.stiffness`, without the parts from
-loads. Blocks: translations with the attitude held, rotations about the reference point with its
-place held. Of machines with three degrees of freedom, K is taken over unit rates of height and of
-the turning of the platform's normal about the base's x and y axes.
+Stiffness is that of the softest and the stiffest direction at every pose, from the elastic part
+K = J^T diag(k) J of `twin.analysis.stiffness`, without the parts from loads. Its blocks are
+translations with the attitude fixed, and rotations about the reference point with its position
+fixed. For machines with three degrees of freedom, K is taken over unit rates of height and of the
+rotation of the platform's normal about the base's x and y axes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Volume and surface of a workspace over three axes, by rays from a centre.
 
 The volume is the integral of (stop^3 - start^3) / 3 over all directions and segments, times the
-scales of the axes. It counts what rays see behind a gap; `visible` counts the first segment alone.
+scales of the axes. It counts what rays reach behind a gap; `visible` counts the first segment only.
 Three numbers of rays show the convergence.
 
 Over x, y and z this is the constant-orientation workspace; on pillars z, roll and pitch are all
@@ -48,8 +48,8 @@ REACH_LEVELS = (10, 20)
 AXES = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
 """Axes of a chart with a rotation vector."""
 
-LARGEST_TURN = 1.9 * float(np.pi)
-"""[rad] longest rotation vector of the search, before all of a length are the same attitude. Half a
+MAX_ROTATION = 1.9 * float(np.pi)
+"""[rad] Longest rotation vector of the search, before all of a length are the same attitude. Half a
 turn would be a wall, though the same attitudes lie behind it."""
 
 NEIGHBOUR_ROUNDS = 4
@@ -152,12 +152,12 @@ def mean_over(
         nodes: points along every segment.
     """
     rays = found.rays
-    places, shares = np.polynomial.legendre.leggauss(nodes)
+    places, weights_of_nodes = np.polynomial.legendre.leggauss(nodes)
     half = 0.5 * (rays.stop - rays.start)[:, None]
     radii = rays.start[:, None] + half * (1.0 + places)
     poses = found.chart.along(rays.directions[rays.ray][:, None], radii)
     values = quantity(poses.reshape(-1, 7)).reshape(radii.shape)
-    weights = found.weights[rays.ray][:, None] * half * shares * radii**2
+    weights = found.weights[rays.ray][:, None] * half * weights_of_nodes * radii**2
     return float((weights * values).sum() / weights.sum()), values
 
 
@@ -256,7 +256,7 @@ def _chart(platform: MachineModel, center: Any) -> Chart:
             "workspace is the region over z, roll and pitch",
         )
     chart = Chart.about(platform, AXES, center, "rotation_vector")
-    return chart._replace(largest_turn=LARGEST_TURN)
+    return chart._replace(largest_turn=MAX_ROTATION)
 
 
 def _segments(chart: Chart, directions: FloatArray, places: FloatArray) -> RaySegments:
@@ -369,10 +369,10 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
     )
     free = _farthest(whole, bases).reshape(-1, 2)
     ranges = []
-    for held, radii, scale in zip(held_ranges(platform, center), free, whole.scale, strict=True):
+    for fixed, radii, scale in zip(held_ranges(platform, center), free, whole.scale, strict=True):
         low, high = -float(scale * radii[0]), float(scale * radii[1])
-        ends = min(low, held.alone[0]), max(high, held.alone[1])
-        ranges.append(AxisRange(*held, ends))
+        ends = min(low, fixed.alone[0]), max(high, fixed.alone[1])
+        ranges.append(AxisRange(*fixed, ends))
     return tuple(ranges)
 
 

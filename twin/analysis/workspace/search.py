@@ -26,8 +26,8 @@ of neighbouring rays and from random poses.
 
 Random admissible poses: a walk through the workspace that starts at the centre. Many chains run at
 once; every step goes a random way along a random direction of the chart, shortened until the pose
-is admissible. The chains spread over the part of the workspace that hangs together with the
-centre, so that searches can start there which would not find it from the centre.
+is admissible. The chains fill the part of the workspace that is connected with the centre, so that
+searches can start where they would not get from the centre.
 
 Reference: Neal, Slice sampling, 2003 (shrinkage), along random directions.
 """
@@ -74,7 +74,7 @@ REFINING_WEIGHT = 1e-5
 NEWTON_STEPS = 5
 """Newton steps per value of mu."""
 
-LARGEST_STEP = 0.3
+MAX_STEP = 0.3
 """[scaled units] Largest length of one Newton step."""
 
 BARRIER_HALVINGS = 12
@@ -203,7 +203,7 @@ def sphere(count: int) -> tuple[FloatArray, FloatArray]:
     Gauss-Legendre nodes along the axis, even steps about it: exact for polynomials of degree
     2 count - 1. The first index is the height, from below to above.
     """
-    heights, shares = np.polynomial.legendre.leggauss(count)
+    heights, node_weights = np.polynomial.legendre.leggauss(count)
     angles = np.pi * np.arange(2 * count) / count
     radius = np.sqrt(1.0 - heights**2)
     vectors = np.stack(
@@ -214,7 +214,7 @@ def sphere(count: int) -> tuple[FloatArray, FloatArray]:
         ],
         axis=-1,
     )
-    weights = np.repeat(shares * np.pi / count, 2 * count)
+    weights = np.repeat(node_weights * np.pi / count, 2 * count)
     return vectors.reshape(-1, 3), weights
 
 
@@ -378,7 +378,7 @@ class _Problem:
         within = np.einsum("mij,mi->mj", vectors, slope) / np.maximum(sizes, 1e-300)
         step = -np.einsum("mij,mj->mi", vectors, within)
         length = np.linalg.norm(step, axis=1, keepdims=True)
-        step *= np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))
+        step *= np.minimum(1.0, MAX_STEP / np.maximum(length, 1e-300))
         parts = 0.5 ** np.arange(BARRIER_HALVINGS)
         tried = variables[:, None] + parts[:, None] * step[:, None]
         fall = np.einsum("mi,mi->m", slope, step)
@@ -546,9 +546,9 @@ def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
     count = min(NEIGHBOUR_RAYS, len(rays.directions) - 1)
     closest = np.argsort(-rays.directions @ rays.directions.T, axis=1)[:, 1 : count + 1]
     # From just beyond what a ray has to as far as its neighbour got, [ray, neighbour, part].
-    own, other = rays.far[:, None, None], rays.far[closest][:, :, None]
+    far, other = rays.far[:, None, None], rays.far[closest][:, :, None]
     parts = MIN_RADIUS_GAIN + np.arange(RADII_PER_NEIGHBOUR) / RADII_PER_NEIGHBOUR
-    radii = own + parts * np.maximum(other - own, MIN_RADIUS_GAIN * own)
+    radii = far + parts * np.maximum(other - far, MIN_RADIUS_GAIN * far)
     shape = radii.shape
     turns = np.broadcast_to(attitudes[closest][:, :, None], (*shape, 3))
     variables = np.concatenate([radii[..., None], turns], axis=-1).reshape(-1, 4)

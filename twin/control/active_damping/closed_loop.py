@@ -67,7 +67,7 @@ def driven_plant(
     controller sees them: coordinates of the motors where these have an inertia of their own,
     differences of coordinates over the period where encoders count, forces of the past period.
     Commands pass delay and current lag, and motor and transmission where the motor has an inertia.
-    Dry friction, play, limits and quantisation have no linear part. Without drives this is the
+    Dry friction, backlash, limits and quantisation have no linear part. Without drives this is the
     exactly sampled machine with the past command.
 
     Args:
@@ -116,7 +116,7 @@ def driven_plant(
 
 
 def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachine, FloatArray]:
-    """Return the machine with its motors as coordinates of their own, and what presses its legs.
+    """Return the machine with its motors as coordinates, and the forces that load its legs.
 
     Motors with inertia come first among the coordinates, each on its transmission; "forces" push
     them, "coordinates" and "rates" are theirs. Viscous friction is that of the motors.
@@ -360,8 +360,8 @@ class LargestDamping(NamedTuple):
 def largest_damping(pole: float, zero: float) -> LargestDamping:
     """Return the most damping on the locus from a pole to a zero on the imaginary axis.
 
-    For force feedback of a leg of stiffness k under a mass m, beside a spring k_p that the sensor
-    does not see:
+    For force feedback of a leg of stiffness k under a mass m, in parallel with a spring k_p that
+    the sensor does not measure:
 
         p^2 = (k + k_p) / m,   z^2 = k_p / m,   gamma = g
 

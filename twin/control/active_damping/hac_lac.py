@@ -41,12 +41,12 @@ from twin.motion import Motion
 from twin.plant.signals import Measurement
 
 MAX_DOUBLINGS = 60
-"""Each doubles the number of periods looked ahead."""
+"""Largest number of doublings; each doubles the number of periods of the horizon."""
 
 CONVERGENCE_TOLERANCE = 1e-12
 
 DIVERGENCE_LIMIT = 1e60
-"""A solution beyond is none: its squares would leave the range of numbers."""
+"""Size of a solution that counts as divergence: its squares would overflow."""
 
 
 def riccati(
@@ -242,8 +242,8 @@ class HacLac(LocalFeedback):
         if platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six actuators")
         late = TRACKING_FREQUENCY_FACTOR / reaction(local.linear, local.period)
-        usual = min(BANDWIDTH_FRACTION * slowest(local.linear), late) / (2.0 * np.pi)
-        self.bandwidth = usual if bandwidth is None else bandwidth
+        default = min(BANDWIDTH_FRACTION * slowest(local.linear), late) / (2.0 * np.pi)
+        self.bandwidth = default if bandwidth is None else bandwidth
         self.outer = outer_loop(local.linear, local.law, self.bandwidth)
         self._estimate = np.zeros(len(self.outer.machine.A))
         self._sum = np.zeros(6)
@@ -255,18 +255,18 @@ class HacLac(LocalFeedback):
         self._sum[:] = 0.0
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return what the legs' load cells read [N] and the estimated displacement `(6,)`."""
+        """Return the readings of the load cells [N] and the estimated displacement `(6,)`."""
         moved = self.outer.displacement @ self._estimate
         return super().signals() | {"estimated_displacement": moved}
 
-    def _added(self, seen: FloatArray, deviation: FloatArray) -> FloatArray | float:
+    def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
         outer = self.outer
         machine = outer.machine
-        estimate = self._estimate + outer.filter @ (seen - machine.C @ self._estimate)
+        estimate = self._estimate + outer.filter @ (measured - machine.C @ self._estimate)
         added = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
         n = len(added)
-        moved = outer.inverse @ (seen[:n] + outer.springs @ seen[2 * n :])
+        moved = outer.inverse @ (measured[:n] + outer.springs @ measured[2 * n :])
         self._sum = self._sum + self.period * moved
         self._estimate = machine.A @ estimate + machine.B @ (deviation + added)
         return np.asarray(added)

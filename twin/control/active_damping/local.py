@@ -84,7 +84,7 @@ def suitable_leak(linear: LinearMachine) -> float:
 
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
-    """Return what each actuator alone accelerates at once `(n,)` [kg]."""
+    """Return the mass `(n,)` [kg] that each actuator alone accelerates."""
     mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
     return np.asarray(1.0 / np.diag(mobility))
 
@@ -150,7 +150,7 @@ def chosen_gain(
 
 
 class ForceSensor:
-    """Load cells of a machine's legs, derived from what is measured anyway.
+    """Load cells of a machine's legs, derived from other measurements.
 
     Struts: the cell is in line with actuator and spring, F = f + k (l_0 - q) - c q', with the
     leg's parameters k, c and l_0. Viscoelastic legs: the cell is between housing and follower, in
@@ -245,7 +245,7 @@ class LocalFeedback(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin with the force of the reference: what the legs bear at the start is not felt."""
+        """Begin with the force of the reference: the load at the start is not sensed."""
         self._state = np.zeros_like(self._state)
         self._before = measurement.forces.copy()
 
@@ -264,11 +264,11 @@ class LocalFeedback(Controller):
         return Command(forward + deviation + added, "force")
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return what the legs' load cells read [N]."""
+        """Return the readings of the legs' load cells [N]."""
         return {"leg_forces": self._read}
 
-    def _added(self, seen: FloatArray, deviation: FloatArray) -> FloatArray | float:
-        """Return what an outer loop adds `(n,)` to the law's `deviation`, `seen` (q, q', F)."""
+    def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
+        """Return what an outer loop adds `(n,)` to the law's `deviation`, `measured` (q, q', F)."""
         return 0.0
 
 

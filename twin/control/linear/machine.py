@@ -224,7 +224,7 @@ class OperatingPoint(NamedTuple):
 
 
 def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> OperatingPoint:
-    """Return what holds a machine still at a pose `(7,)`, default home, against a wrench `(6,)`.
+    """Return the operating point at rest at a pose `(7,)`, default home, under a wrench `(6,)`.
 
     Where there are more actuators than degrees of freedom, the forces of smallest norm. Springs in
     series with the actuators deflect as those forces and the legs' weights ask.
@@ -277,7 +277,7 @@ def internal_mass(platform: MachineModel) -> FloatArray:
 def spring_constants(platform: MachineModel) -> tuple[FloatArray, FloatArray]:
     """Return stiffness [N/m] and damping [N s/m] `(n,)` along the legs; zero where there is none.
 
-    Of the spring in series with the actuator (viscoelastic legs) or beside it (struts).
+    Of the spring in series with the actuator (viscoelastic legs) or in parallel with it (struts).
 
     Raises:
         InputError: not a machine.
@@ -315,7 +315,7 @@ class LinearMachine:
     | absolute_acceleration | 6 | the same plus that of the base |
     | coordinates, rates | n | of the actuators, springs in series excluded |
     | deflection | k | deflections of springs |
-    | leg_forces | n | what a load cell beside the actuator reads: see `leg_forces` |
+    | leg_forces | n | reading of a load cell at the actuator: see `leg_forces` |
     """
 
     platform: MachineModel
@@ -403,7 +403,7 @@ class LinearMachine:
         )
 
     def locked(self) -> LinearMachine:
-        """Return the machine with its actuators blocked: what moves is what the springs allow.
+        """Return the machine with its actuators locked: only its springs let it move.
 
         Raises:
             SingularPoseError: the blocked machine cannot move at all.
@@ -494,12 +494,12 @@ def _names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def with_drives(linear: LinearMachine) -> LinearMachine:
-    """Return the machine with what its `[leg.drive]` reflects onto the actuators.
+    """Return the machine with the inertia and friction of its drives at the actuators.
 
     Inertia of motor and transmission adds S^T diag(m) S to M, their viscous friction
     S^T diag(b) S to C, with the actuators' coordinates S q. Transmissions are taken as rigid and
-    without play; dry friction, limits and quantisation have no linear part. Lag and delay are kept
-    as `lag` and `delay` for `driven_system`.
+    without backlash; dry friction, limits and quantisation have no linear part. Lag and delay are
+    kept as `lag` and `delay` for `driven_system`.
 
     Raises:
         InputError: drives of different delays, or drives that take positions in place of forces.

@@ -226,7 +226,7 @@ class ObserverCascade(Cascade):
         return Command(force, "force")
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return estimated rates and disturbances, and what the last reading missed."""
+        """Return estimated rates and disturbances, and the innovation of the last reading."""
         return {
             "estimated_rate": self.observer.rate.copy(),
             "estimated_disturbance": self.observer.disturbance.copy(),

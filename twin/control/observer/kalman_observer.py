@@ -322,7 +322,7 @@ def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
 
 
 def observed_mass(platform: MachineModel) -> FloatArray:
-    """Return the lumped masses `(n,)` where there are any, else what moves with all actuators.
+    """Return the lumped masses `(n,)` where there are any, else those that all actuators move.
 
     In [kg], for cranks in [kg m2], drives included.
 
@@ -426,7 +426,7 @@ def observer_poles(design: ObserverDesign) -> FloatArray:
 
 
 def _error_transition(design: ObserverDesign, gain: FloatArray) -> FloatArray:
-    """Return what one period makes of the estimate's errors `(n, 3, 3)`."""
+    """Return the transition of the estimate's errors over one period `(n, 3, 3)`."""
     kept = np.eye(3) - gain[:, :, None] * design.model.output[:, None, :]
     return np.asarray(kept @ design.model.transition)
 

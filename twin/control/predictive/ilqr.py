@@ -116,42 +116,42 @@ class Ilqr(PlannedTorque):
         self._slopes_of(self._empty()._replace(y=rest, forces=self._none.forces[:1]))
 
     def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
-        course = self._course(step, self._ratio // 2, np.empty((0, 0, 0)))
+        reference = self._plan_reference(step, self._ratio // 2, np.empty((0, 0, 0)))
         defects = np.empty((self.spans, 12))
-        if course is None or not reference_defects(self._machine, course, self.span, defects):
+        if reference is None or not reference_defects(self._machine, reference, self.span, defects):
             self._last = None
             return None
-        y = np.hstack([displaced(course.pose[0], begin[:6]), course.twist[0] + begin[6:]])
-        first, change = self._continued(course)
-        plan = self._shot(course, defects, first, change, 0.0, y)
+        y = np.hstack([displaced(reference.pose[0], begin[:6]), reference.twist[0] + begin[6:]])
+        first, change = self._continued(reference)
+        plan = self._shot(reference, defects, first, change, 0.0, y)
         if plan is None:
             self._last = None
             return None
-        plan, change = self._improved(course, defects, plan, change)
-        self._last = plan, change.gains, plan.forces - course.forces
+        plan, change = self._improved(reference, defects, plan, change)
+        self._last = plan, change.gains, plan.forces - reference.forces
         return plan.deviation
 
-    def _continued(self, course: PlanReference) -> tuple[Plan, Correction]:
+    def _continued(self, reference: PlanReference) -> tuple[Plan, Correction]:
         """Return the plan before, one span later, and the gains around it; the first force holds.
 
         Without one, the forces of the reference and the feedback of the objective.
         """
-        y = np.hstack([course.pose, course.twist])
-        gains = np.tile(self.objective.gains, (len(course.forces), 1, 1))
-        forces = course.forces.copy()
+        y = np.hstack([reference.pose, reference.twist])
+        gains = np.tile(self.objective.gains, (len(reference.forces), 1, 1))
+        forces = reference.forces.copy()
         if self._last is not None:
             plan, old, more = self._last
             y[:-1], gains[:-1] = plan.y[1:], old[1:]
             forces[:-1] += more[1:]
-        np.clip(forces, course.low, course.high, out=forces)
-        course.low[0] = course.high[0] = forces[0]
+        np.clip(forces, reference.low, reference.high, out=forces)
+        reference.low[0] = reference.high[0] = forces[0]
         return self._empty()._replace(y=y, forces=forces), self._none._replace(gains=gains)
 
     def _improved(
-        self, course: PlanReference, defects: FloatArray, plan: Plan, change: Correction
+        self, reference: PlanReference, defects: FloatArray, plan: Plan, change: Correction
     ) -> tuple[Plan, Correction]:
         """Return a plan after the iterations, and the last change."""
-        given = course, self.objective.cost, self.objective.effort
+        given = reference, self.objective.cost, self.objective.effort
         cost = plan_cost(*given, plan)
         for _ in range(self._iterations):
             if cost <= NEGLIGIBLE_COST:
@@ -164,7 +164,7 @@ class Ilqr(PlannedTorque):
             if not gained > MIN_COST_REDUCTION * cost:
                 break
             for fraction in STEP_FRACTIONS:
-                tried = self._shot(course, defects, plan, change, fraction, plan.y[0])
+                tried = self._shot(reference, defects, plan, change, fraction, plan.y[0])
                 found = np.inf if tried is None else plan_cost(*given, tried)
                 if tried is not None and found < cost - 0.1 * MIN_COST_REDUCTION * fraction * cost:
                     plan, cost = tried, found
@@ -178,7 +178,7 @@ class Ilqr(PlannedTorque):
 
     def _shot(
         self,
-        course: PlanReference,
+        reference: PlanReference,
         defects: FloatArray,
         plan: Plan,
         change: Correction,
@@ -188,7 +188,7 @@ class Ilqr(PlannedTorque):
         """Return a plan corrected, from a state `(13,)` on; None where it meets a singular pose."""
         found = self._empty()
         found.y[0] = y
-        given = self._machine, course, self.span, defects
+        given = self._machine, reference, self.span, defects
         return found if shoot(*given, plan, change, fraction, found) else None
 
     def _slopes_of(self, plan: Plan) -> tuple[FloatArray, FloatArray] | None:

@@ -59,11 +59,11 @@ Start = tuple[FloatArray, FloatArray]
 class Mppi(PlannedTorque):
     """Plans by rollouts under random accelerations, weighted by exp(-(cost - least) / temperature).
 
-    The inputs are accelerations beside the reference's. Rollouts are drawn around the best of three
-    plans: the one before, feedback of the deviation alone, and no acceleration of the platform.
-    Noise is drawn at knots, straight in between, and each draw also with the other sign, in several
-    sizes. Of the middle of the rollouts, their weighted mean and the best of them, the one that
-    costs least becomes the plan. Where nothing limits the machine that is exactly the reference.
+    The inputs are accelerations added to those of the reference. Rollouts are drawn around the best
+    of three plans: the last one, feedback of the deviation alone, and no acceleration of the
+    platform. Noise is drawn at knots and linear in between, in several amplitudes, each draw with
+    both signs. The plan is the cheapest of three: the centre of the rollouts, their weighted mean
+    and the best rollout. Without limits that is exactly the reference.
 
     Attributes:
         noise: largest standard deviation at the knots, in parts of the accelerations of the
@@ -127,14 +127,14 @@ class Mppi(PlannedTorque):
         self._inputs = np.zeros((len(spans), 6))
         self._generator = np.random.default_rng(self._seeds)
 
-    def _sigma(self, course: PlanReference, begin: FloatArray) -> FloatArray:
+    def _sigma(self, reference: PlanReference, begin: FloatArray) -> FloatArray:
         """Return the largest standard deviation `(6,)` of the noise of a plan.
 
         In parts of the accelerations of the reference and of the way back to it.
         """
         objective, size = self.objective, np.sqrt(self.objective.cost.scale)
         back = objective.feedback[0] * begin[:6] + objective.feedback[1] * begin[6:]
-        most = np.linalg.norm(size * course.acceleration, axis=1).max()
+        most = np.linalg.norm(size * reference.acceleration, axis=1).max()
         needed = float(most + np.linalg.norm(size * back)) + MIN_NOISE * size[0]
         return np.asarray(self.noise * needed / size)
 
@@ -145,22 +145,22 @@ class Mppi(PlannedTorque):
         self._generator = np.random.default_rng(self._seeds)
 
     def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
-        course = self._course(step, 0, self._slopes)
-        if course is None:
+        reference = self._plan_reference(step, 0, self._slopes)
+        if reference is None:
             return None
-        start = begin, self._legs_at(displaced(course.pose[0], begin[:6]))
+        start = begin, self._legs_at(displaced(reference.pose[0], begin[:6]))
         old, rest = np.vstack([self._inputs[1:], np.zeros((1, 6))]), np.zeros_like(self._inputs)
-        coast = -course.acceleration
+        coast = -reference.acceleration
         coast[0] = rest[0] = old[0]
-        path, center = self._least(course, start, [rest, old, coast], self.objective.feedback)
-        knots = self._drawn(self._sigma(course, begin))
-        totals = self._rolled(course, start, center, knots)
+        path, center = self._least(reference, start, [rest, old, coast], self.objective.feedback)
+        knots = self._drawn(self._sigma(reference, begin))
+        totals = self._rolled(reference, start, center, knots)
         if not np.isfinite(totals).any():
             return None
         group, lane = divmod(int(totals.argmin()), totals.shape[1])
         tried = [mean_knots(knots, totals), knots[group, :, :, lane]]
         candidates = [center, *(center + self._between(change) for change in tried)]
-        path, self._inputs = self._least(course, start, candidates)
+        path, self._inputs = self._least(reference, start, candidates)
         return path if np.isfinite(path).all() else None
 
     def _legs_at(self, pose: FloatArray) -> FloatArray:
@@ -170,14 +170,14 @@ class Mppi(PlannedTorque):
         return np.asarray(found[0])
 
     def _rolled(
-        self, course: PlanReference, start: Start, inputs: FloatArray, knots: FloatArray
+        self, reference: PlanReference, start: Start, inputs: FloatArray, knots: FloatArray
     ) -> FloatArray:
         """Return the costs `(groups, lanes)` of rollouts under inputs and noise, on all cores."""
         totals = np.empty((len(knots), len(self._width)))
         cores = min(len(knots), usable_cores())
         parts = [slice(*ends) for ends in chunk_bounds(len(knots), cores)]
         none, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
-        given = self._machine, self._width, course, self.objective.cost
+        given = self._machine, self._width, reference, self.objective.cost
         calls = [
             (
                 *(*given, none, self.span, self._slopes, start, inputs),
@@ -190,7 +190,7 @@ class Mppi(PlannedTorque):
 
     def _least(
         self,
-        course: PlanReference,
+        reference: PlanReference,
         start: Start,
         candidates: list[FloatArray],
         feedback: tuple[float, float] | None = None,
@@ -198,10 +198,10 @@ class Mppi(PlannedTorque):
         """Return the path `(S + 1, 12)` of the inputs that cost least, and these inputs.
 
         Args:
-            course: the reference.
+            reference: the reference.
             start: of the path.
             candidates: inputs `(S, 6)`, at most `MIN_LANES`.
-            feedback: beside the inputs of the first candidate, of pose [1/s2] and twist [1/s].
+            feedback: gains of pose [1/s2] and twist [1/s], added to the first candidate's inputs.
         """
         wide, count = len(self._width), len(candidates)
         changes, back = np.zeros((1, self.spans + 1, 6, wide)), np.zeros((2, wide))
@@ -212,7 +212,7 @@ class Mppi(PlannedTorque):
         totals, paths = np.empty((1, wide)), np.empty((self.spans + 1, 12, wide))
         noise = changes, np.arange(float(self.spans))
         none = np.zeros_like(candidates[0])
-        given = self._machine, self._width, course, self.objective.cost, back
+        given = self._machine, self._width, reference, self.objective.cost, back
         rollouts(*given, self.span, self._slopes, start, none, noise, totals, paths)
         chosen = int(totals[0, :count].argmin())
         path = np.ascontiguousarray(paths[:, :, chosen])

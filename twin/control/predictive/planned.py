@@ -179,8 +179,8 @@ class PlannedTorque(ComputedTorque):
         """
         self.spans = whole_number(horizon, "horizon", 2, MAX_SPANS) + 1
         super().__init__(platform, motion, period=period, model=model, bandwidth=bandwidth)
-        usual = max(1, round(PLAN_PERIOD / self.period)) * self.period
-        given = usual if plan_period is None else plan_period
+        default = max(1, round(PLAN_PERIOD / self.period)) * self.period
+        given = default if plan_period is None else plan_period
         self.span = bounded(given, "plan_period", self.period, MAX_PERIOD)
         self._ratio = round(self.span / self.period)
         if abs(self._ratio * self.period - self.span) > 1e-9 * self.span:
@@ -227,7 +227,7 @@ class PlannedTorque(ComputedTorque):
             begin: `(12,)` deviation there.
         """
 
-    def _course(self, step: int, delay: int, slopes: FloatArray) -> PlanReference | None:
+    def _plan_reference(self, step: int, delay: int, slopes: FloatArray) -> PlanReference | None:
         """Return the reference over a plan; None where it passes a pose that is singular.
 
         Args:

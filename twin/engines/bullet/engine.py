@@ -113,9 +113,9 @@ class BulletEngine(BaseEngine):
             world.place(pose, twist, joint_motion(self._machine, legs))
         self._combine(pose[3:])
 
-    def _feel(self) -> None:
+    def _apply_field(self) -> None:
         for world in self._worlds:
-            world.feel(self._field)
+            world.set_field(self._field)
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         """Step all copies; Bullet applies the wrench before each of its own steps."""
@@ -153,7 +153,7 @@ class BulletEngine(BaseEngine):
         for world, size in zip(self._worlds, sizes.tolist(), strict=True):
             world.restore(content[start : start + size])
             start += size
-        self._feel()  # new worlds and Bullet's records know of gravity alone
+        self._apply_field()  # new worlds and Bullet's records know of gravity alone
         self._combine(quaternion)
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
@@ -202,7 +202,7 @@ class BulletEngine(BaseEngine):
             self._worlds = [self._make(timestep=self.timestep / 2**k) for k in halvings]
 
     def _free(self) -> None:
-        """Close the copies: what has gone wrong in them stays in Bullet's memory."""
+        """Close the copies: their errors would stay in Bullet's memory."""
         for world in self._worlds:
             world.close()
         self._worlds = []

@@ -336,7 +336,7 @@ class BulletBall:
         )
 
     def place(self, place: FloatArray) -> None:
-        """Put the ball at a pose with a twist `(13,)`; what it touched before is forgotten."""
+        """Put the ball at a pose with a twist `(13,)`; earlier contacts are forgotten."""
         w, x, y, z = place[3:7].tolist()
         for position in (FAR_AWAY_POSITION, place[:3].tolist()):
             bullet.resetBasePositionAndOrientation(
@@ -435,8 +435,8 @@ class World:
             bullet.resetBasePositionAndOrientation(body, center.tolist(), turn.tolist(), **client)
             bullet.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist(), **client)
 
-    def feel(self, field: FloatArray) -> None:
-        """Let every body feel `field` `(3,)` [m/s2] instead of gravity, until changed."""
+    def set_field(self, field: FloatArray) -> None:
+        """Set the acceleration field `(3,)` [m/s2] of every body, in place of gravity."""
         self._field: list[float] = field.tolist()
         bullet.setGravity(*self._field, **self._options)
 
@@ -556,7 +556,7 @@ class World:
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
         bullet.setTimeStep(timestep, **self._options)
-        self.feel(np.array([0.0, 0.0, -self._machine.gravity]))
+        self.set_field(np.array([0.0, 0.0, -self._machine.gravity]))
         if not engine_defaults:
             bullet.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,

@@ -171,7 +171,7 @@ def _block(
 
 
 class Unit(NamedTuple):
-    """Entries of a description beside the variables."""
+    """Entries of a description other than the variables."""
 
     name: str
     """text about the machine and the library"""

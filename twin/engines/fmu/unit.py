@@ -67,7 +67,7 @@ BUILD_TARGETS = {
 
 
 def target() -> Target:
-    """Return what units made on this computer run on.
+    """Return the target of units made on this computer.
 
     Raises:
         InputError: no units are made on this system.
@@ -237,7 +237,7 @@ def write_unit(
 
 
 def _token(platform: MachineModel, step: float, fmi: int) -> str:
-    """Return what marks description and library as of the same unit."""
+    """Return the token by which description and library belong to the same unit."""
     parts = (platform.name, platform.hash, step.hex(), str(fmi), __version__)
     known = hashlib.sha256("\n".join(parts).encode() + UNIT_SOURCE.read_bytes()).hexdigest()
     return f"{known[:8]}-{known[8:12]}-{known[12:16]}-{known[16:20]}-{known[20:32]}"

@@ -37,7 +37,7 @@ at every stage of the integrator."""
 
 
 def scene_xml(platform: MachineModel) -> str:
-    """Return the MJCF of a scene around `robot.xml`, which must lie beside it."""
+    """Return the MJCF of a scene around `robot.xml`, which must lie next to it."""
     machine = make_mechanism(platform.parameters)
     plate = machine.base_plate
     joints = [point for point in machine.points if point.name.startswith("leg")]

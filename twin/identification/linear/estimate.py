@@ -81,7 +81,7 @@ class BaseParameters(NamedTuple):
     """`(r,)` values by least squares, without any prior"""
     standard_errors: FloatArray
     """`(r,)`"""
-    unseen: tuple[str, ...]
+    unobservable: tuple[str, ...]
     """unknowns that forces do not depend on at all"""
 
 
@@ -170,7 +170,7 @@ class LinearEstimate:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors `(p,)`; the spread of a parameter that was held."""
+        """Standard errors `(p,)`; the prior standard deviation of a parameter that was fixed."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def starting_values(self, parameters: Sequence[Parameter]) -> FloatArray:
@@ -241,7 +241,7 @@ def linear_estimate(
 
 
 class _Problem:
-    """Least squares in spreads from the nominal values, with rows compressed to a triangle."""
+    """Least squares in prior standard deviations from nominal, rows compressed to a triangle."""
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
@@ -279,7 +279,7 @@ class _Problem:
         return self._values(self._pulled_in(start, near, border))
 
     def uncertainty(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return covariance `(p, p)` and margins `(p,)` at values; spreads for what is held.
+        """Return covariance `(p, p)` and margins `(p,)` at values; priors for what is fixed.
 
         Of rows in time, errors of some windows may belong together in any way.
         """

@@ -342,7 +342,7 @@ def _constants(parameters: Any, paths: tuple[str, ...]) -> tuple[FloatArray, Flo
 def _of_motors(
     platform: MachineModel, paths: Sequence[str], samples: ForceSamples
 ) -> tuple[FloatArray, dict[str, FloatArray], Any]:
-    """Return what motors give beside the forces on the legs, by numbers of drives, and moving."""
+    """Return forces of motors in addition to those on the legs, by drive numbers, and moving."""
     if samples.motors is not None:
         rates, accelerations = np.split(samples.motors, 2, axis=1)
     else:

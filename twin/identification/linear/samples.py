@@ -170,7 +170,7 @@ def _motion_at(
 
 
 def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
-    """Return a channel at times `step` [s] apart, without what is too fast for them."""
+    """Return a channel at even times with the period `step` [s], without faster changes."""
     period = float(np.median(np.diff(channel.time)))
     if step < 2.0 * period or channel.units == POSE_UNITS:
         return channel.at(times)
@@ -178,7 +178,7 @@ def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
 
 
 def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray:
-    """Return how far motors are ahead of their legs under forces: deflection and half the play.
+    """Return the lead of motors over their legs under forces: deflection and half the backlash.
 
     A spring with a damper beside it, force = k d + c d', is behind its force by c / k.
 

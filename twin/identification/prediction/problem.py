@@ -136,15 +136,15 @@ class PredictionProblem:
         return sign_reversals(self._recording, machine, self.windows)
 
     def part(self, indices: Any) -> Self:
-        """Return the problem with some of its stretches."""
+        """Return the problem with some of its segments."""
         found = copy(self)
         found.windows = self.windows._replace(first=self.windows.first[indices])
         return found
 
-    def short(self, firmness: float, share: int) -> Self:
-        """Return the problem with one window in `share`, corrected `firmness` times faster."""
+    def short(self, gain_scale: float, share: int) -> Self:
+        """Return the problem with one window in `share`, corrected `gain_scale` times faster."""
         found = copy(self)
-        found.windows, found._memory = self.windows.short(share), firmness * self._memory
+        found.windows, found._memory = self.windows.short(share), gain_scale * self._memory
         return found
 
     def errors(self, values: FloatArray) -> FloatArray:
@@ -159,7 +159,7 @@ class PredictionProblem:
         return np.asarray(found.reshape(*np.shape(values)[:-1], *found.shape[1:]))
 
     def squares(self, values: FloatArray, segments: Sequence[Any], sizes: FloatArray) -> FloatArray:
-        """Return sums of squared errors per their sizes `(k, v)` over some stretches.
+        """Return sums of squared errors per their sizes `(k, v)` over some segments.
 
         Args:
             values: `(k, v, p)` of the parameters in SI.
@@ -205,7 +205,7 @@ class PredictionProblem:
         return found[0], steps, found[1:] - found[0]
 
     def _possible(self, step: FloatArray, values: FloatArray, prior_stds: FloatArray) -> FloatArray:
-        """Return a difference in spreads, or its opposite, that leads to a machine that can be."""
+        """Return a scaled difference, or its opposite, that leads to a possible machine."""
         lower, upper = np.array([[each.lower, each.upper] for each in self.parameters]).T
         for factor in (1.0, -1.0, 0.1, -0.1, 0.01):
             found = factor * step
@@ -227,7 +227,7 @@ class PredictionProblem:
         return found.reshape(count, -1, found.shape[2])
 
     def _predicted(self, values: FloatArray, sets: Any, segments: Any) -> FloatArray:
-        """Return errors `(N, counted, m)` of stretches.
+        """Return errors `(N, counted, m)` of segments.
 
         Args:
             values: `(sets, p)` of the parameters.

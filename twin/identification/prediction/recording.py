@@ -74,7 +74,7 @@ def platform_signals(log: Log, machine: MachineModel) -> tuple[PlatformSignal, .
 
 
 def _noise(name: str, log: Log, machine: MachineModel) -> FloatArray:
-    """Return what the log says of a tracker, or the file of a sensor; else usual numbers."""
+    """Return the noise that the log states of a tracker, or the file of a sensor; else defaults."""
     given = [0.0]
     if name == "pose":
         names = ("position_noise", "angle_noise")
@@ -136,7 +136,7 @@ class Recording:
 
 
 def recording_of(log: Log, machine: MachineModel) -> Recording:
-    """Return what a log in signals of a machine holds for predictions.
+    """Return the part of a log in signals of a machine that predictions need.
 
     Commands are `command_rates`, with `command_forces` as feedforward where there are both, or
     `command_forces` alone. Positions are `measured`, or `coordinates` where that is missing. Poses
@@ -289,7 +289,7 @@ def pose_errors(
 def sensed_inputs(
     motion: Motion, gravity: FloatArray, imu: InertialSensor, period: float
 ) -> FloatArray:
-    """Return what readings are linear in `(N, T, 15)`, after the filter of a sensor.
+    """Return the motions in which readings are linear `(N, T, 15)`, after a sensor's filter.
 
     In platform axes: specific force of the reference point, angular rate, angular acceleration, and
     products of two rates.

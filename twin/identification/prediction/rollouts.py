@@ -143,7 +143,7 @@ def _delayed_means(
 
 
 def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
-    """Return what lags behind commands `(C, n)`, of which a share `left` (C - 1,) is left."""
+    """Return commands `(C, n)` after a lag; a fraction `left` (C - 1,) remains each time."""
     from scipy.signal import lfilter
 
     if np.ptp(left) < SPACING_TOLERANCE:
@@ -333,23 +333,25 @@ def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
 
 SMOOTHING_TIME = 0.015
 """[s] Length of the polynomials that give speeds and accelerations."""
+
 POLYNOMIAL_ORDER = 4
 """Order of these polynomials."""
 
 
 SEGMENT_COUNT = 16
 """Approximate number of segments of a recording."""
+
 MAX_SEGMENT_WINDOWS = 15
 """Maximum number of windows of a segment."""
 
 
 class Windows(NamedTuple):
-    """Stretches of a recording that are predicted in one go, each of as many windows."""
+    """Segments of a recording that are predicted in one go, each of as many windows."""
 
     first: Any
     """`(S,)` indices of the samples with which predictions begin"""
     warm_up: int
-    """windows from there that do not count"""
+    """number of windows from there that do not count"""
     counted: int
     """number of windows of a segment that count"""
     samples: int
@@ -362,7 +364,7 @@ class Windows(NamedTuple):
         return (every + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
 
     def short(self, share: int) -> Windows:
-        """Return every `share`-th window as a stretch of its own, after one to warm up."""
+        """Return every `share`-th window as a segment of its own, after one to warm up."""
         return Windows(self.times[::share, 0] - self.samples, 1, 1, self.samples)
 
 
@@ -478,8 +480,8 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
             raise InputError(name, f"{message}: their clock is another one; {delay}")
         return recording, 0.0
     own = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
-    late = [each.delay + (each.current_lag if force else 0.0) for each in own]
-    clock = found.seconds - float(np.mean(late or [0.0]))
+    shifts = [each.delay + (each.current_lag if force else 0.0) for each in own]
+    clock = found.seconds - float(np.mean(shifts or [0.0]))
     if abs(clock) < MIN_OFFSET:
         return recording, 0.0
     return replace(recording, command_time=recording.command_time + clock), clock

@@ -33,7 +33,7 @@ it is doubted.
 
 
 def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -> str:
-    """Return why a play is unsure, with advice; nothing for other parameters and sure plays.
+    """Return why a backlash is unsure, with advice; nothing for all other parameters.
 
     Impacts have several minima, of which the slopes see one. Few do not tell which is the best,
     and a search whose `last` step was long has not found it.
@@ -142,8 +142,8 @@ class ForceStage(NamedTuple):
     kept: LinearModel
     """model of the holdout data"""
 
-    def error_apart(self, parameters: Sequence[Parameter], values: FloatArray) -> float:
-        """Return the root mean square error [N, N m] of the forces kept apart.
+    def holdout_error(self, parameters: Sequence[Parameter], values: FloatArray) -> float:
+        """Return the root mean square error [N, N m] of the forces of the holdout data.
 
         Args:
             parameters: whose estimates other values replace.
@@ -157,7 +157,7 @@ class ForceStage(NamedTuple):
     @property
     def shown(self) -> tuple[Parameter, ...]:
         """The parameters that the forces show."""
-        invisible = self.estimate.visibility.invisible
+        invisible = self.estimate.visibility.unobservable
         return tuple(each for each in self.estimate.decision.free if each not in invisible)
 
 

@@ -159,7 +159,7 @@ def write_identified(
 
 
 def _base(machine: str, target: Path) -> str:
-    """Return what `extends` names: a machine of the catalogue, or a file, relative if beside."""
+    """Return what `extends` names: a machine of the catalogue, or a file, relative if possible."""
     if machine in machine_names() or machine in gallery_names():
         return machine
     base, folder = Path(machine).expanduser().resolve(), target.resolve().parent
@@ -323,7 +323,7 @@ def _recordings(
 
 def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
     """Raise InputError if parameters that forces `alone` can show do not show, and shall."""
-    unobservable = [each for each in alone if each in forces.estimate.visibility.invisible]
+    unobservable = [each for each in alone if each in forces.estimate.visibility.unobservable]
     if unseen == "refuse" and unobservable:
         said = listed(forces.estimate.visibility.sentences, "; ")
         raise InputError("parameters", f"cannot be identified from these forces: {said}; {GO_ON}")

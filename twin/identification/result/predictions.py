@@ -148,7 +148,7 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
 
 
 def base_rows(base: BaseParameters) -> list[tuple[str, float, float, float, str]]:
-    """Return words, value of the file, estimate, standard error and unit of base parameters.
+    """Return label, value of the file, estimate, standard error and unit of base parameters.
 
     Left out are those of which the forces say less than the file.
     """
@@ -298,8 +298,8 @@ def _surpassed(
     mixed = values.copy()
     mixed[shared] = forces.estimate.starting_values(both)
     own, other = (_rms(kept, each) for each in (values, mixed))
-    lost = forces.error_apart(both, values[shared]) / max(
-        forces.error_apart((), values[:0]), MIN_DENOMINATOR
+    lost = forces.holdout_error(both, values[shared]) / max(
+        forces.holdout_error((), values[:0]), MIN_DENOMINATOR
     )
     ratio = lost * own / max(other, MIN_DENOMINATOR)  # above 1 where the forces are better
     if abs(ratio - 1.0) < TIE_TOLERANCE:
@@ -325,7 +325,7 @@ def _decided(
 ) -> tuple[Decision | None, list[Parameter]]:
     """Return what predictions shall estimate, and what forces alone show."""
     shown = [] if forces is None else forces.shown
-    unobservable = [each for each in visibility(slopes, parameters).invisible if each in shown]
+    unobservable = [each for each in visibility(slopes, parameters).unobservable if each in shown]
     kept = [k for k, each in enumerate(parameters) if each not in unobservable]
     if not kept:
         return None, unobservable
@@ -348,7 +348,7 @@ def check_predictable(platform: MachineModel) -> None:
 def _covariance(
     solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str]
 ) -> FloatArray:
-    """Return the covariance `(p, p)` in SI; of unsure plays that of the spread."""
+    """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
     found = covariance(solution.errors, solution.slopes)
     size = np.where([bool(each) for each in unsure], 1.0 / np.sqrt(np.diag(found)), 1.0)
     size *= [each.spread for each in parameters]
@@ -358,7 +358,7 @@ def _covariance(
 def _part(
     problem: PredictionProblem, holdout: float
 ) -> tuple[PredictionProblem, PredictionProblem]:
-    """Return the problem of the first stretches, and that of the last share of them."""
+    """Return the problem of the first segments, and that of the last ones, for the holdout."""
     count = len(problem.windows.first)
     at = min(count - 1, max(1, round((1.0 - holdout) * count)))
     return problem.part(np.arange(at)), problem.part(np.arange(at, count))

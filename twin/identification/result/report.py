@@ -22,8 +22,10 @@ WHITENESS_LEVEL = 0.05
 
 ROW_HEIGHT = 22
 """[pixels] Height of a row of the matrix of correlations."""
+
 MIN_HEIGHT = 260
 """[pixels] Smallest height of this matrix."""
+
 LABEL_HEIGHT = 60
 """[pixels] Height of the labels above and below the matrix."""
 

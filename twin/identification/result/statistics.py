@@ -1,4 +1,4 @@
-"""Covariance of an estimate whose errors are correlated, and tests of what they look like."""
+"""Covariance of an estimate whose errors are correlated, and tests for white noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIDENCE_LEVEL = 0.95
 
 
 def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> FloatArray:
-    """Return the covariance `(p, p)` of parameters in spreads, each with a prior of one spread.
+    """Return the covariance `(p, p)` of parameters that are scaled by their priors.
 
     Errors inside a window, and of neighbouring windows, may be correlated in any way:
 

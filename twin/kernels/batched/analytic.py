@@ -276,7 +276,7 @@ def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: f
 
 @device
 def actuated(legs: Any, y: FloatArray, coordinates: FloatArray, rates: FloatArray) -> None:
-    """Fill coordinates and rates `(n,)` of what the actuators move; springs in series left out."""
+    """Fill coordinates and rates `(n,)` at the actuators, without springs in series."""
     coordinates_and_rates(legs, y[:7], y[7:13], coordinates, rates)
     inside = (y.shape[0] - 13) // 2
     for j in range(inside):

@@ -40,7 +40,7 @@ def sense(
     coordinates: FloatArray,
     rates: FloatArray,
 ) -> None:
-    """Fill coordinates and rates `(n,)` of what the actuators of row i move, springs left out."""
+    """Fill coordinates and rates `(n,)` at the actuators of row i, without springs in series."""
     for j in range(coordinates.shape[0]):
         value, rate = 0.0, 0.0
         for part in range(joints.shape[1]):
@@ -125,7 +125,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
         cycle: `Cycle`; failed, coordinates, rates, forces, controls and applied forces are
             overwritten, states of the drives advanced.
         ratio: steps of the engine in the period.
-        mode: of the commands, `VELOCITY` or 0.
+        mode: of the commands, `VELOCITY_MODE` or `FORCE_MODE`.
         step: [s] of the engine.
         skipped: further steps that the forces will be held over.
 

@@ -65,15 +65,15 @@ def limited_speeds(
             loops[COMMAND_ROW, i],
             loops[INTEGRAL_ROW, i],
         )
-        wanted = fraction * rates[i] + gain * error + integral
+        unlimited = fraction * rates[i] + gain * error + integral
         low = max(-loops[SPEED_ROW, i], last - loops[CHANGE_ROW, i])
         high = min(loops[SPEED_ROW, i], last + loops[CHANGE_ROW, i])
-        given = min(max(wanted, low), high) if wanted == wanted else wanted
-        if given != wanted:
+        clipped = min(max(unlimited, low), high) if unlimited == unlimited else unlimited
+        if clipped != unlimited:
             limited = True
-        if (wanted - given) * error <= 0.0:
+        if (unlimited - clipped) * error <= 0.0:
             loops[INTEGRAL_ROW, i] = integral + integral_gain * error
-        command[i] = loops[COMMAND_ROW, i] = given
+        command[i] = loops[COMMAND_ROW, i] = clipped
     return limited
 
 

@@ -184,7 +184,7 @@ def squares(deviation: FloatArray, k: int, pose: float, both: float, twist: floa
 
 @device
 def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
-    """Return what leg i costs beyond its stroke and its speed."""
+    """Return the cost of leg i beyond its stroke and its speed."""
     short, long = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
     fast = max(0.0, abs(rate) - cost.fastest[i])
     stroke = cost.stroke_weight[i] * (short * short + long * long)
@@ -198,7 +198,7 @@ class Group(NamedTuple):
     twist: FloatArray
     deviation: FloatArray
     command: FloatArray
-    """`(6,)` acceleration beside the reference's"""
+    """`(6,)` acceleration added to the reference's"""
     acceleration: FloatArray
     forces: FloatArray
     coordinates: FloatArray
@@ -227,7 +227,7 @@ def make_group(n: int, width: Width) -> Group:
 @device
 def drive(
     group: Group,
-    course: PlanReference,
+    reference: PlanReference,
     cost: Cost,
     slopes: FloatArray,
     jacobian: FloatArray,
@@ -236,11 +236,11 @@ def drive(
 ) -> None:
     """Fill the forces of a group within their limits; move coordinates on, and add costs."""
     for i in range(slopes.shape[1]):
-        rate, force = 0.0, course.forces[s, i]
+        rate, force = 0.0, reference.forces[s, i]
         for k in range(6):
             rate += jacobian[i, k] * group.twist[k]
             force += slopes[s, i, k] * group.command[k]
-        group.forces[i] = max(course.low[s, i], min(course.high[s, i], force))
+        group.forces[i] = max(reference.low[s, i], min(reference.high[s, i], force))
         if s > 0:
             group.coordinates[i] += 0.5 * span * (group.rates[i] + rate)
             group.total[0] += beyond(cost, i, group.coordinates[i], rate)
@@ -248,11 +248,11 @@ def drive(
 
 
 @device
-def move(group: Group, course: PlanReference, cost: Cost, s: int, span: float) -> None:
-    """Move the deviations of a group on by a span, and add what the acceleration costs."""
+def move(group: Group, reference: PlanReference, cost: Cost, s: int, span: float) -> None:
+    """Move the deviations of a group on by a span, and add the cost of the acceleration."""
     d = group.deviation
     for k in range(6):
-        more = group.acceleration[k] - course.acceleration[s, k]
+        more = group.acceleration[k] - reference.acceleration[s, k]
         d[k] += span * d[6 + k] + (0.5 * span * span) * more
         d[6 + k] += span * more
         group.total[0] += (cost.effort * cost.scale[k]) * (more * more)
@@ -262,7 +262,7 @@ def move(group: Group, course: PlanReference, cost: Cost, s: int, span: float) -
 def rollouts(
     machine: RigidMachine,
     width: Width,
-    course: PlanReference,
+    reference: PlanReference,
     cost: Cost,
     feedback: FloatArray,
     span: float,
@@ -283,7 +283,7 @@ def rollouts(
     Args:
         machine: constants.
         width: one entry per lane.
-        course: the reference.
+        reference: the reference.
         cost: weights.
         feedback: `(2, lanes)` of pose [1/s2] and twist [1/s], in every group.
         span: [s] between nodes.
@@ -308,9 +308,9 @@ def rollouts(
         for s in range(spans):
             knot = int(noise[1][s])
             fraction = noise[1][s] - knot
-            place(course.pose[s], d, group.pose)
+            place(reference.pose[s], d, group.pose)
             for k in range(6):
-                group.twist[k] = course.twist[s, k] + d[6 + k]
+                group.twist[k] = reference.twist[s, k] + d[6 + k]
                 more = (1.0 - fraction) * knots[knot, k] + fraction * knots[knot + 1, k]
                 group.command[k] = inputs[s, k] + more
                 if s > 0:
@@ -319,7 +319,7 @@ def rollouts(
                 tape[s, k], tape[s, 6 + k] = d[k], d[6 + k]
             state = platform_state(group.pose, group.twist)
             fine &= assemble(machine.body, legs, state, machine.no_deflection, work) < 0
-            drive(group, course, cost, slopes, work.jacobian, s, span)
+            drive(group, reference, cost, slopes, work.jacobian, s, span)
             add_motors(legs, machine.inertia, state, work)
             fine &= accelerate(
                 machine.body, legs, state, machine.no_deflection, group.forces, machine.no_wrench,
@@ -327,7 +327,7 @@ def rollouts(
             )  # fmt: skip
             if not fine:
                 break
-            move(group, course, cost, s, span)
+            move(group, reference, cost, s, span)
         for k in range(6):
             tape[spans, k], tape[spans, 6 + k] = d[k], d[6 + k]
             group.total[0] += cost.scale[k] * squares(d, k, end[0, 0], end[0, 1], end[1, 1])
@@ -380,9 +380,9 @@ def drift(y: FloatArray, defect: FloatArray) -> None:
 
 @compiled
 def reference_defects(
-    machine: RigidMachine, course: PlanReference, span: float, defects: FloatArray
+    machine: RigidMachine, reference: PlanReference, span: float, defects: FloatArray
 ) -> bool:
-    """Fill what the steps of a reference under its forces miss of it; False where one fails.
+    """Fill the errors of a reference's steps under its forces; False where one fails.
 
     A reference's forces change within a span, and those of a plan do not. Added to every step,
     the defects (S, 12) make the reference itself a plan.
@@ -390,10 +390,10 @@ def reference_defects(
     y, target = np.empty(13), np.empty(13)
     stages = Stages(np.empty(13), np.empty((4, 13)), make_work(machine.legs))
     for s in range(defects.shape[0]):
-        y[:7], y[7:] = course.pose[s], course.twist[s]
-        target[:7], target[7:] = course.pose[s + 1], course.twist[s + 1]
+        y[:7], y[7:] = reference.pose[s], reference.twist[s]
+        target[:7], target[7:] = reference.pose[s + 1], reference.twist[s + 1]
         if not driven_step(
-            machine.body, machine.legs, machine.inertia, y, course.forces[s], machine.no_wrench,
+            machine.body, machine.legs, machine.inertia, y, reference.forces[s], machine.no_wrench,
             span, stages,
         ):  # fmt: skip
             return False
@@ -404,7 +404,7 @@ def reference_defects(
 @compiled
 def shoot(
     machine: RigidMachine,
-    course: PlanReference,
+    reference: PlanReference,
     span: float,
     defects: FloatArray,
     last: Plan,
@@ -416,7 +416,7 @@ def shoot(
 
     Args:
         machine: constants.
-        course: the reference.
+        reference: the reference.
         span: [s].
         defects: `(S, 12)` of the reference.
         last: the plan that is corrected.
@@ -428,7 +428,7 @@ def shoot(
     stages = Stages(np.empty(13), np.empty((4, 13)), make_work(legs))
     spans, n = plan.forces.shape
     for s in range(spans + 1):
-        deviate(course.pose[s], course.twist[s], plan.y[s], plan.deviation[s])
+        deviate(reference.pose[s], reference.twist[s], plan.y[s], plan.deviation[s])
         fill_legs(legs, plan, s)
         if s == spans:
             break
@@ -437,7 +437,7 @@ def shoot(
             force = last.forces[s, i] + fraction * change.forces[s, i]
             for k in range(12):
                 force += change.gains[s, i, k] * e[k]
-            plan.forces[s, i] = max(course.low[s, i], min(course.high[s, i], force))
+            plan.forces[s, i] = max(reference.low[s, i], min(reference.high[s, i], force))
         y = plan.y[s + 1]
         y[:] = plan.y[s]
         if not driven_step(
@@ -449,7 +449,7 @@ def shoot(
 
 
 @compiled
-def plan_cost(course: PlanReference, cost: Cost, effort: FloatArray, plan: Plan) -> float:
+def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Plan) -> float:
     """Return the cost of a plan; `effort` (n, n) weighs differences from the reference's forces."""
     spans, n = plan.forces.shape
     end, total = cost.terminal, 0.0
@@ -459,7 +459,7 @@ def plan_cost(course: PlanReference, cost: Cost, effort: FloatArray, plan: Plan)
     for s in range(spans):
         for k in range(6):
             total += cost.scale[k] * squares(plan.deviation[s], k, 1.0, 0.0, cost.speed)
-        more = plan.forces[s] - course.forces[s]
+        more = plan.forces[s] - reference.forces[s]
         for i in range(n):
             rate = 0.0
             for k in range(6):
@@ -568,7 +568,7 @@ def least_between(
 
 @device
 def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
-    """Add the derivatives of what a state costs beyond stroke and speed, to first order."""
+    """Add the derivatives of a state's cost beyond stroke and speed, to first order."""
     for i in range(plan.coordinates.shape[1]):
         row, at = plan.jacobian[s, i], plan.coordinates[s, i]
         rate = 0.0
@@ -590,7 +590,7 @@ def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
 def add_deviation(
     value: FloatArray, k: int, scale: float, weights: tuple[float, float, float], d: FloatArray
 ) -> None:
-    """Add the derivatives of what a deviation (12,) costs along axis k: pose, both, twist."""
+    """Add the derivatives of the cost of a deviation (12,) along axis k: pose, both, twist."""
     pose, both, twist = scale * weights[0], scale * weights[1], scale * weights[2]
     value[k, k] += pose
     value[k, 6 + k] += both
@@ -621,7 +621,7 @@ def add_transposed(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
 @compiled
 def backward(
     slopes: tuple[FloatArray, FloatArray],
-    course: PlanReference,
+    reference: PlanReference,
     cost: Cost,
     effort: FloatArray,
     plan: Plan,
@@ -635,7 +635,7 @@ def backward(
 
     Args:
         slopes: of each step by state, A `(S, 12, 12)`, and by forces, B `(S, 12, n)`.
-        course: the reference.
+        reference: the reference.
         cost: weights.
         effort: `(n, n)` weights of the forces.
         plan: that is improved.
@@ -662,10 +662,10 @@ def backward(
         for i in range(n):
             for j in range(n):
                 bend[i, j] += (1.0 + damping) * effort[i, j]
-                mixed[i, 12] += effort[i, j] * (plan.forces[s, j] - course.forces[s, j])
+                mixed[i, 12] += effort[i, j] * (plan.forces[s, j] - reference.forces[s, j])
             slope[i] = mixed[i, 12]
-            low[i] = course.low[s, i] - plan.forces[s, i]
-            high[i] = course.high[s, i] - plan.forces[s, i]
+            low[i] = reference.low[s, i] - plan.forces[s, i]
+            high[i] = reference.high[s, i] - plan.forces[s, i]
         least_between(bend, slope, low, high, x, free, factor)
         for i in range(n):
             law[i, 12] = change.forces[s, i] = x[i]

@@ -253,7 +253,7 @@ def _no_views(memory: Any, numbers: Any, i: int, rows: int) -> Any:
 
 
 class StateInputs(NamedTuple):
-    """A state and what acts on it."""
+    """A state, and the forces or accelerations that act on it."""
 
     pose: FloatArray
     twist: FloatArray

@@ -97,7 +97,7 @@ def _pretended(capability: Capability) -> Iterator[None]:
 
 
 def resources(ptx: str, capability: Capability) -> Resources:
-    """Return what `ptxas` says a kernel in PTX takes, of all its functions.
+    """Return the resources of a kernel in PTX by `ptxas`, over all its functions.
 
     Raises:
         MissingDependencyError: there is no `ptxas`.

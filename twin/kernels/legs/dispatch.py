@@ -31,7 +31,7 @@ LEG_MODULES: dict[type, tuple[ModuleType, ModuleType]] = {
 
 
 def attribute(kind: type, name: str, otherwise: Any = None) -> Any:
-    """Return what the modules of a kind of leg call `name`; `otherwise` where they have none."""
+    """Return the attribute `name` of a kind of leg; `otherwise` where its modules have none."""
     for module in LEG_MODULES[kind]:
         if hasattr(module, name):
             return getattr(module, name)

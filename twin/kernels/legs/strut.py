@@ -26,7 +26,7 @@ LEG_SIZE = ups.LEG_SIZE + 3
 
 
 class StrutLegs(NamedTuple):
-    """Constants of UPS legs with a spring and a damper beside the actuator."""
+    """Constants of UPS legs with a spring and a damper in parallel with the actuator."""
 
     rows: FloatArray
     """`(n, LEG_SIZE)`"""

@@ -1,7 +1,7 @@
 """Dual numbers: a value with its derivatives by several variables, exact to rounding.
 
 A dual a + a' e, with a' a row of derivatives and e^2 = 0, is what a kernel computes with to get its
-derivatives beside its values. Branches are those of the values.
+derivatives next to its values. Branches are those of the values.
 """
 
 from __future__ import annotations

@@ -181,8 +181,8 @@ def _negative(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
 
 @lower_cast(types.Float, Number)
 @lower_cast(types.Integer, Number)
-def _broadcast(context: Any, builder: Builder, given: Any, wanted: Number, value: Value) -> Value:
-    return wanted.broadcast(builder, context.cast(builder, value, given, types.float64))
+def _broadcast(context: Any, builder: Builder, source: Any, target: Number, value: Value) -> Value:
+    return target.broadcast(builder, context.cast(builder, value, source, types.float64))
 
 
 def implements(python: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

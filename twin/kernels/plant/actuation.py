@@ -322,7 +322,7 @@ def actuate(
         brakes: `(n,)` 1 to hold.
         coordinates: `(n,)` of the legs at the start of the step.
         rates: `(n,)` theirs.
-        mode: `FORCE`, `VELOCITY_MODE` or `POSITION_MODE`.
+        mode: `FORCE_MODE`, `VELOCITY_MODE` or `POSITION_MODE`.
         step: [s].
         parts: steps of the motors within `step`.
         out: `(n,)`, overwritten.

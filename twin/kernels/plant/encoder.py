@@ -42,7 +42,7 @@ def counted(scales: FloatArray, i: int, coordinate: float) -> float:
 
 @device
 def zeroed(old: float, new: float, index: float, turn: float, last: float) -> float:
-    """Return where the last index pulse came on the way from `old` to `new`, else `last`.
+    """Return the position of the last index pulse between `old` and `new`, else `last`.
 
     The pulse comes at the count `index` plus whole turns, when it is entered from either side.
     """
@@ -62,7 +62,7 @@ def power_up(scales: FloatArray, states: FloatArray, coordinates: FloatArray) ->
 
 @compiled
 def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
-    """Take the counters straight to new coordinates `(n,)`, over the pulses on the way."""
+    """Move the counters straight to new coordinates `(n,)`, over the pulses in between."""
     for i in range(len(coordinates)):
         old, new = states[i, COUNTER_POSITION], counted(scales, i, coordinates[i])
         states[i, COUNTER_ZERO] = zeroed(

@@ -6,7 +6,7 @@ from math import cos, isfinite, sin, sqrt
 from typing import Any, NamedTuple
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.ball import seen_from_plate
+from twin.kernels.ball import state_on_plate
 from twin.kernels.batched.analytic import Machines
 from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
@@ -87,7 +87,7 @@ class Balls(NamedTuple):
     """`(N, 13)` pose and twist in the base frame"""
     lost: IndexArray
     """`(N,)` whether they have left the plate"""
-    seen: FloatArray
+    on_plate: FloatArray
     """`(6,)` work: position and velocity in plate axes"""
 
 
@@ -158,15 +158,15 @@ def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
 @device
 def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: Signals) -> None:
     """Fill the signals of environment i: ball against plate and target, plate against gravity."""
-    pose, twist, seen = machines.pose[i], machines.twist[i], balls.seen
-    seen_from_plate(pose, twist, balls.state[i], seen)
+    pose, twist, on_plate = machines.pose[i], machines.twist[i], balls.on_plate
+    state_on_plate(pose, twist, balls.state[i], on_plate)
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     turning = rotate_back(matrix, (twist[3], twist[4], twist[5]))
     for k in range(2):
-        signals.ball_position[i, k] = seen[k]
-        signals.ball_velocity[i, k] = seen[3 + k]
+        signals.ball_position[i, k] = on_plate[k]
+        signals.ball_velocity[i, k] = on_plate[3 + k]
         signals.target[i, k] = targets.now[i, k]
-        signals.target_error[i, k] = targets.now[i, k] - seen[k]
+        signals.target_error[i, k] = targets.now[i, k] - on_plate[k]
         signals.slope[i, k] = -matrix[6 + k]
         signals.tilt_rate[i, k] = turning[k]
 

@@ -1,4 +1,4 @@
-"""What all tasks share: arrays, observations, rewards, ends and a shaken base."""
+"""Common parts of all tasks: arrays, observations, rewards, termination and base motion."""
 
 from __future__ import annotations
 
@@ -218,10 +218,10 @@ def stillness(size: float, level: float) -> float:
 
 
 @device
-def calmness(speed: float, usual: float) -> float:
-    """Return minus the square of a speed [m/s] in parts of `usual`, no less than -1."""
-    part = speed / usual
-    return -min(part * part, 1.0)
+def calmness(speed: float, scale: float) -> float:
+    """Return minus the square of a speed [m/s] over its `scale`, no less than -1."""
+    ratio = speed / scale
+    return -min(ratio * ratio, 1.0)
 
 
 @device
@@ -294,7 +294,7 @@ def fill_shaking(
     mean: FloatArray,
     place: FloatArray,
 ) -> None:
-    """Fill what a base does that swings as the sum of `lines`, from rest to rest.
+    """Fill the motion of a base that swings as the sum of `lines`, from rest to rest.
 
     Each line of acceleration A sin(omega t + phi) displaces by -A sin(omega t + phi) / omega^2;
     the sum is faded in and out. Mean accelerations over steps are differences of exact velocities,

@@ -177,7 +177,7 @@ def sense(
         signals.absolute_acceleration[i, 1],
         signals.absolute_acceleration[i, 2] + limits.gravity,
     )
-    felt = rotate_back(matrix, force)
+    specific_force = rotate_back(matrix, force)
     spin = rotate_back(matrix, row(machines.twist, i, 3))
     fade = exp(-period / limits.forgetting)
     turn = rotation_error(pose, memory.pose[i])
@@ -185,7 +185,7 @@ def sense(
         weight = limits.gravity if k == 2 else 0.0
         rate = spin[k] + noise[3 + k]
         change = 0.0 if fresh else (rate - sensed[3 + k]) / period
-        sensed[k] = felt[k] - weight + noise[k]
+        sensed[k] = specific_force[k] - weight + noise[k]
         sensed[3 + k] = rate
         sensed[6 + k] = change
         sensed[9 + k] = signals.base_acceleration[i, k] + noise[6 + k]

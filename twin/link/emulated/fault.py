@@ -1,4 +1,4 @@
-"""Faults: what goes wrong with an emulated machine, when, and how much."""
+"""Faults of an emulated machine: what fails, when, and how much."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class EmulatedMachine:
         fidelity: str = "fast",
         watchdog: float = WATCHDOG_TIME,
     ) -> None:
-        """Put the machine at home, held by its drives.
+        """Put the machine at home, with its drives holding it.
 
         Args:
             platform: the machine as it really is; `hardware` has drives and encoders.

@@ -49,7 +49,7 @@ class Readings:
         self.start()
 
     def start(self) -> None:
-        """Begin anew, with the same noise."""
+        """Restart with the same noise."""
         self._random = np.random.default_rng(self._seed)
         self._lost = np.zeros(self._plant.platform.n_actuators)
         self.values: dict[str, FloatArray] = {}

@@ -112,12 +112,12 @@ class Counts:
     """what was wrong with malformed and foreign ones -> how many"""
 
     def refuse(self, reason: str) -> None:
-        """Count one more that was left out for a reason; rare kinds share one."""
+        """Count one more that was left out for a reason; rare reasons are counted together."""
         known = reason in self.reasons or len(self.reasons) < MAX_REASONS
         self.reasons[reason if known else "of other kinds"] += 1
 
     def __str__(self) -> str:
-        """Return the counts in words, without those that are zero."""
+        """Return the counts as a phrase, without those that are zero."""
         names = [each.name for each in fields(self) if each.name != "reasons"]
         texts = [f"{number} {name}" for name in names if (number := getattr(self, name))]
         return ", ".join(texts) or "nothing received"

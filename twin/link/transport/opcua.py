@@ -32,6 +32,7 @@ MIN_WAIT = 0.1
 
 FIRST_PAUSE = 0.25
 """[s] Adopted: pause before the first attempt to connect again; each attempt doubles it."""
+
 MAX_PAUSE = 2.0
 """[s] Adopted: longest pause between two attempts."""
 
@@ -321,7 +322,7 @@ async def _cancel_others() -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what an error of the library says in words."""
+    """Return the text of an error of the library."""
     if isinstance(error, TimeoutError):
         return f"no response within {RESPONSE_TIMEOUT:g} s"
     return str(error)[:MAX_REASON_LENGTH] or type(error).__name__

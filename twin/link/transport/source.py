@@ -271,7 +271,7 @@ class Replay:
 
 
 def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
-    """Return which of a field's values each sample at times `main` holds; -1 for none."""
+    """Return the row of a field's values for each sample at times `main`; -1 for none."""
     if name in COMMAND_FIELDS:  # at the end of the period over which it was in force
         return np.searchsorted(time, main - TIME_TOLERANCE, side="left") - 1
     return np.searchsorted(time, main + TIME_TOLERANCE, side="right") - 1

@@ -1,6 +1,6 @@
 """Logs as MCAP files: JSON messages with the schemas of Foxglove, which opens them.
 
-Messages that Foxglove shows: their schemas, from samples of channels and back.
+Samples of channels become messages that Foxglove shows, and messages become samples again.
 
 Reference:
     Foxglove SDK, schemas/jsonschema: JointStates, PoseInFrame, FrameTransforms.
@@ -104,7 +104,7 @@ class Collector:
         return self._count >= BLOCK_SIZE
 
     def take(self) -> Log:
-        """Return the samples as a log, and begin anew with the same channels."""
+        """Return the samples as a log, and restart with the same channels."""
         channels = []
         for name, units in self._units.items():
             values = np.array(self._values[name], dtype=float).reshape(-1, len(units))
@@ -116,10 +116,13 @@ class Collector:
 
 VALUES_SCHEMA = "platform_twin.Values"
 """Name of our own schema, for channels of any kind."""
+
 JOINTS_SCHEMA = "foxglove.JointStates"
 """Name of the schema of joint states."""
+
 POSE_SCHEMA = "foxglove.PoseInFrame"
 """Name of the schema of a pose."""
+
 TRANSFORMS_SCHEMA = "foxglove.FrameTransforms"
 """Name of the schema of frame transforms."""
 
@@ -137,10 +140,13 @@ def _list(items: Any) -> dict[str, Any]:
 
 NUMBER_TYPE = {"type": "number"}
 """JSON schema of a number."""
+
 TEXT_TYPE = {"type": "string"}
 """JSON schema of a text."""
+
 COUNT_TYPE = {"type": "integer", "minimum": 0}
 """JSON schema of a whole number from zero on."""
+
 TIME_TYPE = {**_table(sec=COUNT_TYPE, nsec=COUNT_TYPE), "title": "time"}
 VECTOR_TYPE = _table(x=NUMBER_TYPE, y=NUMBER_TYPE, z=NUMBER_TYPE)
 QUATERNION_TYPE = _table(x=NUMBER_TYPE, y=NUMBER_TYPE, z=NUMBER_TYPE, w=NUMBER_TYPE)

@@ -190,7 +190,7 @@ class TableColumns:
             self._channels.append((name, [index[t] for t in titles(name, units)], tuple(units)))
 
     def _time_column(self, labels: Sequence[str], names: Sequence[str], time: str) -> int:
-        """Return the column of the times; of the default name, one that is usual for times."""
+        """Return the column of the times; by default, one with a common name of times."""
         wanted = TIME_NAMES if time.lower() == TIME_NAMES[0] else (time.lower(),)
         for name in wanted:
             found = [k for k, label in enumerate(labels) if label.lower() == name]

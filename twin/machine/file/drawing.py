@@ -27,7 +27,7 @@ class Appearance(Table):
 
 
 def content_with_drawing(raw: bytes, file: Path) -> dict[str, Any]:
-    """Return the content of a TOML text whose mesh, if it has one, is found beside the file.
+    """Return the content of a TOML text, with the mesh that it may name in the file's folder.
 
     Raises:
         ParameterError: as `toml_content`; a mesh that is no file below the file's folder.

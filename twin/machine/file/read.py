@@ -1,9 +1,9 @@
 """Machine files: reading, extending, describing and templates.
 
-The configuration `hardware` of a file that has none: generic drives of the actuator's size.
-
-The drives are sized by force, speed and stroke of the actuators. A missing force follows from what
-holds the machine at home, a missing speed from the stroke. All else is adopted, as shares of these.
+A file without the configuration `hardware` gets one with generic drives of the actuator's size. The
+drives are sized by force, speed and stroke of the actuators. A missing force follows from what
+holds the machine at home, a missing speed from the stroke. All else is an adopted fraction
+of these.
 """
 
 from __future__ import annotations
@@ -94,21 +94,26 @@ COMMENT_COLUMN = 32
 
 FRICTION_FRACTION = 0.03
 """Friction while sliding, as a fraction of the force."""
+
 VISCOUS_FRACTION = 0.02
 """Viscous friction at full speed, as a fraction of the force."""
 
 WIND_UP_FRACTION = 5e-4
 """Deflection of the transmission under the force, as a fraction of the stroke."""
+
 BACKLASH_FRACTION = 1e-4
 """Backlash of the transmission, as a fraction of the stroke."""
+
 OVERTRAVEL_FRACTION = 0.02
 """Overtravel, as a fraction of the stroke."""
 
 
 ENGINE_STEP = 2.5e-4
 """[s] Largest step of an engine that the transmission must be soft enough for."""
+
 STABILITY_NUMBER = 0.5
 """Value of h^2 k / m at the step h of `ENGINE_STEP`, for stiffness k and moved mass m."""
+
 DAMPING_RATIO = 0.3
 """Damping ratio of the transmission."""
 
@@ -198,6 +203,7 @@ def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
 
 EXTENDS_FIELD = "extends"
 """Field of a file that names the file which it extends."""
+
 RECORD_FIELD = "identified"
 """Field of such a file with a record for people; it is not read."""
 
@@ -235,7 +241,7 @@ def files_of(path: str | Path) -> Files:
 
 
 def _base(base: Any, file: Path) -> Path:
-    """Return the file that `extends` names: a machine of the catalogue, or a path beside `file`."""
+    """Return the file that `extends` names: a machine of the catalogue, or a path from `file`."""
     if not isinstance(base, str) or not base or "\0" in base:
         problem = f"must be the name of a machine or the path of a file, not {brief(base)}"
         raise ParameterError(file, [(EXTENDS_FIELD, problem)])

@@ -1,4 +1,4 @@
-"""Drives of legs: motor, electronics, gains, and drives that hold positions."""
+"""Drives of legs: actuators, motors with screw, gear or crank, servos, steppers, gains."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ POSE_DECIMALS = 12
 
 MIN_LEGS = 3
 """Minimum number of legs of a machine."""
+
 MAX_LEGS = 8
 """Maximum number of legs of a machine."""
 

@@ -1,4 +1,4 @@
-"""Where joints lie: circles, pairs, and the home height."""
+"""Positions of joints on circles, in pairs or as points, and the fields that give the home pose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all kinds of legs share: joints, limits and parameters."""
+"""Base of all kinds of legs: joints, limits, parameters, and what a kind has to provide."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ Constants = dict[str, FloatArray | float]
 
 
 class LegKind(NamedTuple):
-    """One kind of legs: a module of `twin.machine.legs`, beside the template of its name.
+    """One kind of legs: a module of `twin.machine.legs`, and the template of its name.
 
     The compiled equations are in the module of `twin.kernels.legs` that `parameters.equations`
     names.

@@ -1,10 +1,10 @@
-"""Pillars: parameters, masses and mechanism of a leg on a sliding foot.
+"""Pillars: legs with an actuator at a right angle below the plate, on a foot in the ground plane.
 
-Pillar: an actuator at a right angle below the plate, on a foot in the ground plane.
+The module has their parameters, masses and mechanism.
 
 The tree has no redundant constraint: the fixed foot's pillar stands on two hinges and carries the
-plate on its slide; the rods of the others slide out of the plate, and the lower end of each is held
-on a light carriage that slides along x and y of the base.
+plate on its slide. The rods of the others slide out of the plate, and the lower end of each is on a
+light carriage that slides along x and y of the base.
 """
 
 from __future__ import annotations

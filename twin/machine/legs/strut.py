@@ -38,14 +38,14 @@ class StrutLeg(UpsLeg):
     axial: Axial = Field(description="Spring and damper along the leg")
 
     def spring(self, place: LegGeometry) -> LegSpring:
-        """Return the spring beside the actuator."""
+        """Return the spring in parallel with the actuator."""
         given = self.axial.rest_length
         rest = self.home_coordinate(place) if given is None else given
         return LegSpring(self.axial.stiffness, self.axial.damping, rest)
 
 
 def constants(leg: StrutLeg, place: LegGeometry) -> Constants:
-    """Return the constants of a UPS leg and those of the spring beside its actuator."""
+    """Return the constants of a UPS leg and those of the spring in parallel with its actuator."""
     spring = leg.spring(place)
     return ups_constants(leg, place) | {
         "stiffness": spring.stiffness,

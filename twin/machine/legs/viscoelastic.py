@@ -1,10 +1,10 @@
 """Legs with a spring and a damper in series with the actuator: parameters, masses and mechanism.
 
-Viscoelastic leg: spring, actuator housing and follower, one behind the other on two hinges.
+Spring, actuator housing and follower stand one behind the other on two hinges.
 
 The spring's mass m lies halfway along the spring and moves half as far as its end in every
-direction. A mass m / 4 at the end has the same kinetic energy, and weighs half as much as the work
-of m's weight wants: it gets the weight of another m / 4.
+direction. A mass m / 4 at the end has the same kinetic energy, but weighs only half as much as the
+work of m's weight requires: it gets the weight of another m / 4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Masses, lengths, centres and radii of gyration of body segments as published fractions.
+"""Segments of the human body: published fractions of mass and length, and trees of rigid segments.
 
 Masses, centres, radii and lengths: P. de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment
 inertia parameters", Journal of Biomechanics 29 (1996) 1223-1230, table 4, in the definitions with
@@ -6,10 +6,9 @@ joint centres and the seventh cervical vertebra as ends. Breadths and heights th
 give: R. Drillis and R. Contini, "Body segment parameters", 1966, as fractions of stature in D. A.
 Winter, "Biomechanics and motor control of human movement", 4th edition, figure 4.1.
 
-Rigid segments that hang together in a tree: what an engine attaches to the platform.
-
-All frames are parallel to the platform's frame while every joint coordinate is zero, which is the
-seated posture. A segment's frame has its origin at its joint.
+An engine attaches the tree to the platform. All frames are parallel to the platform's frame while
+every joint coordinate is zero, which is the seated posture. A segment's frame has its origin at its
+joint.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ BODIES = {"male": MALE_BODY, "female": FEMALE_BODY}
 
 
 def mass_sum(body: Body) -> float:
-    """Return the sum of all mass shares, one but for the rounding of the published digits."""
+    """Return the sum of all mass fractions, one but for the rounding of the published digits."""
     return sum(
         part.mass * (2 if name in PAIRED_SEGMENTS else 1) for name, part in body.segments.items()
     )

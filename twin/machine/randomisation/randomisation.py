@@ -114,7 +114,7 @@ class Randomisation:
     def sample(
         self, generator: np.random.Generator, parameters: MachineParameters, share: float = 1.0
     ) -> Sampled:
-        """Return one machine and its task's values, at a share of the way from the nominal ones.
+        """Return one machine and its task's values, at a fraction of the way from the nominal ones.
 
         Checks as `bound` does, unless that was called last for the same object `parameters`, whose
         task then counts as well.
@@ -166,7 +166,7 @@ def _distribution(name: str, table: Mapping[str, Any]) -> AnyDistribution:
 
 
 def hardware_spread(parameters: MachineParameters) -> Randomisation:
-    """Return the spread of a machine's payload and drives about the values of its file.
+    """Return distributions of a machine's payload and drives about the values of its file.
 
     Mass and inertia of the platform by 10 % either way, together; its centre of mass by 5 % of the
     mean distance of the platform joints along each axis; friction of every drive 0.5 to 1.5 times,
@@ -209,7 +209,7 @@ def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistributi
 
 
 def wide_spread(parameters: MachineParameters) -> Randomisation:
-    """Return a spread for policies that shall hold on other machines than the file's.
+    """Return distributions for policies that shall also work on machines other than the file's.
 
     That of `hardware_spread`, with mass and inertia of the platform half to twice, together, and
     friction of every drive 0 to 2 times.

@@ -70,7 +70,7 @@ def machine_with(
     legs: tuple[Leg, ...],
     changes: Mapping[tuple[int, Keys], float | str],
 ) -> MachineParameters:
-    """Return the machine with other numbers; legs that become equal share a table.
+    """Return the machine with other numbers; legs that become equal get one common table.
 
     Where all changes are in tables that the checks of the whole machine do not read, only these
     tables are checked again: the rest has been.
@@ -421,7 +421,7 @@ class _Draw(NamedTuple):
     targets: tuple[_Target, ...]
 
     def values(self, draw: float, share: float = 1.0) -> dict[str, float]:
-        """Return the numbers by path that a draw means, at a share of the way from the nominal."""
+        """Return the numbers by path of a draw, at a fraction of the way from the nominal ones."""
         found = {}
         for path, nominal, whole in self.targets:
             value = self.distribution.applied(draw, nominal)

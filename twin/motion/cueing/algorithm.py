@@ -1,11 +1,8 @@
 """Base of the cueing algorithms: samples of a manoeuvre in, axes of the platform out.
 
-It also has the filter of the washouts: a driven oscillator, its acceleration linear between
-samples.
-
-Axes about a machine's home turned into motions of the machine.
-
-The module also finds travel and speed of a machine along each axis alone, from home.
+The module also has the filter of the washouts, a driven oscillator whose acceleration is linear
+between samples; the motion of a machine that follows from axes about its home; and the travel and
+speed of a machine along each axis alone, from home.
 """
 
 from __future__ import annotations

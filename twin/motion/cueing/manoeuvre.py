@@ -1,8 +1,7 @@
-"""Manoeuvres of a car: measured and standard.
+"""Manoeuvres of a car: measured ones, and standard ones that a small car drives.
 
-A small car: planar bicycle model whose sprung mass rolls and pitches.
-
-The lateral force of an axle's tyres is linear in the slip angle, or it saturates.
+The small car is a planar bicycle model whose sprung mass rolls and pitches. The lateral force of an
+axle's tyres is linear in the slip angle, or it saturates.
 """
 
 from __future__ import annotations
@@ -246,9 +245,9 @@ class Car:
         if np.abs(inputs[0]).max() > 1.0 or np.abs(inputs[1]).max() > 50.0:
             raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
         start = bounded(speed, "speed", 0.0, 150.0)
-        return as_driven(name, self.felt(start, *inputs))
+        return as_driven(name, self.sensed(start, *inputs))
 
-    def felt(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
+    def sensed(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
         """Return specific force and angular rate `(n + 1, 6)` of a drive, every `TIME_STEP`.
 
         Arguments are those of `drive`, as arrays within its bounds; they are not checked.
@@ -264,13 +263,14 @@ class Car:
 
 
 def as_driven(name: str, rows: FloatArray) -> Manoeuvre:
-    """Return the manoeuvre of a drive that is `felt` as `rows` `(n + 1, 6)`."""
+    """Return a manoeuvre of sensed specific force and angular rate `rows` `(n + 1, 6)`."""
     time = np.arange(len(rows), dtype=np.float64) * TIME_STEP
     return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
 
 
 CITY_SPEED = 50.0 / 3.6
 """[m/s] Speed in a city, 50 km/h."""
+
 COUNTRY_SPEED = 80.0 / 3.6
 """[m/s] Speed on a country road, 80 km/h."""
 

@@ -17,13 +17,16 @@ from twin.motion.cueing.manoeuvre import Manoeuvre
 OTOLITH_GAIN = 0.4
 OTOLITH_LEAD = 10.0
 """[s] Lead time constant of the otoliths."""
+
 OTOLITH_LONG = 5.0
 """[s] Long time constant of the otoliths."""
+
 OTOLITH_SHORT = 0.016
 """[s] Short time constant of the otoliths."""
 
 CANAL_LONG = 5.73
 """[s] Time constant of the torsion pendulum of the semicircular canals."""
+
 CANAL_ADAPTATION = 80.0
 """[s] Time constant of the adaptation of the semicircular canals."""
 
@@ -67,7 +70,7 @@ class Perceived(NamedTuple):
     rate: FloatArray
     """`(n, 3)` [rad/s] angular rate as the canals sense it"""
 
-    def conscious(self) -> Perceived:
+    def above_threshold(self) -> Perceived:
         """Return what is above the thresholds: dead zones that take their width away."""
         force, rate = (
             np.sign(part) * np.maximum(np.abs(part) - width, 0.0)
@@ -174,7 +177,7 @@ def perceived_error(
     )
     v, p = (np.hstack(part) for part in (of_vehicle, of_platform))
     rms = np.sqrt(np.mean((p - v) ** 2, axis=0))
-    known, shown = (np.hstack(part.conscious()) for part in (of_vehicle, of_platform))
+    known, shown = (np.hstack(part.above_threshold()) for part in (of_vehicle, of_platform))
     false = np.where(known * shown > 0.0, 0.0, shown)
     return PerceivedError(
         time,

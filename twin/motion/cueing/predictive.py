@@ -1,13 +1,9 @@
-"""Model-predictive cueing: least perceived error within the actuators' limits, always.
+"""Model-predictive cueing: least perceived error within the actuators' limits.
 
-Linear responses of a platform coordinate, and of the driver's perception, to given jerks.
-
-From them follows the cost of predictive cueing, which is quadratic in errors of perception,
-displacement and effort.
-
-A motion of the platform's coordinates that ends at rest, and its check against the limits.
-
-For the quadratic program, the actuators' limits are rows: leg kinematics linearised along a plan.
+The responses of a platform coordinate, and of the driver's perception, to a sequence of jerks are
+linear. From them follows the cost, which is quadratic in errors of perception, displacement and
+effort. The actuators' limits are rows of the quadratic program: leg kinematics linearised along a
+plan. Every plan ends at rest, and is checked against the exact limits before it is followed.
 """
 
 from __future__ import annotations
@@ -356,7 +352,7 @@ class PerceptionCost:
 
 
 def sensed_gradients(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what is felt per acceleration, per value and per rate of the six axes, `(3, 6)` each.
+    """Return derivatives `(3, 6)` of what is sensed by acceleration, value and rate of the axes.
 
     Force along x, y, z per acceleration and per value of x, y, z, yaw, pitch, roll; rate about
     x, y, z per rate of them.
@@ -460,7 +456,7 @@ def bulge(values: FloatArray) -> float:
 
 
 class LegRows:
-    """Rows for lengths, speeds and accelerations of the actuators, as shares of their limits.
+    """Rows for lengths, speeds and accelerations of the actuators, as fractions of their limits.
 
     At every node, with the plan's coordinates p as they were found before (the first lies at the
     present pose), l(q) is replaced by l(p) + J(p) (q - p), its derivatives likewise, J from
@@ -696,7 +692,7 @@ class PredictiveCueing(CueingAlgorithm):
             axis_state[self.columns] = values
 
     def _follow(self, solution: FloatArray) -> float:
-        """Take over the largest share of a solution that keeps the limits; return this share.
+        """Take over the largest fraction of a solution that keeps the limits; return this fraction.
 
         Both the last plan and the new one begin here and end at rest, so any blend of them does.
         """

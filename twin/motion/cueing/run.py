@@ -1,7 +1,4 @@
-"""Running a cueing algorithm along a manoeuvre.
-
-The algorithms can also be compared on one manoeuvre.
-"""
+"""Runs of a cueing algorithm along a manoeuvre, and comparisons of algorithms on one manoeuvre."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Shares of its actuators' limits that a machine needs for a motion.
+"""Use of the actuators' limits by a motion, and files of manoeuvres and of motions.
 
-The module also finds the manoeuvre that a motion of the platform is for its driver.
-
-Manoeuvres from CSV files: specific force and angular rate of a vehicle's head point.
-
-Motions are written as CSV files that `twin.motion.read_recording` reads.
+The module also finds the manoeuvre that the driver of a platform perceives from a motion.
+Manoeuvres are CSV files with specific force and angular rate of a vehicle's head point. Motions
+are written as CSV files that `twin.motion.read_recording` reads.
 """
 
 from __future__ import annotations
@@ -92,7 +90,7 @@ def sample_times(motion: Motion, period: float) -> FloatArray:
 
 
 class WorkspaceUse(NamedTuple):
-    """Coordinates and their rates along a motion, and shares of the limits: 1 is all of it."""
+    """Coordinates and their rates along a motion, and fractions of the limits: 1 is all of it."""
 
     time: FloatArray
     """`(k,)` [s]"""
@@ -111,7 +109,7 @@ class WorkspaceUse(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The largest of the three shares."""
+        """The largest of the three fractions."""
         return max(self.length, self.speed, self.acceleration)
 
 
@@ -155,7 +153,7 @@ def leg_motion(
 def limit_fractions(
     platform: MachineModel, coordinates: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> tuple[float, float, float]:
-    """Return the largest shares of length, speed and acceleration limits that are taken."""
+    """Return the largest fractions of length, speed and acceleration limits that are used."""
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     actuator = platform.parameters.leg.actuator
     length = np.abs(coordinates - 0.5 * (low + high)) / (0.5 * (high - low))

@@ -1,6 +1,6 @@
 """Controls of machine, engine, configuration, payload, controller and gains.
 
-Controls of the controller's gains, used as soon as they are typed.
+A gain of the controller is used as soon as it is typed.
 """
 
 from __future__ import annotations
@@ -105,6 +105,7 @@ class SavePanel:
 
 PAUSE_LABEL = "Pause"
 """Label of the button that pauses a run."""
+
 RUN_LABEL = "Run"
 """Label of the button that continues a run."""
 

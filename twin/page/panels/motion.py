@@ -190,7 +190,7 @@ class MotionPanel:
         requests.on(upload.on_upload, self._add, self._read)
 
     def refresh(self) -> None:
-        """Follow the machine, and whether it plays a motion; called on the run's thread."""
+        """Follow the machine, and whether it runs a motion; called on the run's thread."""
         if self._session.platform is not self._platform:
             self._exchange()
         if self._stop.disabled == self._session.playing:

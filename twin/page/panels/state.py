@@ -87,7 +87,7 @@ VERDICT_COLOURS = {True: "#00866b", False: "#c0392b"}
 
 
 def note(content: str, name: str = "note") -> str:
-    """Return the HTML of a short text beside controls; `name` ends its CSS class."""
+    """Return the HTML of a short text among the controls; `name` ends its CSS class."""
     return f'<div class="twin-{name}" style="{NOTE_STYLE}">{content}</div>'
 
 
@@ -141,13 +141,16 @@ class Status:
 
 NORMAL_COLOUR = "#0a7f66"
 """Colour of what is within its limit; all three are dark enough next to white."""
+
 NEAR_COLOUR = "#b36b00"
 """Colour of what is near its limit."""
+
 LIMIT_COLOUR = "#c0392b"
 """Colour of what is at its limit."""
 
 NEAR_FRACTION = 0.7
 """Fraction of a limit from which on it is near."""
+
 LIMIT_FRACTION = 0.95
 """Fraction of a limit from which on it is as good as reached."""
 
@@ -257,7 +260,7 @@ def _track(place: float) -> str:
 
 
 def _fraction_cell(fraction: float) -> str:
-    """Return a share of a limit as a number with a bar behind it."""
+    """Return a fraction of a limit as a number with a bar behind it."""
     if not np.isfinite(fraction):
         return _cell("\u2013")
     percent = round(100.0 * float(fraction))
@@ -265,7 +268,7 @@ def _fraction_cell(fraction: float) -> str:
 
 
 def _margin(closest: Margin | None) -> str:
-    """Return the limit that comes closest and its share, below the columns of all legs."""
+    """Return the limit that comes closest and its fraction, below the columns of all legs."""
     if closest is None:
         return _cell("\u2013", style=SPANNING_STYLE)
     legs = f", {legs_text(closest.legs)}" if closest.legs else ""
@@ -274,7 +277,7 @@ def _margin(closest: Margin | None) -> str:
 
 
 def _cell(text: str, fraction: float = 0.0, style: str = "") -> str:
-    """Return a cell with a bar behind its text that shows a share of a limit."""
+    """Return a cell with a bar behind its text that shows a fraction of a limit."""
     width, colour = min(100.0 * fraction, 100.0), _colour(fraction)
     bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
     weight = (
@@ -391,7 +394,7 @@ def default_force(session: MachineSession) -> float:
 
 
 class FeasibilityPanel:
-    """Two lines that follow the controls; the work is done beside the run, one at a time.
+    """Two lines that follow the controls; the work is done in a thread, one task at a time.
 
     While a motion is played, the setpoint does not rest: that line is left out.
 

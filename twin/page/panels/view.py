@@ -208,7 +208,7 @@ class ViewPanel:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """Layers, colour, trace and camera, as controls of a `SetUp`; without what is usual."""
+        """Layers, colour, trace and camera, as controls of a `SetUp`; without the defaults."""
         layers = tuple(name for name in LAYERS if self._view.shown(name))
         switched = self._dark_chosen or set(layers) - {"dark"} != set(DEFAULT_LAYERS)
         camera = self._view.camera

@@ -89,10 +89,13 @@ stroke left to a limit.
 
 BLUE_STOP = (0.16, 0.42, 0.80)
 """Blue end of a scale: red, green, blue from 0 to 1."""
+
 GREEN_STOP = (0.13, 0.66, 0.38)
 """Green of a scale."""
+
 YELLOW_STOP = (0.95, 0.78, 0.15)
 """Yellow of a scale."""
+
 RED_STOP = (0.78, 0.14, 0.14)
 """Red end of a scale."""
 
@@ -375,7 +378,7 @@ class MachineScene:
         self._own[body, part], self._opacities[body, part] = own, opacity
 
     def _paint(self, colour: FloatArray, white: float) -> tuple[int, int, int]:
-        """Return a colour with a share of white as bytes, or the tint in its place."""
+        """Return a colour with a fraction of white as bytes, or the tint in its place."""
         return as_bytes(
             colour + white * (1.0 - colour) if self._tint is None else self._tint.colour
         )
@@ -455,6 +458,7 @@ def _axes(server: Any, name: str, length: float) -> Any:
 
 NEWEST_COLOUR = (162, 28, 175)
 """Colour of the line's newest end: red, green, blue."""
+
 OLDEST_COLOUR = (205, 150, 215)
 """Colour of the line's oldest end."""
 
@@ -515,7 +519,7 @@ class Trace:
         self._pending = True
 
     def update(self, time: float) -> None:
-        """Add the point's position at a time [s] of the run; an earlier time begins anew."""
+        """Add the point's position at a time [s] of the run; an earlier time restarts the line."""
         if self._times and time < self._times[-1]:
             self.clear()
         if not self._times or time - self._times[-1] >= self.seconds / TRACE_SEGMENTS:

@@ -1,6 +1,6 @@
 """The three-dimensional part of a page: machine, backdrop, a second machine, and layers.
 
-Viewpoints of pages: the first one, and those of the views.
+The module also has the viewpoints of pages: the first one, and those of the views.
 """
 
 from __future__ import annotations
@@ -95,12 +95,14 @@ SEEN_THROUGH = 0.35
 
 DARK_PLANE_COLOUR = (46, 50, 57)
 """Colour of the ground in the dark."""
+
 DARK_LINE_COLOURS = ((62, 67, 76), (92, 99, 110))
 """Colours of its thin and strong lines in the dark."""
 
 
 LAMP_INTENSITY = 1.1
 """Strength of a lamp next to the camera of the overview, which models round parts."""
+
 LAMP_POSITION = (2.0, -3.0, 2.5)
 """Place of this lamp, which gives its direction."""
 
@@ -216,6 +218,7 @@ def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> floa
 
 MIN_ARROW_LENGTH = 0.12
 """Length of the arrow over the size of the machine, for no force."""
+
 MAX_ARROW_LENGTH = 0.40
 """Length of the arrow over the size of the machine, for the platform's weight."""
 
@@ -318,6 +321,7 @@ class PushArrow:
 
 NEAR_PLANE = 0.01
 """[sizes of the machine] Distance from the camera beyond which things are drawn."""
+
 FAR_PLANE = 100.0
 """[sizes of the machine] Distance from the camera up to which things are drawn."""
 

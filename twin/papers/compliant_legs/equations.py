@@ -170,7 +170,7 @@ def leg_rows(machine: CompliantMachine, legs: LegState) -> LegRows:
 
 
 def force_without_spring(machine: CompliantMachine, legs: LegState) -> FloatArray:
-    """Return `(batch, n)` [N] what drives a deflection besides the actuator and the spring."""
+    """Return the forces `(batch, n)` [N] on a deflection other than actuator and spring."""
     swung = (
         machine.spring_mass * legs.radii[..., 0] / 2.0 + machine.housing_mass * legs.radii[..., 1]
     )

@@ -2,7 +2,7 @@
 
 Deriving takes seconds, reading milliseconds. A result is read only if the text of the modules that
 derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
-Files lie beside the modules' bytecode, and whoever may write there may change the program itself.
+Files lie next to the modules' bytecode, and whoever may write there may change the program itself.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def cached_derivation(*modules: str) -> Callable[[Callable[..., Result]], Callab
     """Return a decorator of a derivation, whose results are kept in memory and on disk.
 
     Args:
-        modules: names of the modules, beside the function's own, that the result depends on.
+        modules: names of the modules, other than the function's own, that the result depends on.
 
     Raises:
         MissingDependencyError: from the function: sympy is not installed.

@@ -46,7 +46,7 @@ class Terms(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Symbols of the coordinates and rates, and what hangs on them."""
+    """Symbols of the coordinates and rates, and terms that depend on them."""
 
     coordinates: Any
     rates: Any

@@ -17,7 +17,7 @@ Results of symbolic derivations, kept on disk under the source text that they co
 
 Deriving takes seconds, reading milliseconds. A result is read only if the text of the modules that
 derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
-Files lie beside the modules' bytecode, and whoever may write there may change the program itself.
+Files lie next to the modules' bytecode, and whoever may write there may change the program itself.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class PlateModel:
 
     @property
     def lifted_mass(self) -> float:
-        """Mass [kg] that heave lifts: the plate and what moves with it."""
+        """Mass [kg] that heave lifts: the plate and all that moves with it."""
         return self.plate_mass + len(CORNERS) * self.upper_mass
 
     def lumped(self) -> PlateModel:
@@ -152,8 +152,8 @@ class PlateModel:
         )
 
 
-def _near(value: FloatArray, wanted: Any) -> bool:
-    return bool(np.abs(value - wanted).max() < FILE_TOLERANCE)
+def _near(value: FloatArray, expected: Any) -> bool:
+    return bool(np.abs(value - expected).max() < FILE_TOLERANCE)
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,7 @@ class BatchedPlant(ABC):
             period: of control [s].
             timestep: of the engine [s], default the longest that is allowed, at most 1 ms.
             mode: "velocity" (the drives close velocity loops) or "force".
-            fidelity: of the engine, "accurate" or "fast"; None for the usual one.
+            fidelity: of the engine, "accurate" or "fast"; None for the default.
             ball: what rolls on the platform, a `Ball`; None for nothing.
             limits: False for drives that give any force at any speed.
 
@@ -413,7 +413,7 @@ class BatchedPlant(ABC):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make what the engine needs; all arguments are checked and kept.
+        """Prepare the engine; all arguments have been checked and stored.
 
         Raises:
             InputError: a machine that the engine refuses, or more machines than it holds.
@@ -442,7 +442,7 @@ class BatchedPlant(ABC):
         self.platforms[index], self._plants[index] = platform, plant
 
     def _adopt_arrays(self) -> None:  # noqa: B027 (only some batched plants keep what depends on it)
-        """Update what refers to the arrays of the drives, which are new ones."""
+        """Update references to the arrays of the drives, which have been replaced."""
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         """Raise InputError where the engine cannot step a machine by `timestep` [s]."""

@@ -55,7 +55,7 @@ class BulletRow(BulletEngine):
 
     @property
     def broken(self) -> bool:
-        """Whether the last step has left no state, but only what a reset clears."""
+        """Whether the last step has failed and only a reset helps."""
         return not self._worlds
 
     def advance(self, forces: FloatArray, wrench: FloatArray, shaking: FloatArray) -> float:
@@ -71,7 +71,7 @@ class BulletRow(BulletEngine):
         """
         if (shaking != self._shaking).any():
             self._shaking[:] = shaking
-            self._feel()
+            self._apply_field()
         gap, _ = self._advance(forces, wrench)
         self._steps += 1
         if np.isfinite(self._reading).all():
@@ -172,7 +172,7 @@ class BulletBatchedPlant(BatchedPlant):
         self._sense(index)
 
     def _sense(self, index: int) -> None:
-        """Read what the actuators of a machine move, without springs in series."""
+        """Read coordinates and rates at the actuators, without springs in series."""
         _, _, lengths, rates, deflection = self._engines[index].read()
         k, machines = self.platform.n_deflections, self.machines
         machines.coordinates[index], machines.rates[index] = self._home[index] + lengths, rates

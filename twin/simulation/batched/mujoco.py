@@ -426,12 +426,12 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
                 if made is self._nominal:
                     self._compiled[index] = made._replace(model=copy.copy(made.model))
             self._set_models()
-        felt = np.zeros((self.size, 3))
-        felt[:, 2] = [-made.machine.gravity for made in self._compiled]
+        fields = np.zeros((self.size, 3))
+        fields[:, 2] = [-made.machine.gravity for made in self._compiled]
         if self._shaken:
-            felt -= self._inputs.shaking[:, part]
-        for own, field in zip(self._gravity, felt, strict=True):
-            own[:] = field
+            fields -= self._inputs.shaking[:, part]
+        for gravity, field in zip(self._gravity, fields, strict=True):
+            gravity[:] = field
         self._tilted = self._shaken
         self._batch.set_models(self._models)  # required after any change
 

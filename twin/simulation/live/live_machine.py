@@ -245,7 +245,7 @@ class MachineRun:
 
     def _place(self, time: float, pose: Any, twist: Any, deflection: Any) -> None:
         if pose is not None:
-            # Engines with soft loops leave a machine where it cannot be; begin beside it.
+            # Engines with soft loops leave a machine where it cannot be; begin next to it.
             pose, twist, _ = self.platform.constrain(pose, twist)
         self._state = self.engine.reset(pose, twist, deflection)
         self.state, self._offset = self._state._replace(time=time), time
@@ -393,7 +393,7 @@ class Comparison:
             raise
 
     def advance(self, disturbance: Disturbance | None, applied: FloatArray) -> None:
-        """Advance by one control period, beside a machine on which `applied` `(m, n)` acted."""
+        """Advance by one control period, as a machine did on which `applied` `(m, n)` acted."""
         forces = None
         if self._follows:
             rows = np.arange(self.run.ratio) * len(applied) // self.run.ratio
@@ -414,7 +414,7 @@ class LiveMachine:
         period: of the controller [s].
         steering: where it shall go.
         run: the machine in its engine.
-        comparison: the same beside it, None for none.
+        comparison: engine that runs for comparison, None for none.
         charts: of the history.
         history: the last 30 s.
         recorder: the last minutes at every control period.
@@ -483,7 +483,7 @@ class LiveMachine:
             self._note()
 
     def change(self, settings: Settings) -> None:
-        """Exchange what differs from other settings of the same machine, while it goes on.
+        """Apply changed settings of the same machine while it runs.
 
         Raises:
             InputError: the machine does not take them; nothing has changed.

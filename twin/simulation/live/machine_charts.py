@@ -46,7 +46,7 @@ class Chart(NamedTuple):
 
 
 class History:
-    """A ring of rows, as many as `capacity`; what is older is forgotten.
+    """A ring of rows, as many as `capacity`; older ones are overwritten.
 
     Attributes:
         charts: whose values are kept.

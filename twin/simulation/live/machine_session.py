@@ -263,7 +263,7 @@ class MachineSession:
         self._live.steering.play(self.time, motion, loop)
 
     def stop_motion(self) -> None:
-        """End the motion that is played and come to rest."""
+        """Stop the motion that is being played and come to rest."""
         self._live.steering.stop(self.time)
 
     def disturb(
@@ -326,7 +326,7 @@ class MachineSession:
         self._begin(self.settings)
 
     def trajectory(self) -> Trajectory:
-        """Return what was recorded since the last reset or change of engine: the last minutes.
+        """Return the last minutes of the record since the last reset or change of engine.
 
         Raises:
             StateError: nothing yet.
@@ -354,5 +354,5 @@ class MachineSession:
 
 
 def _machine(settings: Settings) -> tuple[str | None, Payload, bool]:
-    """Return what makes another machine of it."""
+    """Return the settings that make another machine of this one."""
     return settings.configuration, settings.payload, settings.limits

@@ -86,7 +86,7 @@ class Recorder:
         return np.concatenate([*list(self._blocks)[:-1], self._blocks[-1][: self._filled]])
 
     def trajectory(self, platform: MachineModel, engine: Engine, stopped: str) -> Trajectory:
-        """Return what is kept.
+        """Return the recorded motion.
 
         Args:
             platform: the machine.

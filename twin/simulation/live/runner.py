@@ -186,12 +186,12 @@ class Runner:
         return True
 
     def _run(self) -> None:
-        before = due = seen = time.perf_counter()
+        before = due = last_watched = time.perf_counter()
         while not self._ending.is_set():
             began = time.perf_counter()
             if self._watched() or not self._requests.empty():
-                seen = began
-            self.waiting = began - seen > UNWATCHED_TIMEOUT
+                last_watched = began
+            self.waiting = began - last_watched > UNWATCHED_TIMEOUT
             if self.waiting:
                 self._ending.wait(IDLE_POLL_INTERVAL)
                 before = due = time.perf_counter()

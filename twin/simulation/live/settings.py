@@ -140,7 +140,7 @@ class Settings(BaseModel):
     gains: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """gains of the controller that differ from its defaults, by name"""
     comparison: str | None = None
-    """engine that runs beside it; None for none"""
+    """engine of the comparison; None for none"""
     comparison_defaults: bool = False
     """whether that engine, if it is MuJoCo, has MuJoCo's own constraint settings"""
     comparison_input: ComparisonInput = "setpoint"
@@ -266,10 +266,10 @@ class SetUp(NamedTuple):
 
 def written(set_up: SetUp) -> str:
     """Return a set-up as a text that leaves out defaults."""
-    usual, found = Settings(), {"machine": set_up.machine}
+    defaults, found = Settings(), {"machine": set_up.machine}
     for name in SETTING_NAMES:
         value = getattr(set_up.settings, name)
-        if name in ALWAYS_WRITTEN or value != getattr(usual, name):
+        if name in ALWAYS_WRITTEN or value != getattr(defaults, name):
             found[name] = value
     found |= {
         f"{GAIN_PREFIX}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()

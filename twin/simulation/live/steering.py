@@ -152,23 +152,23 @@ class Pace:
             end: state at its end.
             allowed: returns whether a path, axes `(m, k)`, may be taken; default: every path may.
         """
-        way = np.abs(self._actuators @ (end.values - start.values))
+        travel = np.abs(self._actuators @ (end.values - start.values))
         # Of the fifth-order transition between two rests: largest slope and curvature.
-        usual = max(
+        duration = max(
             MIN_TRANSFER_TIME,
-            float((1.875 * way / self.speed).max()),
-            float(np.sqrt(5.774 * way / self.rise).max()),
+            float((1.875 * travel / self.speed).max()),
+            float(np.sqrt(5.774 * travel / self.rise).max()),
         )
         if not (start.rates.any() or end.rates.any()):
-            return through(start, end, usual)
+            return through(start, end, duration)
         bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
         for factor in DURATION_FACTORS:
-            found = through(start, end, usual * factor)
-            ways = found.axes(CHECKED_PHASES * found.duration)
-            slow = (np.abs(ways.rates @ self._actuators.T) <= bound).all()
-            if slow and (allowed is None or allowed(ways.values)):
+            found = through(start, end, duration * factor)
+            paths = found.axes(CHECKED_PHASES * found.duration)
+            slow = (np.abs(paths.rates @ self._actuators.T) <= bound).all()
+            if slow and (allowed is None or allowed(paths.values)):
                 return found
-        return through(start, end, usual)
+        return through(start, end, duration)
 
     def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
         """Return the actuators' speeds `(n,)` at the faster of both ends: they are given."""
@@ -426,7 +426,7 @@ class Axes:
 
 
 def _rounded(low: float, high: float) -> tuple[float, float]:
-    """Return a range rounded inwards to three digits of its width: what a person reads."""
+    """Return a range rounded inwards to three digits of its width, for display."""
     digits = int(2 - np.floor(np.log10(max(high - low, 1e-9))))
     unit = 10.0**-digits
     return (

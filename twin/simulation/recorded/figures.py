@@ -99,7 +99,7 @@ def _title(trajectory: RecordedMotion) -> str:
 
 
 def displacement(trajectory: RecordedMotion) -> FloatArray:
-    """Return the way `(k, 3)` [m] of the reference point from the start."""
+    """Return the displacement `(k, 3)` [m] of the reference point from the start."""
     return trajectory.pose[:, :3] - trajectory.pose[0, :3]
 
 

@@ -60,13 +60,13 @@ EMPTY_CELL = re.compile(r"^(?=,)|(?<=,)(?=,|\n|$)")
 
 def metadata_of(motion: RecordedMotion) -> dict[str, Any]:
     """Return where a motion comes from, as texts and numbers."""
-    apart = (*ARRAY_FIELDS, "signals")
-    origin = {f.name: getattr(motion, f.name) for f in fields(motion) if f.name not in apart}
+    excluded = (*ARRAY_FIELDS, "signals")
+    origin = {f.name: getattr(motion, f.name) for f in fields(motion) if f.name not in excluded}
     return {"format": FORMAT_VERSION, **origin}
 
 
 def shapes_of(motion: RecordedMotion) -> dict[str, Any]:
-    """Return the numbers of columns that a table needs beside the metadata."""
+    """Return the numbers of columns that a table needs as well as the metadata."""
     signals = {name: list(value.shape[1:]) for name, value in motion.signals.items()}
     widths = {"actuators": motion.lengths.shape[1], "deflections": motion.deflection.shape[1]}
     return {**widths, "signals": signals}

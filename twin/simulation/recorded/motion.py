@@ -109,8 +109,10 @@ def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
     """Refuse signals of different lengths, or that do not have `n` actuators as lengths have."""
     sizes = {name: len(value) if value.ndim else 0 for name, value in signals.items()}
     if len(set(sizes.values())) > 1 or any(value.ndim == 0 for value in signals.values()):
-        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise InputError("signals", f"must all have one row per control period, got rows: {told}")
+        listing = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError(
+            "signals", f"must all have one row per control period, got rows: {listing}"
+        )
     for name in (each for each in ACTUATOR_SIGNALS if each in signals):
         if signals[name].shape[1:] != (n,):
             shape = (sizes[name], n)
@@ -120,7 +122,7 @@ def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
 
 
 def _check_names(value: Any, field: str, kind: type) -> None:
-    """Refuse what does not map texts to values of a kind."""
+    """Refuse anything but a mapping of texts to values of a kind."""
     if not isinstance(value, Mapping):
         raise InputError(field, f"must map names to values, not be {brief(value)}")
     for name, entry in value.items():

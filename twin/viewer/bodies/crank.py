@@ -33,6 +33,7 @@ from twin.viewer.bodies.meshes import (
 
 X_AXIS = np.eye(3)[0]
 """Unit vector along x."""
+
 Z_AXIS = np.eye(3)[2]
 """Unit vector along z."""
 
@@ -105,7 +106,7 @@ def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> lis
 
 
 def _crank(body: str, size: float, length: float, side: float, joint: float) -> list[Part]:
-    """Return the horn of the servo along z, beside the rod, which is on a stud at its end."""
+    """Return the horn of the servo along z, next to the rod, which is on a stud at its end."""
     near, far = 1.05 * size, 2.15 * size
     outline = around([[0.0, 0.0], [length, 0.0]], [1.75 * size, 0.85 * size])
     # Its plane is across x, its length along z.

@@ -21,15 +21,19 @@ from twin.viewer.bodies.meshes import (
 
 DARK_MATERIAL = "joint"
 """Material of joints and motors."""
+
 METAL_MATERIAL = "rod"
 """Material of shafts."""
+
 PAINT_MATERIAL = "housing"
 """Material of housings."""
+
 ACCENT_MATERIAL = "heading"
 """Material with the colour that catches the eye."""
 
 X_AXIS = np.eye(3)[0]
 """Unit vector along x."""
+
 Z_AXIS = np.eye(3)[2]
 """Unit vector along z."""
 
@@ -136,7 +140,7 @@ def motor(radius: float, low: float, high: float) -> Mesh:
 
 
 def drive_plate(radius: float, beside: FloatArray, other: float, low: float, high: float) -> Mesh:
-    """Return the gearbox between a leg along z and a motor beside it.
+    """Return the gearbox between a leg along z and a motor next to it.
 
     Args:
         radius: [m] about the leg.

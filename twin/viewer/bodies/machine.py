@@ -75,6 +75,7 @@ SHADOW_OPACITY = 0.028
 
 MIN_MESH_WIDTH = 1e-6
 """[m] Smallest width of a mesh."""
+
 MAX_MESH_WIDTH = 1e6
 """[m] Largest width of a mesh."""
 
@@ -134,11 +135,13 @@ def _check_size(corners: FloatArray, path: Path) -> None:
 
 SHADOW_MATERIAL = "shadow"
 """Material of a soft shadow."""
+
 SHADOW_LAYERS = 12
 """Number of layers of a soft shadow."""
 
 X_AXIS = np.eye(3)[0]
 """Unit vector along x."""
+
 Z_AXIS = np.eye(3)[2]
 """Unit vector along z."""
 
@@ -218,7 +221,7 @@ def _reach(outline: FloatArray) -> float:
 
 
 def _width(points: FloatArray) -> float:
-    """Return the spread [m] of points `(k, 2)` across the line that fits them best."""
+    """Return the width [m] of points `(k, 2)` across the line that fits them best."""
     return float(np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[-1])
 
 

@@ -1,9 +1,8 @@
-"""Triangles of simple shapes, closed and seen from outside.
+"""Triangle meshes of simple shapes, closed and seen from outside.
 
-Triangles of the geoms that MuJoCo's model draws, sharp at edges and smooth elsewhere.
-
-Pages average the normals of triangles that share a vertex. So vertices are doubled along every edge
-that shall look sharp.
+The geoms of MuJoCo's model become triangles too, sharp at edges and smooth elsewhere. Pages average
+the normals of triangles that share a vertex. So vertices are doubled along every edge that shall
+look sharp.
 """
 
 from __future__ import annotations

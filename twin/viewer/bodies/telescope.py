@@ -32,7 +32,7 @@ Z = np.eye(3)[2]
 
 
 def screw_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
-    """Return a UPS leg: a ball screw in its housing, a motor beside it, joints at both ends."""
+    """Return a UPS leg: a ball screw in its housing, a motor next to it, joints at both ends."""
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, radius = f"{name}_housing", look.base_joint_radius
     low, high = 1.35 * radius, drawn.housing_length
@@ -48,7 +48,7 @@ def screw_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
 
 
 def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
-    """Return a voice coil between two flexures: a strut, whose joints bend without play."""
+    """Return a voice coil between two flexures: a strut, whose joints bend without backlash."""
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, lower, upper = f"{name}_housing", look.base_joint_radius, look.platform_joint_radius
     along = place.vector / np.linalg.norm(place.vector)
@@ -134,7 +134,7 @@ def _cylinder(body: str, radius: float, inner: float, low: float, high: float) -
 def _motor_beside(
     body: str, radius: float, beside: FloatArray, low: float, high: float
 ) -> list[Part]:
-    """Return a motor beside a housing along z, on the side of `beside` `(3,)`, and its gear."""
+    """Return a motor next to a housing along z, on the side of `beside` `(3,)`, and its gear."""
     own = 0.72 * radius
     way = beside[:2] / max(float(np.linalg.norm(beside[:2])), 1e-12)
     axis = 1.12 * (radius + own) * way

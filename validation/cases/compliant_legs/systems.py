@@ -297,10 +297,10 @@ def seated_sum(sex: str, stature: float, mass: float, in_chair: bool = False) ->
 
 
 def _person(
-    shares: dict[str, float], own: dict[str, Any], stature: float, mass: float, in_chair: bool
+    shares: dict[str, float], sizes: dict[str, Any], stature: float, mass: float, in_chair: bool
 ) -> tuple[list[FloatArray], list[float]]:
-    scale = stature / own["stature"]
-    parts = {key: value for key, value in own.items() if isinstance(value, list)}
+    scale = stature / sizes["stature"]
+    parts = {key: value for key, value in sizes.items() if isinstance(value, list)}
     trunk = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
     percent = sum(part[0] * (1 if name in trunk else 2) for name, part in parts.items())
     length = {name: scale * part[1] for name, part in parts.items()}
@@ -309,12 +309,12 @@ def _person(
 
     def add(name: str, first: FloatArray, along: FloatArray) -> FloatArray:
         """Add a segment from its first end; return its second."""
-        share, _, center, *radii = parts[name]
+        fraction, _, center, *radii = parts[name]
         axes = np.column_stack([np.cross(LEFT_AXIS, along), LEFT_AXIS, along])
         squares = (np.array(radii) / 100.0 * length[name]) ** 2
         moments = squares.sum() / 2.0 - squares
         middle = first + center / 100.0 * length[name] * along
-        _add(points, masses, mass * share / percent, middle, axes, moments)
+        _add(points, masses, mass * fraction / percent, middle, axes, moments)
         return np.asarray(first + length[name] * along)
 
     seat = CHAIR_SEAT if in_chair else SEAT_HEIGHT
@@ -327,7 +327,7 @@ def _person(
     add("head", end - length["head"] * leaning(0.0), leaning(0.0))
     for side in (LEFT_AXIS, -LEFT_AXIS):
         shoulder = hips + shares["shoulders"] / 2.0 * stature * side
-        shoulder = shoulder - scale * own["shoulders_above_hips"] * down
+        shoulder = shoulder - scale * sizes["shoulders_above_hips"] * down
         elbow = add("upper_arm", shoulder, leaning(20.0))
         wrist = add("forearm", elbow, leaning(85.0))
         add("hand", wrist, leaning(85.0))

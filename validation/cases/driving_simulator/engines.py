@@ -222,8 +222,10 @@ def run(platform: Platform) -> CaseResult:
             try:
                 course = followed(machine, plate, inputs, engine, RUN_DURATIONS[name])
                 whole, half = (
-                    forces_along(machine, plate, inputs.scaled(share), engine, RUN_DURATIONS[name])
-                    for share in (1.0, REDUCED_FRACTION)
+                    forces_along(
+                        machine, plate, inputs.scaled(fraction), engine, RUN_DURATIONS[name]
+                    )
+                    for fraction in (1.0, REDUCED_FRACTION)
                 )
             except MissingDependencyError as error:
                 measures.append(missing(label, error))
@@ -308,10 +310,10 @@ def _motion(
     name = f"{title}: heave, roll, pitch off the exact closed forms"
     yield Measure(name, largest(found - exact), bar, reason, unit="m, rad")
     later = course.time > SETTLING_TIME
-    held = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
+    errors = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(
         f"{title}: forces that hold the lengths off the exact ones, from {SETTLING_TIME:g} s",
-        largest(held[later][:-1]),
+        largest(errors[later][:-1]),
         *FORCE_BARS[course.engine],
         unit="N",
     )

@@ -1,6 +1,4 @@
-"""Figures of the driving simulator's cases.
-
-The driving simulator with the paper's masses, and its states and forces along the inputs.
+"""The driving simulator with the paper's masses and inputs, and the figures of its cases.
 
 The paper lumps 30 kg of each pillar at its corner. Engines need feet with mass: 2 kg are added to
 each, which slide on the floor by less than a millimetre and so take hundredths of a newton.

@@ -71,8 +71,8 @@ def run(platform: Platform) -> CaseResult:
     for name, inputs in paper_inputs(plate).items():
         seconds = RUN_DURATIONS[name]
         found = {
-            share: released(without_feet(plate), inputs.scaled(share), seconds)
-            for share in INPUT_FRACTIONS
+            fraction: released(without_feet(plate), inputs.scaled(fraction), seconds)
+            for fraction in INPUT_FRACTIONS
         }
         engines, courses = _engines(machine, plate, inputs, name)
         measures += [*engines, *_models(name, found)]
@@ -126,23 +126,24 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
     )
     printed = [largest(each.printed_error[:, 1:]) for each in found.values()]
     complete = [largest(each.complete_error) for each in found.values()]
-    beside = [
+    relative = [
         largest(each.printed_error[:, 1:] - each.derived) / largest(each.derived)
         for each in found.values()
     ]
-    shares: FloatArray = np.array(INPUT_FRACTIONS)
+    fractions: FloatArray = np.array(INPUT_FRACTIONS)
     yield Measure(
         f"{name}: printed model, tilt off the exact one, against the two missing terms, relative",
-        beside[-1],
+        relative[-1],
         0.05,
         "derived to first order, so the rest falls with the inputs, here "
         f"{INPUT_FRACTIONS[-1]:g} of them: "
-        f"{', '.join(f'{each:.2g}' for each in beside)} at {', '.join(map(str, INPUT_FRACTIONS))}",
+        f"{', '.join(f'{each:.2g}' for each in relative)} at "
+        f"{', '.join(map(str, INPUT_FRACTIONS))}",
     )
     yield Measure(
         f"{name}: printed model's tilt against the two missing terms, order in the size of the "
         "inputs",
-        fitted_order(shares, np.array(beside)).order,
+        fitted_order(fractions, np.array(relative)).order,
         0.8,
         "first order at least: what is left over is of second order, per first",
         at_least=True,
@@ -150,13 +151,13 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
     )
     yield Measure(
         f"{name}: printed model, order of its error in the size of the inputs, off 1 by",
-        abs(fitted_order(shares, np.array(printed)).order - 1.0),
+        abs(fitted_order(fractions, np.array(printed)).order - 1.0),
         0.1,
         "the missing terms are of the first order; the next one is left",
     )
     yield Measure(
         f"{name}: completed energies, order of their error in the size of the inputs",
-        fitted_order(shares, np.array(complete)).order,
+        fitted_order(fractions, np.array(complete)).order,
         1.9,
         "small angles cost the second order",
         at_least=True,
@@ -172,10 +173,10 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
 
 
 def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
-    angles, shares = [], []
+    angles, line_fractions = [], []
     for name, each in found.items():
         worst = largest(each.printed_error[:, 1:])
-        shares.append(worst / np.ptp(each.exact[:, 1:], axis=0).max())
+        line_fractions.append(worst / np.ptp(each.exact[:, 1:], axis=0).max())
         angles.append(f"{np.degrees(worst):.1f} deg after {RUN_DURATIONS[name]:g} s of the {name}")
     inertia = home_inertia(plate)
     moments = ", ".join(
@@ -187,7 +188,7 @@ def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
     return SIMULATOR_PAPER["accuracy"].judged(
         "Prescribed lengths give the same motion for any masses. Under the forces that these "
         f"lengths take, the printed model is off by {', '.join(angles)}.",
-        max(shares) < LINE_WIDTH,
+        max(line_fractions) < LINE_WIDTH,
         "identical movement confirms the constraints alone. The energies leave out that a plate "
         f"on pillars moves sideways and comes down as it tilts: {moments}, and no moment of its "
         "weight",

@@ -90,7 +90,7 @@ TILT_PERIODS = 5
 """Control periods of these actions."""
 
 STEADY_PERIOD = 20
-"""Control periods after which the plate counts as being at rest."""
+"""Control period from which on the plate counts as being at rest."""
 
 EPISODE_PERIODS = 36
 """Control periods of the episode."""
@@ -455,15 +455,15 @@ def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
 
 def _held_plate(ball: Ball, instants: list[Instant]) -> Measure:
     """Return how far the ball's gain of velocity on the tilted, held plate is off 5/7 of g sin."""
-    held = instants[STEADY_PERIOD:]
+    steady = instants[STEADY_PERIOD:]
     period = EPISODE_DURATION / len(instants[1:])
-    velocity, slope = column(held, "ball_velocity"), column(held, "slope")
+    velocity, slope = column(steady, "ball_velocity"), column(steady, "slope")
     across = np.sqrt(1.0 - (slope**2).sum(axis=1))[:, None]
     direction = velocity / np.linalg.norm(velocity, axis=1)[:, None]
     rate = 5.0 / 7.0 * 9.81 * (slope - ROLLING_RESISTANCE * across * direction)
     gained = period * (rate[1:] + rate[:-1]).sum(axis=0) / 2.0
     moved = []
-    for instant in (held[0], held[-1]):
+    for instant in (steady[0], steady[-1]):
         turn = Rotation.from_quat(instant.info["pose"][3:], scalar_first=True)
         twist = instant.info["twist"]
         arm = turn.apply([*instant.info["ball_position"], ball.plate_height])

@@ -1,9 +1,8 @@
-"""The drivers of twin/MotionCueing-v0 against scipy's simulation along the environment's record.
+"""Drivers and car of twin/MotionCueing-v0 against scipy's simulations.
 
-The car of motion cueing against its equations in the road's frame, integrated by scipy.
-
-Nothing here knows of centripetal terms: the car moves in a frame that is fixed to the road, its
-head's path is differentiated twice, and the loads of the axles follow from equilibrium.
+What the drivers perceive is simulated along the environment's record. The car's equations are those
+in the road's frame, without centripetal terms: the path of the driver's head is differentiated
+twice, and the loads of the axles follow from equilibrium.
 """
 
 from __future__ import annotations
@@ -192,8 +191,8 @@ def reward_measure(name: str, error: float) -> Measure:
 
 def bend(time: Any) -> tuple[Any, Any]:
     """Return steering angle [rad] and commanded acceleration [m/s2] of a bend under braking."""
-    share = np.sin(0.5 * np.pi * np.asarray(time) / BEND_DURATION) ** 2
-    return MAX_STEERING * share, -MAX_DECELERATION * share
+    ramp = np.sin(0.5 * np.pi * np.asarray(time) / BEND_DURATION) ** 2
+    return MAX_STEERING * ramp, -MAX_DECELERATION * ramp
 
 
 def axle_loads(car: Car, along: float) -> tuple[float, float]:
@@ -291,7 +290,7 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
     del platform
     car = Car()
     half = 0.5 * TIME_STEP * np.arange(2 * round(BEND_DURATION / TIME_STEP) + 1)
-    found = car.felt(INITIAL_SPEED, *bend(half))
+    found = car.sensed(INITIAL_SPEED, *bend(half))
     off = (found - head_motion(car, half[::2]))[END_SAMPLES:-END_SAMPLES]
     reason = (
         "the car's Runge-Kutta steps of 5 ms: (w T)^4 / 120 of a motion of at most 15 rad/s is "
@@ -325,9 +324,9 @@ def _steady_circle(car: Car) -> Measure:
     front, rear = (replace(tyre, linear=True) for tyre in (car.front_tyre, car.rear_tyre))
     linear = replace(car, front_tyre=front, rear_tyre=rear)
     half = 0.5 * TIME_STEP * np.arange(2 * round(CIRCLE_DURATION / TIME_STEP) + 1)
-    share = np.sin(0.5 * np.pi * np.minimum(half / RISE_TIME, 1.0)) ** 2
-    steer = wheel_angle(linear, np.full(len(half), INITIAL_SPEED), SIDE_ACCELERATION * share)
-    sensed = linear.felt(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
+    ramp = np.sin(0.5 * np.pi * np.minimum(half / RISE_TIME, 1.0)) ** 2
+    steer = wheel_angle(linear, np.full(len(half), INITIAL_SPEED), SIDE_ACCELERATION * ramp)
+    sensed = linear.sensed(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
     lever, turn = car.sprung_mass * car.arm, float(np.linalg.norm(sensed[3:]))
     lean = lever / (car.roll_stiffness - lever * GRAVITY)
 
@@ -513,7 +512,7 @@ def _rewarded(
     env: MotionCueingEnv, instants: list[Instant], vehicle: FloatArray, shown: FloatArray
 ) -> float:
     """Return the largest error of rewards, score and false cues from their formulae."""
-    share = (shown - vehicle) / (10.0 * PERCEPTION_THRESHOLDS)
+    error = (shown - vehicle) / (10.0 * PERCEPTION_THRESHOLDS)
     known, cued = (
         np.sign(part) * np.maximum(np.abs(part) - PERCEPTION_THRESHOLDS, 0.0)
         for part in (vehicle, shown)
@@ -525,8 +524,8 @@ def _rewarded(
     for k in range(1, len(instants)):
         terms = -np.array(
             [
-                np.mean(share[k, :3] ** 2),
-                np.mean(share[k, 3:] ** 2),
+                np.mean(error[k, :3] ** 2),
+                np.mean(error[k, 3:] ** 2),
                 np.mean(false[k] ** 2),
                 np.mean((axes[k, free] / travel) ** 2),
                 -0.25 * smoothness(instants[k].action, instants[k - 1].action),
@@ -534,7 +533,7 @@ def _rewarded(
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        score = float(np.sqrt(np.mean((10.0 * share[: k + 1]) ** 2)))
+        score = float(np.sqrt(np.mean((10.0 * error[: k + 1]) ** 2)))
         cues = float(np.sqrt(np.mean((10.0 * false[: k + 1]) ** 2)))
         errors.append(abs(instants[k].info["score"] - score))
         errors.append(abs(instants[k].info["false_cues"] - cues))

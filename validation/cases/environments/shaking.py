@@ -76,9 +76,9 @@ def options(**changes: Any) -> dict[str, Any]:
     }
 
 
-def smooth_step(share: Any) -> Any:
+def smooth_step(part: Any) -> Any:
     """Return 6 u^5 - 15 u^4 + 10 u^3, with 0 before it and 1 after it."""
-    u = np.where(np.real(share) < 0.0, 0.0, np.where(np.real(share) > 1.0, 1.0, share))
+    u = np.where(np.real(part) < 0.0, 0.0, np.where(np.real(part) > 1.0, 1.0, part))
     return 6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3
 
 
@@ -139,9 +139,9 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
         arms = platform.platform_joints @ matrix.T
         legs = platform.home[:3] + state[:3] + arms - (platform.base_joints + moved)
         pushes = forces[:, None] * legs / np.linalg.norm(legs, axis=1)[:, None]
-        spin, own = state[9:], matrix @ inertia @ matrix.T
+        spin, rotated = state[9:], matrix @ inertia @ matrix.T
         moment = np.cross(arms - turn.apply(center), pushes).sum(axis=0)
-        alpha = np.linalg.solve(own, moment - np.cross(spin, own @ spin))
+        alpha = np.linalg.solve(rotated, moment - np.cross(spin, rotated @ spin))
         linear = pushes.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
         arm = -turn.apply(center)
         linear += np.cross(alpha, arm) + np.cross(spin, np.cross(spin, arm))
@@ -300,7 +300,7 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
     """Yield the difference of the platform from a rigid body in the room, in every engine."""
     light = with_light_legs(platform)
     body, leg = light.parameters.platform.body, light.parameters.leg
-    share = light.n_actuators * leg.mass / body.mass
+    fraction = light.n_actuators * leg.mass / body.mass
     time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
     exact, size = in_the_room(light, lines), largest(displacement(lines, time))
     for name, label in (("analytic", "reference"), *ENGINE_LABELS.items()):
@@ -315,11 +315,11 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
         instants = run_episode(env, np.zeros((PERIOD_COUNT, light.n_actuators)))
         env.close()
         found = column(instants, "absolute_displacement")
-        reason = f"the legs keep {100.0 * share:.2g} percent of the platform's mass"
+        reason = f"the legs keep {100.0 * fraction:.2g} percent of the platform's mass"
         yield Measure(
             f"VibrationIsolation, {label}: platform in the room against a rigid body under "
             "constant forces, per displacement of the base",
             largest(found - exact[:, :3]) / size,
-            share + half_step_error,
+            fraction + half_step_error,
             f"{reason}; steps of first order are half a step late" if half_step_error else reason,
         )

@@ -67,9 +67,9 @@ REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "econ
 """Weights of the reward's terms in the documentation."""
 
 
-def smooth_step(share: FloatArray) -> FloatArray:
+def smooth_step(part: FloatArray) -> FloatArray:
     """Return 6 u^5 - 15 u^4 + 10 u^3, with 0 before it and 1 after it."""
-    u = np.clip(share, 0.0, 1.0)
+    u = np.clip(part, 0.0, 1.0)
     return np.asarray(6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3)
 
 
@@ -281,8 +281,8 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
         spin = state[10:13]
         w, u = state[3], state[4:7]
         turning = np.concatenate([[-spin @ u], w * spin + np.cross(spin, u)])
-        own = platform.constrain(place, state[7:13])
-        found = platform.forward_dynamics(own.pose, own.twist, push)
+        closed = platform.constrain(place, state[7:13])
+        found = platform.forward_dynamics(closed.pose, closed.twist, push)
         return np.concatenate([state[7:10], 0.5 * turning, found])
 
     state = np.concatenate([pose[0], twist[0]])

@@ -201,7 +201,7 @@ def _maps(found: Structures) -> tuple[Map, ...]:
 
 def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:
     rows = _rows(found)
-    shares = {name: f"{100.0 * one.share:.0f} %" for name, one in rows.items()}
+    fractions = {name: f"{100.0 * one.share:.0f} %" for name, one in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
     ratio = totals["configuration"] / totals["extended_to_task"]
     filled = [rows[f"{m}, configuration"].filled / rows[f"{m}, extended"].filled for m in "MC"]
@@ -210,8 +210,8 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
     )
     return (
         EXTENDED_SPACE_PAPER["sparse_matrices"].judged(
-            f"Not zero: M {shares['M, extended']} against {shares['M, configuration']}, C "
-            f"{shares['C, extended']} against {shares['C, configuration']} of the entries.",
+            f"Not zero: M {fractions['M, extended']} against {fractions['M, configuration']}, C "
+            f"{fractions['C, extended']} against {fractions['C, configuration']} of the entries.",
             found.extended_mass.share < found.configuration_mass.share
             and found.extended_coriolis.share < found.configuration_coriolis.share,
         ),

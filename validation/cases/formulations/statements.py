@@ -239,10 +239,10 @@ def _consistent(fall: FormulationRun) -> bool:
 
 def leg_inertia_statement(platform: Platform) -> Statement:
     """Return the statement about the influence of the legs' inertia."""
-    shares = np.array(
+    fractions = np.array(
         [[_leg_fraction(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
     )
-    by_mass, by_speed = shares[:, -1], shares[0]
+    by_mass, by_speed = fractions[:, -1], fractions[0]
     percent = [", ".join(f"{100.0 * one:.1f}" for one in line) for line in (by_mass, by_speed)]
     masses, speeds = (
         ", ".join(f"{one:g}" for one in line) for line in (PAYLOAD_MASSES, MOTION_FREQUENCIES)

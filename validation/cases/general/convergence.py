@@ -115,8 +115,8 @@ def run(platform: Platform) -> CaseResult:
     steps = TIME_STEPS * stiff_scale(platform)
     start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
-    share = motion_fraction(platform, reference)
-    tiny = {bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * share for bar in ENGINE_BARS}
+    fraction = motion_fraction(platform, reference)
+    tiny = {bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * fraction for bar in ENGINE_BARS}
     measures: list[Entry] = []
     positions: list[Curve] = []
     rotations: list[Curve] = []

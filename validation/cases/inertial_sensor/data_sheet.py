@@ -1,12 +1,12 @@
-"""Errors of many inertial sensors against their data sheet, from the readings alone.
+"""Inertial sensors against their data sheet, and logs of one on the thesis' platform.
 
-The numbers of the data sheet are typed independently in `published/machines/stewart.toml`. The
-errors that a sensor has drawn are not looked up: a tumble test separates them, as on a rate table.
+The errors of many sensors follow from their readings alone. The numbers of the data sheet are typed
+independently in `published/machines/stewart.toml`. The errors that a sensor has drawn are not
+looked up: a tumble test separates them, as on a rate table.
 
-Logs of the inertial sensor on the thesis' platform, driven in pitch by its cascade.
-
-The machine has its drives, encoders and sensor (`hardware`). Log, reference and platform share one
-clock, so no delay is searched for: those of platform and sensor stay where they are.
+For the logs, the cascade drives the platform in pitch. The machine has its drives, encoders and
+sensor (`hardware`). Log, reference and platform share one clock, so no delay is searched for: the
+delays of platform and sensor stay in the response.
 """
 
 from __future__ import annotations
@@ -389,8 +389,8 @@ class LoggedRun(NamedTuple):
         every = round(1.0 / (self.found.log.rate * CASCADE_PERIOD))
         given, had = (part[::every] for part in (self.rate_of(self.motion), self.rate))
         size = 2 * (len(self.response.frequency) - 1)
-        own = spectra(given, had, every * CASCADE_PERIOD, size, detrend="linear")
-        return np.asarray(np.abs(own.transfer))
+        ratio = spectra(given, had, every * CASCADE_PERIOD, size, detrend="linear")
+        return np.asarray(np.abs(ratio.transfer))
 
 
 class PlatformLogs(NamedTuple):
@@ -432,7 +432,7 @@ def platform_logs() -> PlatformLogs:
     # Evaluated many times: a spline is ten times faster than 140 sines.
     time = np.asarray(np.arange(round(sines.duration / CASCADE_PERIOD) + 1) * CASCADE_PERIOD)
     reference = _pitch_of(sines, time)
-    runs = {name: logged(hardware, reference, share) for name, share in gains.items()}
+    runs = {name: logged(hardware, reference, factor) for name, factor in gains.items()}
     changes = {name: compensate(reference, run.found) for name, run in runs.items()}
     lowered = {
         name: logged(hardware, _recorded(change), gains[name]) for name, change in changes.items()
@@ -449,12 +449,12 @@ def logged(
     machine: Platform, motion: Motion, gain: float, duration: float = SINES_DURATION
 ) -> LoggedRun:
     """Return the run of a machine along a motion, by the cascade with `gain` times its gains."""
-    own = Cascade(machine).loop_gains[0, 0]
+    printed_gain = Cascade(machine).loop_gains[0, 0]
     controller = Cascade(
         machine,
         motion,
         period=CASCADE_PERIOD,
-        velocity_gain=gain * own,
+        velocity_gain=gain * printed_gain,
         feedforward_start=0.0,
         feedforward_rise=0.0,
     )

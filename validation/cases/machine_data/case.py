@@ -66,15 +66,15 @@ PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     typed = typed_numbers(platform.name)
-    own = Composition(typed)
+    typed_machine = Composition(typed)
     measures = (
-        *_geometry(platform, own),
-        *_actuators(platform, own),
-        *_bodies(platform, own),
-        *_reference(platform, own),
-        *_springs(platform, own),
-        *_printed(platform, own),
-        *_hardware(platform, own),
+        *_geometry(platform, typed_machine),
+        *_actuators(platform, typed_machine),
+        *_bodies(platform, typed_machine),
+        *_reference(platform, typed_machine),
+        *_springs(platform, typed_machine),
+        *_printed(platform, typed_machine),
+        *_hardware(platform, typed_machine),
     )
     rows = [
         (f"{name}: {key}", _typed_text(table[key]), "" if number else table["place"])
@@ -94,23 +94,25 @@ def _typed_text(value: Any) -> str:
     return value_text(value, digits=15)
 
 
-def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:
-    gravity = abs(platform.parameters.gravity - own.gravity)
+def _geometry(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+    gravity = abs(platform.parameters.gravity - typed_machine.gravity)
     yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, unit="m/s2")
     for name, value, expected in (
-        ("base joints", platform.base_joints, own.base),
-        ("platform joints", platform.platform_joints, own.corners),
-        ("home pose", platform.home, own.pose),
+        ("base joints", platform.base_joints, typed_machine.base),
+        ("platform joints", platform.platform_joints, typed_machine.corners),
+        ("home pose", platform.home, typed_machine.pose),
     ):
         error = largest(value - expected)
         yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, unit="m")
-    error = largest(platform.home_coordinates - own.home_coordinates)
+    error = largest(platform.home_coordinates - typed_machine.home_coordinates)
     name = "actuator coordinates at home against angles and radii of the table"
     yield Measure(name, error, 1e-12, JOINTS_REASON, unit=platform.coordinate_unit)
 
 
-def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
-    limits = {key: value for key, value in own.typed["actuator"].items() if key != "place"}
+def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+    limits = {
+        key: value for key, value in typed_machine.typed["actuator"].items() if key != "place"
+    }
     errors = [
         relative(getattr(leg.actuator, key), value)
         for leg in platform.parameters.legs
@@ -120,10 +122,14 @@ def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
     yield Measure(name, max(errors), 1e-12, TYPED_REASON)
 
 
-def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
+def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     machine = make_mechanism(platform.parameters)
     ours = {body.name: body for body in machine.bodies}
-    pairs = [(piece, ours[piece.name]) for piece in own.pieces(own.origin) if piece.name in ours]
+    pairs = [
+        (piece, ours[piece.name])
+        for piece in typed_machine.pieces(typed_machine.origin)
+        if piece.name in ours
+    ]
     masses, centers, tensors = [], [], []
     for piece, body in pairs:
         origin, frame = machine.home_frames[body.name]
@@ -136,17 +142,20 @@ def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
     yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED_REASON, unit="m")
     yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
-    expected = sum(piece.mass * moving(own, piece) for piece in own.pieces(own.origin))
+    expected = sum(
+        piece.mass * moving(typed_machine, piece)
+        for piece in typed_machine.pieces(typed_machine.origin)
+    )
     name = "weight of all moving bodies of the engines' model: relative error"
     yield Measure(name, relative(total, expected), 1e-12, TYPED_REASON)
 
 
-def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
-    tilted = Composition(own.typed, POSE_SHIFT, POSE_TILT)
-    tilted.deflection = own.holding().deflection
+def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+    tilted = Composition(typed_machine.typed, POSE_SHIFT, POSE_TILT)
+    tilted.deflection = typed_machine.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
-    inside = {"deflection": deflection} if own.series else {}
-    freedoms = 3 if own.on_pillars else 6
+    inside = {"deflection": deflection} if typed_machine.series else {}
+    freedoms = 3 if typed_machine.on_pillars else 6
     twists = tilted.twists()[:, :freedoms]
     mass = twists.T @ platform.mass_matrix(tilted.pose, **inside) @ twists
     expected = tilted.mass_matrix()[:freedoms, :freedoms]
@@ -155,17 +164,17 @@ def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
     forces = platform.inverse_dynamics(tilted.pose, ZERO_VECTOR, ZERO_VECTOR, **inside)
     name = "holding forces of the reference in a tilted pose: relative error"
     yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED_REASON)
-    at_home = own.holding()
+    at_home = typed_machine.holding()
     found = rest(platform)
     name = "holding forces at home against the weights of the table: relative error"
     yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED_REASON)
-    if own.series:
-        error = largest(found.deflection[: len(own.base)] - at_home.deflection)
+    if typed_machine.series:
+        error = largest(found.deflection[: len(typed_machine.base)] - at_home.deflection)
         yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
 
 
-def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
-    spring = own.typed.get("spring")
+def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+    spring = typed_machine.typed.get("spring")
     if spring is None:
         return
     ours = platform.leg_springs
@@ -173,20 +182,20 @@ def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
         relative(ours.stiffness, spring["stiffness"]), relative(ours.damping, spring["damping"])
     )
     yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
-    errors = np.abs(free_rates(platform) / own.free_rates() - 1.0)
+    errors = np.abs(free_rates(platform) / typed_machine.free_rates() - 1.0)
     name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
     yield Measure(name, errors.max(), 1e-6, MODES_REASON)
 
 
-def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
-    home = own.typed["home"]
+def _printed(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+    home = typed_machine.typed["home"]
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])
         name = "actuator coordinates at home against print"
         yield Measure(
             name, error, 0.5 * home["unit"], PRINTED_REASON, unit=platform.coordinate_unit
         )
-    printed = own.typed.get("printed")
+    printed = typed_machine.typed.get("printed")
     if printed is None:
         return
     bodies = {body.name: body.mass for body in make_mechanism(platform.parameters).bodies}
@@ -200,8 +209,10 @@ def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
         yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED_REASON)
 
 
-def _hardware(platform: Platform, own: Composition) -> Iterator[Measure]:
-    printed = {key: v for key, v in own.typed.get("hardware", {}).items() if key != "place"}
+def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measure]:
+    printed = {
+        key: v for key, v in typed_machine.typed.get("hardware", {}).items() if key != "place"
+    }
     if not printed:
         return
     parameters = load(platform.name, "hardware").parameters
@@ -221,8 +232,11 @@ def in_base(piece: Piece) -> FloatArray:
     return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
 
 
-def moving(own: Composition, piece: Piece) -> float:
+def moving(typed_machine: Composition, piece: Piece) -> float:
     """Return the share of a body's weight that moves: of springs half, of the fixed foot none."""
-    if own.on_pillars and piece.name == f"leg_{own.typed['foot']['fixed']}_foot":
+    if (
+        typed_machine.on_pillars
+        and piece.name == f"leg_{typed_machine.typed['foot']['fixed']}_foot"
+    ):
         return 0.0
     return 0.5 if piece.name.endswith("_spring") else 1.0

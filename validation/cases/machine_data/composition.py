@@ -110,13 +110,13 @@ def universal(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs
         frame = np.column_stack([np.cross(rev2, along), rev2, along])
         lengths.append((tip - foot) @ along)
         for name, end, way in (("housing", foot, 1.0), ("rod", tip, -1.0)):
-            own = typed[name]
-            mass, tensor = body(own)
-            if "tube" in own:
-                center = way * own["tube"]["length"] / 2.0 * Z
+            table = typed[name]
+            mass, tensor = body(table)
+            if "tube" in table:
+                center = way * table["tube"]["length"] / 2.0 * Z
             else:
-                center = np.array(own["center" if name == "housing" else "center_from_tip"])
-            side = np.array([-1.0 if leg in own.get("reflected", ()) else 1.0, 1.0, 1.0])
+                center = np.array(table["center" if name == "housing" else "center_from_tip"])
+            side = np.array([-1.0 if leg in table.get("reflected", ()) else 1.0, 1.0, 1.0])
             tensor = np.outer(side, side) * tensor
             pieces.append(
                 Piece(_name(leg, name), mass, end + frame @ (side * center), frame, tensor)
@@ -153,8 +153,8 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
         outward, reach = unit(foot * [1.0, 1.0, 0.0]), tip - foot
         # |reach - crank| = long, the crank at the angle that leans further outwards.
         up, out = reach @ Z, reach @ outward
-        share = (reach @ reach + short**2 - long**2) / (2.0 * short)
-        angle = np.arctan(out / up) + np.arccos(share / np.sqrt(up**2 + out**2))
+        distance = (reach @ reach + short**2 - long**2) / (2.0 * short)
+        angle = np.arctan(out / up) + np.arccos(distance / np.sqrt(up**2 + out**2))
         along = np.cos(angle) * Z + np.sin(angle) * outward
         rod = unit(reach - short * along)
         axis = np.cross(Z, outward)
@@ -291,9 +291,9 @@ class Composition:
     def pieces(self, q: Array) -> list[Piece]:
         """Return all bodies, the platform first."""
         position, rotation = self.place(q)
-        own = self.typed["platform"]
-        mass, tensor = body(own)
-        center = position + rotation @ np.array(own["center"])
+        table = self.typed["platform"]
+        mass, tensor = body(table)
+        center = position + rotation @ np.array(table["center"])
         return [Piece("platform", mass, center, rotation, tensor), *self.legs(q).pieces]
 
     def rates(self, q: Array) -> Rates:
@@ -312,8 +312,8 @@ class Composition:
 
     def twists(self) -> Array:
         """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
-        rates, own = self.rates(self.origin), np.array(self.typed["platform"]["center"])
-        arm = self.place(self.origin)[1] @ own
+        rates, center = self.rates(self.origin), np.array(self.typed["platform"]["center"])
+        arm = self.place(self.origin)[1] @ center
         return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
 
     def mass_matrix(self) -> Array:

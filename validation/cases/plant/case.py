@@ -391,7 +391,7 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
         plant = Plant(machine)
         plant.prepare(ENGINE_STEP)
         plant.start(state, Cascade(machine).loop_gains)
-        held = machine.inverse_dynamics(
+        expected = machine.inverse_dynamics(
             machine.home, ZERO_VECTOR, ZERO_VECTOR, deflection=state.deflection
         )
         first, at = plant.forces(state).copy(), state.lengths
@@ -402,7 +402,7 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
     yield Measure(
         "forces at takeover against the holding forces, per largest",
-        largest(first - held) / largest(held),
+        largest(first - expected) / largest(expected),
         1e-9,
         "motors start where their transmissions carry the legs; rounding of their coordinates",
     )

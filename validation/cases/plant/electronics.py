@@ -428,13 +428,13 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         return bench.run(duration, target, mode=POSITION_MODE, mass=CRANK_INERTIA, load=torque)
 
     speed_errors, hold_errors = [], []
-    for share in LOAD_FRACTIONS:
-        torque = share * STALL_TORQUE
+    for fraction in LOAD_FRACTIONS:
+        torque = fraction * STALL_TORQUE
         moving = run(SERVO_SETTLING, 100.0, torque)
-        speed_errors.append(moving.rate[-1] / NO_LOAD_SPEED - (1.0 + share))
-        held = run(SERVO_SETTLING, 0.0, torque)
-        expected = np.sign(share) * HALF_DEAD_BAND + share * STALL_ERROR
-        hold_errors.append((held.state(column.POSITION)[-1] - expected) / STALL_ERROR)
+        speed_errors.append(moving.rate[-1] / NO_LOAD_SPEED - (1.0 + fraction))
+        resting = run(SERVO_SETTLING, 0.0, torque)
+        expected = np.sign(fraction) * HALF_DEAD_BAND + fraction * STALL_ERROR
+        hold_errors.append((resting.state(column.POSITION)[-1] - expected) / STALL_ERROR)
     yield Measure(
         "servo speed under three loads against the torque-speed line, per no-load speed",
         largest(speed_errors),
@@ -469,11 +469,11 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
 def _stepper(drive: FloatArray) -> Iterator[Entry]:
     row = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
     errors = []
-    for share in LOAD_FRACTIONS:
+    for fraction in LOAD_FRACTIONS:
         for speed in (0.0, 0.5 * TOP_SPEED):
             pull_out = HOLDING_TORQUE * (1.0 - speed / TOP_SPEED)
-            angle = _load_angle(_turned(row, speed, share * pull_out))
-            errors.append(angle - 2.0 / pi * asin(share))
+            angle = _load_angle(_turned(row, speed, fraction * pull_out))
+            errors.append(angle - 2.0 / pi * asin(fraction))
     yield Measure(
         "stepper's load angle under three loads, at rest and at half its top speed, in full steps",
         largest(errors),
@@ -482,8 +482,8 @@ def _stepper(drive: FloatArray) -> Iterator[Entry]:
         "speed; motor steps of 62.5 us make the rotor's angle half a step old, 0.03 full steps",
     )
     loses_steps = [
-        _turned(row, 0.0, share * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
-        for share in (0.95, 1.05)
+        _turned(row, 0.0, fraction * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
+        for fraction in (0.95, 1.05)
     ]
     yield Measure(
         "stepper at 95 and 105 percent of its holding torque, wrong losses of synchronism",

@@ -1,11 +1,10 @@
 """Mechanics of a drive on a test bench: inertia, transmission, friction and backlash.
 
-Every expected value follows from `DriveNumbers`, never from the constants that the bench runs.
-
-Expected parameters of a machine's drives at the leg, from its file or the motor's data sheet.
-
-Nothing here calls the code of the drives. A wrong gear ratio or a wrong entry in the constants of a
-drive therefore changes what the test bench measures, but not what is expected of it.
+Every expected value follows from `DriveNumbers`, the parameters of a machine's drives at the leg,
+never from the constants that the bench runs. `DriveNumbers` come from the machine's file or the
+motor's data sheet, and nothing that computes them calls the code of the drives. A wrong gear ratio
+or a wrong entry in the constants of a drive therefore changes what the test bench measures, but not
+what is expected of it.
 """
 
 from __future__ import annotations

@@ -65,12 +65,12 @@ def _volumes(found: Workspace) -> Iterator[Row]:
             note += f"{reached.counts[-1]} rays"
         yield Row("reachable set", f"{number(1e3 * reached.volume, 4)} dm³", note)
     names = {"minimum": "lower limits", "maximum": "upper limits", "unreachable": "reach"}
-    shares = [
-        f"{names.get(cause, cause)} {100 * share:.0f} %"
-        for cause, share in found.region.shares.items()
-        if share > 0.0
+    texts = [
+        f"{names.get(cause, cause)} {100 * fraction:.0f} %"
+        for cause, fraction in found.region.shares.items()
+        if fraction > 0.0
     ]
-    yield Row("causes of the end", ", ".join(shares), "shares of all directions")
+    yield Row("causes of the end", ", ".join(texts), "shares of all directions")
 
 
 def _dexterity(found: Workspace) -> Iterator[Row]:

@@ -165,7 +165,7 @@ def transition(
 def noise_factor(
     frequency: float, step: tuple[float, float, float, float]
 ) -> tuple[float, float, float]:
-    """Return the lower Cholesky factor 11, 21, 22 of what noise adds to the state over a step.
+    """Return the lower Cholesky factor 11, 21, 22 of the covariance of a step's noise.
 
     White noise at the input that makes x have unit variance makes x' have the variance w^2, and
     the two are uncorrelated; the step's share is what the transition loses of that.
@@ -215,10 +215,10 @@ def filtered(
         states[DRIFT + i] = kept * states[DRIFT + i] + fresh * draws[i]
     for i in range(6):
         target = distorted(model, states, truth, i)
-        apart, slope, noise = states[VALUE + i] - target, states[SLOPE + i], model[i, NOISE]
-        states[VALUE + i] = target + a * apart + b * slope + noise * first * draws[6 + i]
+        deviation, slope, noise = states[VALUE + i] - target, states[SLOPE + i], model[i, NOISE]
+        states[VALUE + i] = target + a * deviation + b * slope + noise * first * draws[6 + i]
         states[SLOPE + i] = (
-            c * apart + d * slope + noise * (mixed * draws[6 + i] + second * draws[12 + i])
+            c * deviation + d * slope + noise * (mixed * draws[6 + i] + second * draws[12 + i])
         )
 
 

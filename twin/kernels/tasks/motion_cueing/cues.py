@@ -72,7 +72,7 @@ class Command(NamedTuple):
 
 
 class CommandState(NamedTuple):
-    """Commanded axes and what the actuators follow."""
+    """Commanded axes and the actuators' setpoints."""
 
     axes: FloatArray
     """`(N, 6)` x, y, z [m], yaw, pitch, roll [rad] about home"""
@@ -139,7 +139,7 @@ class Senses(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """Numbers that `info` shows beside the senses."""
+    """Further numbers that `info` shows."""
 
     axes: FloatArray
     """`(N, 6)` about home"""
@@ -264,7 +264,7 @@ def drive_car(
     step: float,
     rows: FloatArray,
 ) -> None:
-    """Fill `rows` (n + 1, 6) with what the head feels along a drive, a Runge-Kutta step apart.
+    """Fill `rows` (n + 1, 6) with the motion sensed at the head along a drive, one row a step.
 
     Args:
         car: `(CAR_SIZE,)`.
@@ -508,7 +508,7 @@ def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -
 def path_fraction(
     machine: Command, coordinates: FloatArray, last: FloatArray, target: FloatArray
 ) -> float:
-    """Return the fraction of the way from `last` to `coordinates` that keeps actuators in range.
+    """Return the fraction of the path from `last` to `coordinates` that keeps actuators in range.
 
     `last` lies already some way from `target`, where the period begins; the actuators' way is
     taken as straight.

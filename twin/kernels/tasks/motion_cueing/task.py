@@ -59,7 +59,7 @@ def perception_term(error: FloatArray, threshold: FloatArray, start: int, stop: 
 
 @compiled
 def above_threshold(value: float, threshold: float) -> float:
-    """Return what a driver is conscious of: a dead zone that takes its width away."""
+    """Return the part of `value` above the threshold of perception, zero below it."""
     if value > threshold:
         return value - threshold
     if value < -threshold:
@@ -69,14 +69,14 @@ def above_threshold(value: float, threshold: float) -> float:
 
 @compiled
 def false_part(platform: float, vehicle: float, threshold: float) -> float:
-    """Return what is felt on the platform while in the vehicle nothing is, or the opposite."""
+    """Return the motion sensed on the platform where the vehicle has none or the opposite."""
     shown, known = above_threshold(platform, threshold), above_threshold(vehicle, threshold)
     return 0.0 if known * shown > 0.0 else shown
 
 
 @compiled
 def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray) -> float:
-    """Return minus the mean square of the false parts of what is felt, over ten thresholds.
+    """Return minus the mean square of the false cues, over ten thresholds.
 
     Args:
         platform: `(6,)` perceived on the platform [m/s2, rad/s].

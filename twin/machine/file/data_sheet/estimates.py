@@ -16,8 +16,10 @@ SHEET_SOURCE = "Data sheet"
 
 PLATE_DENSITY = 2700.0
 """[kg/m3] Density of the plates, of aluminium."""
+
 LEG_DENSITY = 5000.0
 """[kg/m3] Density of the legs, of steel and aluminium."""
+
 PAYLOAD_DENSITY = 500.0
 """[kg/m3] Density of a payload with its frame."""
 

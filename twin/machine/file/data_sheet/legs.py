@@ -180,7 +180,7 @@ def _pair_points(sheet: DataSheet, side: str, angle: float) -> FloatArray:
 
 
 def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[float, str]:
-    """Return the mass [kg] of a leg and its source; thickness per that of a usual leg."""
+    """Return the mass [kg] of a leg and its source; `thickness` over that of an ordinary leg."""
     mass = sheet.si("leg_mass")
     if mass is not None:
         return mass, f"leg of {sheet.leg_mass}"

@@ -34,6 +34,7 @@ FIELD_CHOICES = {"horns": ("mirrored", "same"), "drive": ("servo",)}
 
 ANGLE_UNIT = "rad"
 """SI unit of angles."""
+
 LENGTH_UNIT = "m"
 """SI unit of lengths."""
 

@@ -253,11 +253,11 @@ def _projected(
         interval = np.array([begin, end])
         state = _integrated(dae, inputs, interval, state, 0.0, settings)[-1].copy()
         sample = inputs.sample(float(end))
-        for part, wanted in (
+        for part, target in (
             (slice(COORDINATE_COUNT), sample.value),
             (slice(COORDINATE_COUNT, None), sample.rate),
         ):
-            state[part] -= np.linalg.solve(dae.jacobian, dae.position_error(state[part], wanted))
+            state[part] -= np.linalg.solve(dae.jacobian, dae.position_error(state[part], target))
         states.append(state)
     return np.array(states)
 
