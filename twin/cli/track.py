@@ -61,14 +61,13 @@ def track(
     from twin.cli.closed_loop import closed_loop, generic_note
     from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
-    from twin.errors import InputError
 
-    files = {"out": (out, *TRAJECTORY_ENDINGS), "plot": (plot, PAGE_ENDING), "log": (log, ".csv")}
-    check_files(reads=(motion,), **files)
+    check_files(
+        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING), log=(log, ".csv")
+    )
     platform = load(machine, configuration, limits=not no_limits)
-    if log is not None and platform.parameters.imu is None:
-        hint = "add [imu] or choose a configuration"
-        raise InputError("log", f"{platform.name} has no inertial sensor; {hint}")
+    if log is not None:
+        _check_sensor(platform)
     step = None if timestep is None else positive(timestep, "timestep")
     words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
     reference, seconds = given_motion(words, platform, column, absolute)
@@ -92,6 +91,15 @@ def track(
     if log is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
     raise typer.Exit(int(bool(run.stopped)))
+
+
+def _check_sensor(platform: Platform) -> None:
+    """Refuse a log of a machine without an inertial sensor."""
+    from twin.errors import InputError
+
+    if platform.parameters.imu is None:
+        message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
+        raise InputError("log", message)
 
 
 def _print_end(run: Trajectory, platform: Platform) -> None:
